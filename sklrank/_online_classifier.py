@@ -1,0 +1,184 @@
+"""The Python face that the compiled online classifiers share."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklrank._sklearn import _fit_context
+from sklrank._validation import (
+    check_classes,
+    check_target,
+    check_weights,
+    relevance_lists,
+    unchanged_on_error,
+)
+
+__all__ = ["OnlineClassifier"]
+
+
+class OnlineClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier around one compiled :class:`~sklrank._online_learner.OnlineLearner`.
+
+    A subclass makes the learner from its parameters (`_make_learner`) and says whether it takes
+    missing values (`_allow_nan`) and label indicators (`_multilabel`). Boosters use `start` and
+    drive the learner themselves.
+    """
+
+    _allow_nan = False
+    _multilabel = False
+
+    def _make_learner(self, n_features, n_classes, random_state):
+        raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
+
+    def start(self, n_features, classes, random_state=None):
+        """Set up an untrained model for `n_features` columns and these classes.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns of the rows to come.
+        classes : ndarray of shape (n_classes,)
+            Every class that may come.
+        random_state : int, RandomState instance or None, default=None
+            Overrides the parameter of that name where given.
+
+        Returns
+        -------
+        self : object
+            The estimator, ready to predict and learn.
+        """
+        if random_state is None:
+            random_state = getattr(self, "random_state", None)
+        learner = self._make_learner(n_features, len(classes), check_random_state(random_state))
+        self.n_features_in_ = n_features
+        self.classes_ = classes
+        self._learner = learner
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Forget what was learnt, then learn from each row in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights; a row of weight zero is passed over. One by default.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or hold one class only; a fitted model stays as it was.
+        """
+        return self._learn(X, y, None, sample_weight, restart=True)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from each row in order, going on from what was learnt before.
+
+        Rows given in chunks, in one call or across a pickle make the same model, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            Every class that may come, at the first call; those of `y` by default.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights; a row of weight zero is passed over. One by default.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or hold labels that are not in `classes`; the model stays as
+            it was.
+        """
+        return self._learn(X, y, classes, sample_weight, restart=not hasattr(self, "classes_"))
+
+    def _learn(self, X, y, classes, sample_weight, restart):
+        with unchanged_on_error(self):
+            X = self._check_rows(X, y, reset=restart)
+            target = check_target(y, multilabel=self._multilabel)
+            if len(target.values) != len(X):
+                raise ValueError(f"y has {len(target.values)} rows and X has {len(X)}")
+            weights = check_weights(sample_weight, X, positive=restart and classes is None)
+            if restart:
+                classes = check_classes(target, classes)
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(
+                    f"classes={np.asarray(classes).tolist()!r} differs from the first call's "
+                    f"{self.classes_.tolist()!r}; leave it out, or call fit to start anew"
+                )
+            indptr, labels = relevance_lists(target, classes if restart else self.classes_)
+            if restart:
+                self.start(X.shape[1], classes)
+        self._learner.learn_rows(X, indptr, labels, weights)
+        return self
+
+    def _check_rows(self, X, y="no_validation", *, reset):
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._allow_nan else True,
+        )
+
+    def predict_proba(self, X):
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Each row sums to one; columns as in `classes_`.
+        """
+        check_is_fitted(self, "classes_")
+        return self._learner.predict_rows(self._check_rows(X, reset=False))
+
+    def predict(self, X):
+        """The likeliest class of each row; the first one of `classes_` among equals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Entries of `classes_`.
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.argmax(probabilities, axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allow_nan
+        tags.classifier_tags.multi_label = self._multilabel
+        return tags

@@ -1,0 +1,21 @@
+# cython: language_level=3
+"""What every compiled learner that sees one row at a time offers to the loops that drive it."""
+
+
+cdef struct Lesson:
+    # What one row teaches.
+    Py_ssize_t n_labels         # how many relevant labels are known
+    const Py_ssize_t* labels    # (n_labels,) which ones
+    const double* weights       # (n_labels,) the importance weight of each
+    const double* costs         # (n_classes,) the cost of voting for each label, or NULL
+
+
+cdef class OnlineLearner:
+    cdef readonly Py_ssize_t n_features
+    cdef readonly Py_ssize_t n_classes
+
+    # Write the votes for the row `x`, a distribution over the classes, into `votes`. Reads only.
+    cdef int predict(self, const double* x, double* votes) except -1 nogil
+
+    # Learn from the row `x`.
+    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil

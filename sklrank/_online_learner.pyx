@@ -1,0 +1,84 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Base class of the compiled online learners, and their loops over rows.
+
+A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
+:meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each
+and, when a booster gives the lesson, the cost of every label. Learners of single labels read the
+weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1).
+"""
+
+import numpy as np
+
+
+cdef class OnlineLearner:
+    """A classifier that learns row by row; the subclasses fill in `predict` and `learn`."""
+
+    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+        with gil:
+            raise TypeError(f"{type(self).__name__} does not define predict")
+
+    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+        with gil:
+            raise TypeError(f"{type(self).__name__} does not define learn")
+
+    def predict_rows(self, const double[:, ::1] X):
+        """Votes `(n_samples, n_classes)` for the rows of `X`."""
+        votes = np.empty((X.shape[0], self.n_classes))
+        cdef double[:, ::1] out = votes
+        cdef Py_ssize_t i
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} columns, the learner takes {self.n_features}")
+        with nogil:
+            for i in range(X.shape[0]):
+                self.predict(&X[i, 0], &out[i, 0])
+        return votes
+
+    def learn_rows(
+        self,
+        const double[:, ::1] X,
+        const Py_ssize_t[::1] indptr,
+        const Py_ssize_t[::1] labels,
+        const double[::1] weights,
+    ):
+        """Learn from each row of `X` in turn.
+
+        Row `i` has the labels `labels[indptr[i]:indptr[i + 1]]`, each with the importance weight
+        `weights[i]`; a row of weight zero is passed over.
+        """
+        cdef Py_ssize_t i, j, n_samples = X.shape[0]
+        cdef double[::1] repeated = np.empty(self.n_classes)
+        cdef Lesson lesson
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} columns, the learner takes {self.n_features}")
+        check_relevance(indptr, labels, n_samples, self.n_classes)
+        if weights.shape[0] != n_samples:
+            raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} rows")
+        lesson.costs = NULL
+        lesson.weights = &repeated[0]
+        with nogil:
+            for i in range(n_samples):
+                if weights[i] == 0.0:
+                    continue
+                lesson.n_labels = indptr[i + 1] - indptr[i]
+                lesson.labels = &labels[0] + indptr[i] if lesson.n_labels else NULL
+                for j in range(lesson.n_labels):
+                    repeated[j] = weights[i]
+                self.learn(&X[i, 0], &lesson)
+
+
+def check_relevance(
+    const Py_ssize_t[::1] indptr,
+    const Py_ssize_t[::1] labels,
+    Py_ssize_t n_samples,
+    Py_ssize_t n_classes,
+):
+    """Refuse row pointers or labels that a compiled loop would follow out of bounds."""
+    cdef Py_ssize_t i
+    if indptr.shape[0] != n_samples + 1 or indptr[0] != 0 or indptr[n_samples] != labels.shape[0]:
+        raise ValueError("indptr does not describe one list of labels for each row")
+    for i in range(n_samples):
+        if not 0 <= indptr[i + 1] - indptr[i] <= n_classes:
+            raise ValueError(f"indptr gives row {i} an impossible number of labels")
+    for i in range(labels.shape[0]):
+        if not 0 <= labels[i] < n_classes:
+            raise ValueError(f"label {labels[i]} is outside the {n_classes} classes")

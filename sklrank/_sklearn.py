@@ -1,0 +1,18 @@
+"""The names that the package takes from scikit-learn's private modules, all of them.
+
+Other packages build on these too; an import that breaks in a new release is mended here.
+"""
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Hidden, HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
+
+__all__ = [
+    "HasMethods",
+    "Hidden",
+    "Interval",
+    "StrOptions",
+    "_check_feature_names_in",
+    "_check_sample_weight",
+    "_fit_context",
+]

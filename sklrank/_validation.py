@@ -1,0 +1,142 @@
+"""Checks that the online estimators share: targets, classes and weights, row by row.
+
+Compiled loops read a target as *relevance lists*: row ``i`` has the relevant labels
+``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. A class label is a list of length one.
+"""
+
+from contextlib import contextmanager
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from sklrank._sklearn import _check_sample_weight
+
+__all__ = [
+    "Target",
+    "check_classes",
+    "check_target",
+    "check_weights",
+    "relevance_lists",
+    "unchanged_on_error",
+]
+
+
+class Target(NamedTuple):
+    """A checked target."""
+
+    values: np.ndarray
+    """Class labels `(n_samples,)`, or the indicator `(n_samples, n_labels)`, dense or CSR."""
+    multilabel: bool
+
+
+def check_target(y, *, multilabel: bool) -> Target:
+    """Check `y`: class labels, or where `multilabel` allows it an indicator of labels."""
+    y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+    if y.ndim == 2 and _is_indicator(y):
+        if not multilabel:
+            raise ValueError(
+                "y is a label indicator of shape (n_samples, n_labels); this classifier takes one "
+                "class label a row: pass a 1-d y, or use a ranker of labels"
+            )
+        return Target(y, True)
+    if y.ndim == 2 and y.shape[1] > 1:
+        check_classification_targets(y)
+        raise ValueError(
+            f"y must hold class labels, or 0 and 1 in one column a label; got {type_of_target(y)}"
+        )
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return Target(y, False)
+
+
+def _is_indicator(y):
+    # Looser than scikit-learn's type_of_target, for which a single row is no indicator.
+    if sparse.issparse(y):
+        return bool(np.isin(y.data, (0, 1)).all())
+    return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
+
+
+def check_classes(target: Target, classes=None):
+    """The classes that a first call of `fit` or `partial_fit` establishes, from what it was given.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Sorted for class labels; for an indicator the names of its columns, 0, 1, ... by default.
+    """
+    if target.multilabel:
+        n_labels = target.values.shape[1]
+        if n_labels < 2:
+            raise ValueError(
+                f"y has {n_labels} label column; ranking labels needs two (classes) at least"
+            )
+        if classes is None:
+            return np.arange(n_labels)
+        classes = column_or_1d(classes)
+        if len(classes) != n_labels or len(np.unique(classes)) != n_labels:
+            raise ValueError(
+                f"classes must name the {n_labels} columns of y, each once; got {classes!r}"
+            )
+        return classes
+    seen = np.unique(target.values)
+    if classes is None:
+        classes = seen
+    else:
+        classes = np.unique(column_or_1d(classes))
+        relevance_lists(target, classes)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only, {classes.tolist()}; a classifier needs two classes: give rows "
+            "of another class, or name every class that may come in partial_fit's `classes`"
+        )
+    return classes
+
+
+def relevance_lists(target: Target, classes):
+    """Row pointers `(n_samples + 1,)` and labels, indices into `classes`, of a checked target."""
+    if target.multilabel:
+        if target.values.shape[1] != len(classes):
+            raise ValueError(
+                f"y has {target.values.shape[1]} label columns, but the first call had "
+                f"{len(classes)}: `classes` cannot change between calls of partial_fit"
+            )
+        indicator = sparse.csr_array(target.values, copy=True)
+        indicator.eliminate_zeros()
+        indicator.sort_indices()
+        return indicator.indptr.astype(np.intp), indicator.indices.astype(np.intp)
+    unseen = np.setdiff1d(target.values, classes)
+    if len(unseen):
+        raise ValueError(
+            f"y contains labels that are not in `classes`: {unseen.tolist()}; name every label "
+            "that may come in the first call, partial_fit(X, y, classes=...)"
+        )
+    # `classes` of an indicator keep their column order: look labels up through a sorted view.
+    order = np.argsort(classes)
+    labels = order[np.searchsorted(classes, target.values, sorter=order)].astype(np.intp)
+    return np.arange(len(labels) + 1, dtype=np.intp), labels
+
+
+def check_weights(sample_weight, X, *, positive: bool):
+    """Weights `(n_samples,)` of the rows of `X`, float64 and >= 0; with `positive` not all zero."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(len(X), float(sample_weight))
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if positive and not np.any(weights > 0):
+        raise ValueError("sample_weight is zero everywhere; give one row a positive weight")
+    return np.ascontiguousarray(weights)
+
+
+@contextmanager
+def unchanged_on_error(estimator):
+    """Put the attributes of `estimator` back as they were when what is done inside fails."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except Exception:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,74 @@
+# cython: language_level=3
+"""The growing tree behind HoeffdingTreeClassifier."""
+
+from sklrank._online_learner cimport Lesson, OnlineLearner
+from sklrank.tree._split_search cimport Criterion
+
+
+cdef enum LeafPrediction:
+    MAJORITY_CLASS = 0
+    NAIVE_BAYES = 1
+    NAIVE_BAYES_ADAPTIVE = 2
+
+
+cdef struct Node:
+    double threshold    # a value up to it goes to the left child
+    double weight       # of the rows that passed, and what the node inherited
+    double gain         # of its split
+    int feature         # a column of X, or LEAF
+    int child           # the left child, the right one follows it; of a leaf: its index among them
+    int depth
+
+
+cdef struct Leaf:
+    double squares              # sum of squared weights
+    double attempted            # sample size at the last attempt to split
+    double majority_correct     # weight that the majority class got right
+    double bayes_correct        # weight that naive Bayes got right
+
+
+cdef class HoeffdingTree(OnlineLearner):
+    cdef readonly dict params
+    cdef Criterion criterion
+    cdef LeafPrediction leaf_prediction
+    cdef double grace_period, delta, tau, min_branch_fraction, weight_scale
+    cdef Py_ssize_t n_points, max_depth, max_leaves
+    cdef bint effective_weight
+
+    cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows, n_free
+    cdef Node[::1] nodes
+    cdef Leaf[::1] leaves
+    cdef double[:, ::1] counts      # (leaf, class) weight
+    cdef int[:, ::1] observers      # (leaf, class) row of `stats`, or NONE; last column: all classes
+    cdef double[:, ::1] stats       # (row, N_STATS * n_columns), see _split_search
+    cdef double[:, ::1] densities   # (row, 2 * n_columns) half the precision, log of the constant
+    cdef int[::1] free_rows         # rows that a split has given back
+
+    cdef const Py_ssize_t[::1] columns      # the features that this tree looks at
+    cdef Py_ssize_t n_columns
+    cdef double[::1] values                 # scratch: a row's values in those columns
+    cdef int[::1] class_rows                # scratch: the observer rows of one leaf
+    cdef double[::1] votes                  # scratch
+
+    cdef Py_ssize_t step(self, Py_ssize_t index, const double* x) noexcept nogil
+    cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil
+    cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil
+    cdef double log_density(self, Py_ssize_t row, const double* x) noexcept nogil
+    cdef double pooled_log_density(self, Py_ssize_t row, const double* x) noexcept nogil
+    cdef void refresh_density(self, Py_ssize_t row, Py_ssize_t pooled) noexcept nogil
+    cdef int learn_label(self, const double* x, Py_ssize_t label, double weight) except -1 nogil
+    cdef void compare_votes(
+        self, Py_ssize_t leaf, const double* x, Py_ssize_t label, double weight
+    ) noexcept nogil
+    cdef int observe_row(
+        self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight
+    ) except -1 nogil
+    cdef double sample_size(self, Py_ssize_t index) noexcept nogil
+    cdef bint may_split(self, Py_ssize_t index) noexcept nogil
+    cdef int attempt_split(self, Py_ssize_t index) except -1 nogil
+    cdef int split(
+        self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
+    ) except -1 nogil
+    cdef Py_ssize_t new_row(self) except -1 nogil
+    cdef int reserve_leaf(self) except -1
+    cdef int reserve_row(self) except -1
