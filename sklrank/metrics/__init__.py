@@ -1,1 +1,41 @@
-"""."""
+"""How far a ranking of labels is from the relevant ones, and scorers that tell grid search.
+
+A loss here looks at *pairs*: a relevant label should be scored above an irrelevant one. The three
+losses differ in what a pair costs, as a function of the gap between its scores:
+
+- :func:`rank_loss`: 1 if the irrelevant label is above, whatever the gap;
+- :func:`hinge_rank_loss`: grows linearly as soon as the relevant label leads by less than 1;
+- :func:`logistic_rank_loss`: the smooth form of the hinge.
+
+Labels come as a 0/1 indicator (multilabel) or as class labels (multiclass: one relevant label a
+row). The scorers (``rank_loss_scorer`` and so on) are the negated losses, for the ``scoring``
+parameter of scikit-learn's tools. For weighted scores, request the weights on a copy, since a
+scorer is shared by all who import it: ``clone(rank_loss_scorer).set_score_request(...)``.
+
+Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.linear_model import LogisticRegression
+>>> from sklearn.model_selection import cross_val_score
+>>> from sklrank.metrics import rank_loss_scorer
+>>> X, y = load_iris(return_X_y=True)
+>>> model = LogisticRegression(max_iter=1000)
+>>> cross_val_score(model, X, y, scoring=rank_loss_scorer, cv=3).round(2)
+array([-0.01, -0.02, -0.01])
+"""
+
+from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.metrics._scorer import (
+    hinge_rank_loss_scorer,
+    logistic_rank_loss_scorer,
+    rank_loss_scorer,
+)
+
+__all__ = [
+    "hinge_rank_loss",
+    "hinge_rank_loss_scorer",
+    "logistic_rank_loss",
+    "logistic_rank_loss_scorer",
+    "rank_loss",
+    "rank_loss_scorer",
+]

@@ -1,0 +1,89 @@
+"""What a ranker of labels is."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+
+from sklrank.metrics import rank_loss
+
+__all__ = ["LabelRankerMixin"]
+
+
+class LabelRankerMixin:
+    """Rankings of the labels, for an estimator that scores them.
+
+    The estimator defines `_label_scores(X)`, the scores `(n_samples, n_labels)`, and `classes_`.
+    A higher score ranks a label earlier; among equal scores the smaller label comes first.
+    """
+
+    def predict_ranks(self, X):
+        """The position of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples, n_labels)
+            1 is best; columns as in `classes_`.
+        """
+        order = _best_first(self._label_scores(X))
+        ranks = np.empty_like(order)
+        np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1)[np.newaxis], axis=1)
+        return ranks
+
+    def predict_topk(self, X, k):
+        """The `k` best labels, best first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        k : int
+            How many labels, from 1 to their number.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, k)
+            Entries of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If `k` is out of range.
+        """
+        scores = self._label_scores(X)
+        if not isinstance(k, Integral) or not 1 <= k <= scores.shape[1]:
+            raise ValueError(
+                f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
+            )
+        return self.classes_[_best_first(scores)[:, :k]]
+
+    def score(self, X, y, sample_weight=None):
+        """How well the labels of `X` are ranked, or predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            Relevance of the labels, or class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
+            loss; for class labels the accuracy.
+        """
+        if getattr(y, "ndim", None) == 2 or np.ndim(y) == 2:
+            return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
+        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+
+
+def _best_first(scores):
+    return np.argsort(-scores, axis=1, kind="stable")

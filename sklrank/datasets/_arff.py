@@ -1,0 +1,274 @@
+"""Multilabel data sets from ARFF files: which attributes are labels, and what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from numbers import Integral
+from xml.etree import ElementTree
+
+import numpy as np
+from scipy import sparse as sp
+from sklearn.utils import Bunch
+
+from ._arff_reader import ArffFile, Attribute, read_arff
+
+_RELEVANCE = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
+_MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d+)\b")
+
+
+def load_arff_multilabel(
+    path: str | os.PathLike,
+    *,
+    labels: int | Sequence[str] | None = None,
+    xml: str | os.PathLike | None = None,
+    sparse: bool | str = "auto",
+    return_X_y: bool = False,
+    as_frame: bool = False,
+    encoding: str = "utf-8",
+):
+    """Load a multilabel data set from an ARFF file, as MULAN and MEKA publish them.
+
+    An ARFF file does not tell features from labels. Say which attributes are the labels by
+    `labels` or by `xml`; without either, the file must carry MEKA's option ``-C`` in its
+    relation name, as in ``@relation 'emotions: -C 6'``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, plain or compressed with gzip (recognised by its content).
+
+    labels : int or sequence of str, default=None
+        The label attributes. An integer follows MEKA's option ``-C``: ``6`` for the first six
+        attributes, ``-6`` for the last six (MULAN's habit). Names choose the attributes and
+        the order of the columns of `target`.
+
+    xml : str or path-like, default=None
+        MULAN's XML file that lists the label names, flat or as a hierarchy; every label of a
+        hierarchy, inner or leaf, becomes a column. As in MULAN, the columns of `target` keep
+        the order of the attributes.
+
+    sparse : {"auto"} or bool, default="auto"
+        Whether `data` is a CSR matrix; "auto" makes it one when the rows of the file are
+        sparse.
+
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+
+    as_frame : bool, default=False
+        Whether `data` and `target` are pandas DataFrames (with sparse columns where `data`
+        would be CSR). Needs pandas.
+
+    encoding : str, default="utf-8"
+        The file's text encoding.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        With the attributes
+
+        - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. A nominal
+          feature holds the position of its value in the attribute's declaration; a missing
+          value (``?``) is NaN.
+        - ``target``: ndarray of shape (n_samples, n_labels), int64, 1 for a relevant label.
+        - ``feature_names``, ``target_names``: lists of str.
+        - ``categories``: dict, the declared values of each nominal feature.
+        - ``omitted_names``: list of str, the string and date attributes: they have no number
+          and so no column in `data`.
+        - ``DESCR``: str, the relation name and the comments at the head of the file.
+
+    (data, target) : tuple if ``return_X_y`` is True
+        The first two of these attributes.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not told or told twice, if one is not an attribute of the file or not
+        binary (``{0, 1}``, ``{false, true}``, ``{no, yes}`` or a numeric attribute of 0 and 1),
+        or if the text is not ARFF; then the message gives the line.
+
+    See Also
+    --------
+    fetch_multilabel : The same kind of data sets, downloaded from OpenML.
+
+    Notes
+    -----
+    A sparse row leaves out zeros. For a nominal attribute zero is the first value declared,
+    hence an omitted label declared as ``{1, 0}`` is relevant: that is how Weka reads it.
+
+    References
+    ----------
+    .. [1] G. Tsoumakas, E. Spyromitros-Xioufis, J. Vilcek, I. Vlahavas, "MULAN: A Java library
+       for multi-label learning", JMLR 12, 2011.
+    .. [2] J. Read, P. Reutemann, B. Pfahringer, G. Holmes, "MEKA: A multi-label/multi-target
+       extension to Weka", JMLR 17, 2016.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklrank.datasets import load_arff_multilabel
+    >>> text = '''@relation songs
+    ... @attribute tempo numeric
+    ... @attribute key {minor, major}
+    ... @attribute calm {0, 1}
+    ... @attribute sad {0, 1}
+    ... @data
+    ... 90.5, minor, 1, 1
+    ... ?, major, 0, 0
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "songs.arff"
+    ...     _ = path.write_text(text)
+    ...     songs = load_arff_multilabel(path, labels=["calm", "sad"])
+    >>> songs.data
+    array([[90.5,  0. ],
+           [ nan,  1. ]])
+    >>> songs.target
+    array([[1, 1],
+           [0, 0]])
+    >>> songs.feature_names
+    ['tempo', 'key']
+    """
+    if isinstance(sparse, str) and sparse != "auto":
+        raise ValueError(f"sparse must be 'auto', True or False, got {sparse!r}.")
+    arff = read_arff(path, encoding)
+    label_columns = _find_labels(arff, labels, xml)
+    chosen = set(label_columns)
+    others = [i for i in range(len(arff.attributes)) if i not in chosen]
+    feature_columns = [i for i in others if not arff.attributes[i].is_text]
+    features = [arff.attributes[i] for i in feature_columns]
+
+    data = arff.matrix[:, feature_columns]
+    if sparse == "auto":
+        sparse = sp.issparse(data)
+    if sparse:
+        data = sp.csr_matrix(data)
+    elif sp.issparse(data):
+        data = data.toarray()
+    target = _relevance(arff, label_columns)
+    feature_names = [feature.name for feature in features]
+    target_names = [arff.attributes[i].name for i in label_columns]
+    if as_frame:
+        data, target = _as_frames(data, feature_names, target, target_names)
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=feature_names,
+        target_names=target_names,
+        categories={feature.name: list(feature.values) for feature in features if feature.values},
+        omitted_names=[arff.attributes[i].name for i in others if arff.attributes[i].is_text],
+        DESCR="\n".join(filter(None, [arff.relation, arff.comments])),
+    )
+
+
+def _find_labels(
+    arff: ArffFile, labels: int | Sequence[str] | None, xml: str | os.PathLike | None
+) -> list[int]:
+    """Return the columns of the label attributes."""
+    if labels is not None and xml is not None:
+        raise ValueError("labels and xml both name the labels: pass only one of them.")
+    if xml is not None:
+        return sorted(_columns_of(_names_in_xml(xml), f"the file xml={os.fspath(xml)!r}", arff))
+    if labels is None:
+        option = _MEKA_OPTION.search(arff.relation)
+        if option is None:
+            raise ValueError(
+                f"labels is None and the relation {arff.relation!r} has no option '-C': pass "
+                "labels (a number, e.g. -6 for the last 6 attributes, or names) or xml."
+            )
+        return _columns_at_an_end(int(option[1]), "the relation's option -C", arff)
+    if isinstance(labels, Integral) and not isinstance(labels, bool):
+        return _columns_at_an_end(int(labels), "labels", arff)
+    if isinstance(labels, (str, bool)):
+        raise ValueError(f"labels must be an integer or a list of names, got {labels!r}.")
+    return _columns_of(list(labels), "labels", arff)
+
+
+def _columns_at_an_end(n_labels: int, source: str, arff: ArffFile) -> list[int]:
+    n_attributes = len(arff.attributes)
+    if not 0 < abs(n_labels) < n_attributes:
+        raise ValueError(
+            f"{source} must be a number from 1 to {n_attributes - 1} (the first attributes) or "
+            f"its negative (the last ones) for a file of {n_attributes} attributes, got "
+            f"{n_labels}."
+        )
+    columns = range(n_attributes)
+    return list(columns[:n_labels] if n_labels > 0 else columns[n_labels:])
+
+
+def _columns_of(names: list[str], source: str, arff: ArffFile) -> list[int]:
+    position = {attribute.name: i for i, attribute in enumerate(arff.attributes)}
+    unknown = [name for name in names if name not in position]
+    if unknown:
+        raise ValueError(
+            f"{source} names {len(unknown)} attribute(s) that the ARFF file has not, such as "
+            f"{unknown[0]!r}; its last attribute is {arff.attributes[-1].name!r}. Check the "
+            "spelling, or whether both files are of one data set."
+        )
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"{source} must name at least one label, and each once, got {names}.")
+    return [position[name] for name in names]
+
+
+def _names_in_xml(path: str | os.PathLike) -> list[str]:
+    try:
+        root = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError as error:
+        raise ValueError(f"xml={os.fspath(path)!r} is not well-formed XML: {error}.") from error
+    # Whatever the namespace: MULAN declares one, files written by hand often forget it.
+    elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
+    names = [element.get("name") for element in elements]
+    if not names or None in names:
+        raise ValueError(
+            f"xml={os.fspath(path)!r} must hold <label name='...'> elements, as MULAN's do; got "
+            f"{len(names)} label elements, {names.count(None)} of them without a name."
+        )
+    return names
+
+
+def _relevance(arff: ArffFile, columns: list[int]) -> np.ndarray:
+    values = arff.matrix[:, columns]
+    if sp.issparse(values):
+        values = values.toarray()
+    target = np.empty(values.shape, dtype=np.int64)
+    for j, column in enumerate(columns):
+        target[:, j] = _binary(arff.attributes[column], values[:, j])
+    return target
+
+
+def _binary(attribute: Attribute, values: np.ndarray) -> np.ndarray:
+    is_missing = np.isnan(values)
+    if attribute.values is None:
+        meaning = [0, 1]
+        is_binary = not attribute.is_text and np.isin(values[~is_missing], meaning).all()
+        got = f"it is {attribute.kind}"
+    else:
+        meaning = [_RELEVANCE.get(value.lower(), -1) for value in attribute.values]
+        is_binary = -1 not in meaning
+        got = f"its values are {{{', '.join(attribute.values[:6])}}}"
+    if not is_binary:
+        raise ValueError(
+            f"label {attribute.name!r} is not binary: {got}. A label takes the values 0 and 1; "
+            "check that labels or xml point at the label attributes (labels=-6 are the last 6)."
+        )
+    if is_missing.any():
+        raise ValueError(
+            f"label {attribute.name!r} is missing in {is_missing.sum()} row(s), first in row "
+            f"{is_missing.argmax()} (from 0): a label must be known; drop these rows from the file."
+        )
+    return np.take(meaning, values.astype(np.intp))
+
+
+def _as_frames(data, feature_names: list[str], target: np.ndarray, target_names: list[str]):
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "as_frame=True needs pandas: install it or pass as_frame=False."
+        ) from error
+    make = pd.DataFrame.sparse.from_spmatrix if sp.issparse(data) else pd.DataFrame
+    return make(data, columns=feature_names), pd.DataFrame(target, columns=target_names)

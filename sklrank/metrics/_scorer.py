@@ -1,0 +1,100 @@
+"""Scorers: the losses of this package as scikit-learn's tools want them, greater is better.
+
+``make_scorer`` would do but for two facts of ranking: the loss must know which class a column of
+scores belongs to (a test fold may lack some), and forests give multilabel probabilities as a list.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+
+from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
+from sklrank.metrics._relevance import as_label_columns
+
+
+def label_scores(estimator, X):
+    """Score every label of every row by `decision_function`, else by `predict_proba`.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier or ranker.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows to score.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores, higher = ranked earlier.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has neither method.
+    """
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            scores = getattr(estimator, method)(X)
+            break
+    else:
+        raise TypeError(
+            f"estimator must have decision_function or predict_proba to rank labels, got "
+            f"{estimator!r}: it predicts but does not score."
+        )
+    if isinstance(scores, list):
+        return _second_classes(estimator, scores)
+    return as_label_columns(np.asarray(scores))
+
+
+def _second_classes(estimator, probas):
+    """The probability of class 1 from one array of probabilities per label."""
+    if hasattr(estimator, "classes_"):
+        classes = estimator.classes_
+    else:  # MultiOutputClassifier after partial_fit
+        classes = [each.classes_ for each in estimator.estimators_]
+    # A label that training never saw has no column for class 1: the empty sum is right, 0.
+    return np.column_stack(
+        [
+            proba[:, np.asarray(each) == 1].sum(axis=1)
+            for proba, each in zip(probas, classes, strict=True)
+        ]
+    )
+
+
+class PairwiseLossScorer(BaseEstimator):
+    """A callable ``scorer(estimator, X, y)`` that returns a negated loss.
+
+    It is a `BaseEstimator` for what scikit-learn generates from the signature of `score`:
+    metadata requests (`set_score_request`), parameters and cloning.
+
+    Parameters
+    ----------
+    loss : {"rank_loss", "hinge_rank_loss", "logistic_rank_loss"}
+        Name of the loss.
+    """
+
+    __metadata_request__score = {"estimator": UNUSED}
+
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __call__(self, estimator, X, y_true, *, sample_weight=None):
+        return self.score(estimator, X, y_true, sample_weight=sample_weight)
+
+    def score(self, estimator, X, y, sample_weight=None):
+        """Return minus the loss of the estimator's scores on `X` against `y`."""
+        return -PAIRWISE_LOSSES[self.loss](
+            y,
+            label_scores(estimator, X),
+            labels=getattr(estimator, "classes_", None),
+            sample_weight=sample_weight,
+        )
+
+    def _accept_sample_weight(self):
+        # scikit-learn 1.9 asks this of every scorer of a multi-metric search.
+        return True
+
+
+rank_loss_scorer = PairwiseLossScorer("rank_loss")
+hinge_rank_loss_scorer = PairwiseLossScorer("hinge_rank_loss")
+logistic_rank_loss_scorer = PairwiseLossScorer("logistic_rank_loss")

@@ -1,0 +1,364 @@
+"""Learning curves of models that learn row by row: mean loss so far against rows seen."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklrank.model_selection._progressive import progressive_val_score
+from sklrank.model_selection._row_values import row_values
+
+
+class ProgressiveValidationDisplay:
+    """Mean loss so far against the number of rows, one line per model.
+
+    Several runs of a model (seeds) give a line for their mean and a band of one standard deviation
+    around it. Use :meth:`from_estimators` or :meth:`from_predictions`; the constructor takes losses
+    computed elsewhere, such as those of :func:`progressive_val_score`.
+
+    Parameters
+    ----------
+    losses : dict of str to array-like of shape (n_rounds,) or (n_seeds, n_rounds)
+        For each model, the loss of each row in the order learned; a line of the array for each
+        seed.
+    scoring_name : str, default="loss"
+        What the losses are, for the label of the vertical axis.
+
+    Attributes
+    ----------
+    losses : dict of str to ndarray of shape (n_seeds, n_rounds)
+        The losses.
+    scoring_name : str
+        As given.
+    ax_ : matplotlib Axes
+        Axes of the last plot.
+    figure_ : matplotlib Figure
+        Figure of the last plot.
+    lines_ : list of matplotlib Line2D
+        A line for each model, in the order of `losses`.
+    bands_ : list of matplotlib PolyCollection or None
+        The band of each model; None for a model with a single seed.
+
+    Raises
+    ------
+    ValueError
+        If `losses` is not a dict with at least one entry, or if an entry is not a 1-d or 2-d array.
+
+    See Also
+    --------
+    progressive_val_score : Computes the losses.
+
+    Examples
+    --------
+    >>> from sklrank.model_selection import ProgressiveValidationDisplay
+    >>> display = ProgressiveValidationDisplay(
+    ...     losses={"steady": [0.5, 0.5, 0.5], "learner": [[1.0, 0.5, 0.0], [0.0, 0.5, 0.25]]}
+    ... )
+    >>> display.mean_so_far("learner")
+    array([[1.  , 0.75, 0.5 ],
+           [0.  , 0.25, 0.25]])
+    >>> display.plot().ax_.get_ylabel()
+    'Mean loss so far'
+    """
+
+    def __init__(self, *, losses: Mapping[str, ArrayLike], scoring_name: str = "loss") -> None:
+        if not isinstance(losses, Mapping) or not losses:
+            raise ValueError(
+                "losses must be a dict with the losses of at least one model under its name, got "
+                f"{losses!r}."
+            )
+        self.losses = {name: _as_runs(name, values) for name, values in losses.items()}
+        self.scoring_name = scoring_name
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any] | Sequence[Any],
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        scoring: str | Callable = "rank_loss",
+        n_seeds: int = 1,
+        classes: ArrayLike | None = None,
+        chunk_size: int = 1,
+        sample_weight: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        ax: Any = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+    ) -> "ProgressiveValidationDisplay":
+        """Run models through the rows, once per seed, and draw their mean losses.
+
+        Each run starts from a clone that is not fitted, with all its `random_state` parameters
+        (those of nested estimators too) set to the seed of the run. The seeds are the same for
+        all models. To go on from fitted models, use :func:`progressive_val_score`.
+
+        Parameters
+        ----------
+        estimators : dict of str to estimator, or list of estimators
+            Models with `partial_fit` or `progressive_fit`. A list is named by class.
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows, in the order in which they are met.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or a 0/1 indicator of the relevant labels.
+        scoring : str or callable, default="rank_loss"
+            See :func:`progressive_val_score`.
+        n_seeds : int, default=1
+            Number of runs of each model.
+        classes : array-like of shape (n_classes,), default=None
+            See :func:`progressive_val_score`.
+        chunk_size : int, default=1
+            See :func:`progressive_val_score`.
+        sample_weight : array-like of float, shape (n_samples,), default=None
+            See :func:`progressive_val_score`.
+        random_state : int, RandomState instance or None, default=None
+            Where the seeds come from. Pass an int for reproducible curves.
+        n_jobs : int, default=None
+            Number of runs at a time (joblib); None means 1.
+        ax : matplotlib Axes, default=None
+            See :meth:`plot`.
+        line_kw : dict, default=None
+            See :meth:`plot`.
+        band_kw : dict, default=None
+            See :meth:`plot`.
+
+        Returns
+        -------
+        display : ProgressiveValidationDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If `n_seeds` is not positive, `estimators` is empty, or as
+            :func:`progressive_val_score` does.
+        TypeError
+            If an estimator cannot learn row by row.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import SGDClassifier
+        >>> from sklearn.naive_bayes import MultinomialNB
+        >>> from sklearn.utils import shuffle
+        >>> from sklrank.model_selection import ProgressiveValidationDisplay
+        >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+        >>> models = {"bayes": MultinomialNB(), "linear": SGDClassifier()}
+        >>> display = ProgressiveValidationDisplay.from_estimators(
+        ...     models, X, y, n_seeds=2, random_state=0
+        ... )
+        >>> display.losses["linear"].shape
+        (2, 150)
+        """
+        if n_seeds < 1:
+            raise ValueError(f"n_seeds must be a positive number of runs, got {n_seeds!r}.")
+        if not isinstance(estimators, Mapping):
+            estimators = _named(estimators)
+        seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+        values = Parallel(n_jobs=n_jobs)(
+            delayed(progressive_val_score)(
+                _seeded(estimator, seed),
+                X,
+                y,
+                scoring=scoring,
+                classes=classes,
+                chunk_size=chunk_size,
+                sample_weight=sample_weight,
+            )
+            for estimator in estimators.values()
+            for seed in seeds.tolist()
+        )
+        runs = [values[i : i + n_seeds] for i in range(0, len(values), n_seeds)]
+        losses = dict(zip(estimators, runs, strict=True))
+        display = cls(losses=losses, scoring_name=_scoring_name(scoring))
+        return display.plot(ax, line_kw=line_kw, band_kw=band_kw)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: Mapping[str, ArrayLike],
+        *,
+        scoring: str | Callable = "rank_loss",
+        labels: ArrayLike | None = None,
+        ax: Any = None,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+    ) -> "ProgressiveValidationDisplay":
+        """Draw the mean losses of scores that were made row by row, as by `progressive_fit`.
+
+        Parameters
+        ----------
+        y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or a 0/1 indicator of the relevant labels.
+        y_scores : dict of str to array-like of shape (n_samples, n_labels), or to a list of those
+            The scores of each model; a list (or a 3-d array) holds a run each.
+        scoring : str or callable, default="rank_loss"
+            See :func:`progressive_val_score`.
+        labels : array-like of shape (n_labels,), default=None
+            The class of each column of the scores, for 1-d `y_true`. None takes the sorted
+            distinct classes of `y_true`.
+        ax : matplotlib Axes, default=None
+            See :meth:`plot`.
+        line_kw : dict, default=None
+            See :meth:`plot`.
+        band_kw : dict, default=None
+            See :meth:`plot`.
+
+        Returns
+        -------
+        display : ProgressiveValidationDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If `y_scores` is not a dict, or as the losses of :mod:`sklrank.metrics` do.
+
+        Examples
+        --------
+        >>> from sklrank.model_selection import ProgressiveValidationDisplay
+        >>> y_true = [[1, 0], [0, 1]]
+        >>> display = ProgressiveValidationDisplay.from_predictions(
+        ...     y_true, {"constant": [[0.9, 0.1], [0.9, 0.1]]}
+        ... )
+        >>> display.losses["constant"]
+        array([[0., 1.]])
+        """
+        if not isinstance(y_scores, Mapping):
+            raise ValueError(
+                "y_scores must be a dict with the scores of each model under its name, got "
+                f"{type(y_scores).__name__}: pass {{'model': y_scores}}."
+            )
+        y_true = y_true if sparse.issparse(y_true) else np.asarray(y_true)
+        evaluate = row_values(scoring, y_true)
+        losses = {}
+        for name, scores in y_scores.items():
+            runs = np.asarray(scores)
+            runs = runs if runs.ndim == 3 else runs[np.newaxis]
+            losses[name] = [evaluate(y_true, run, labels=labels) for run in runs]
+        display = cls(losses=losses, scoring_name=_scoring_name(scoring))
+        return display.plot(ax, line_kw=line_kw, band_kw=band_kw)
+
+    def mean_so_far(self, name: str) -> np.ndarray:
+        """Return the mean loss of a model over the rows up to each row.
+
+        Parameters
+        ----------
+        name : str
+            A key of `losses`.
+
+        Returns
+        -------
+        mean : ndarray of float64, shape (n_seeds, n_rounds)
+            Entry `[i, t]` is the mean of ``losses[name][i, : t + 1]``.
+        """
+        runs = self.losses[name]
+        return np.cumsum(runs, axis=1) / np.arange(1, runs.shape[1] + 1)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        line_kw: Mapping[str, Any] | None = None,
+        band_kw: Mapping[str, Any] | None = None,
+    ) -> "ProgressiveValidationDisplay":
+        """Draw a line for each model, and a band of one standard deviation over its seeds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict, default=None
+            Keyword arguments for all calls of `Axes.plot`.
+        band_kw : dict, default=None
+            Keyword arguments for all calls of `Axes.fill_between`.
+
+        Returns
+        -------
+        display : ProgressiveValidationDisplay
+            This object, now with `ax_`, `figure_`, `lines_` and `bands_`.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        if ax is None:
+            ax = _new_axes()
+        self.ax_, self.figure_ = ax, ax.figure
+        self.lines_, self.bands_ = [], []
+        for name, runs in self.losses.items():
+            means = self.mean_so_far(name)
+            center, spread = means.mean(axis=0), means.std(axis=0)
+            rounds = np.arange(1, runs.shape[1] + 1)
+            (line,) = ax.plot(rounds, center, **{"label": name, **(line_kw or {})})
+            band = None
+            if len(runs) > 1:
+                style = {
+                    "alpha": 0.25,
+                    "color": line.get_color(),
+                    "linewidth": 0,
+                    **(band_kw or {}),
+                }
+                band = ax.fill_between(rounds, center - spread, center + spread, **style)
+            self.lines_.append(line)
+            self.bands_.append(band)
+        ax.set(xlabel="Rows seen", ylabel=f"Mean {self.scoring_name.replace('_', ' ')} so far")
+        ax.legend()
+        return self
+
+
+def _new_axes():
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "ProgressiveValidationDisplay.plot needs matplotlib: run `pip install matplotlib`."
+        ) from error
+    return plt.subplots()[1]
+
+
+def _as_runs(name, values):
+    runs = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    if runs.ndim != 2 or not runs.size:
+        raise ValueError(
+            f"losses[{name!r}] must be of shape (n_rounds,) or (n_seeds, n_rounds) and not empty, "
+            f"got {np.shape(values)}."
+        )
+    return runs
+
+
+def _named(estimators):
+    """Name estimators by class, with a number where a class comes more than once."""
+    if not isinstance(estimators, Sequence):
+        raise TypeError(
+            f"estimators must be a dict or a list of estimators, got {estimators!r}: put it into a "
+            "list."
+        )
+    classes = [type(estimator).__name__ for estimator in estimators]
+    named = {}
+    for i, name in enumerate(classes):
+        number = f" {classes[:i].count(name) + 1}" if classes.count(name) > 1 else ""
+        named[name + number] = estimators[i]
+    return named
+
+
+def _seeded(estimator, seed):
+    estimator = clone(estimator)
+    names = [
+        name
+        for name in estimator.get_params()
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return estimator.set_params(**dict.fromkeys(names, seed))
+
+
+def _scoring_name(scoring):
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "value")

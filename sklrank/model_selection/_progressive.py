@@ -1,0 +1,210 @@
+"""Predict, then learn: the loss of each row at the time the model first meets it."""
+
+import inspect
+from collections.abc import Callable
+from numbers import Integral
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import gen_batches, indexable
+
+from sklrank.metrics._relevance import as_label_columns
+from sklrank.metrics._scorer import label_scores
+from sklrank.model_selection._row_values import row_values
+
+
+def progressive_val_score(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    scoring: str | Callable = "rank_loss",
+    classes: ArrayLike | None = None,
+    chunk_size: int = 1,
+    sample_weight: ArrayLike | None = None,
+    verbose: int = 0,
+) -> np.ndarray:
+    """Score each row by the model that learned the rows before it, in the order given.
+
+    The estimator is updated in place, not cloned: one that was fitted before goes on from there
+    (the protocol of [1]_: learn the training part, then run through the test part), and in the end
+    it has learned all rows. The mean of the result is the figure that [1]_ reports.
+
+    Parameters
+    ----------
+    estimator : object
+        A model with `partial_fit`, and with `decision_function`, `predict_proba` or `predict` (the
+        first it has; `predict` gives a score of 1 to the class predicted). If it has
+        ``progressive_fit(X, y)``, as the boosters of this package, one call of that replaces the
+        loop as long as `chunk_size` is 1.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Rows, in the order in which they are met.
+    y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+        Class labels, or a 0/1 indicator of the relevant labels.
+    scoring : str or callable, default="rank_loss"
+        What to compute from the scores of a row:
+
+        - "rank_loss", "hinge_rank_loss", "logistic_rank_loss": the losses of
+          :mod:`sklrank.metrics`;
+        - "accuracy": 1 if the class of `y` has the highest score (the first of equal ones), else 0;
+          for 1-d `y` only;
+        - a callable ``scoring(y_true, y_score)`` that takes all rows and returns a value for each,
+          where `y_score` has a column for each label, for two classes as well.
+    classes : array-like of shape (n_classes,), default=None
+        All classes that may occur, passed on to the estimator. None takes the distinct values of a
+        1-d `y` if the estimator is not fitted yet, and passes nothing otherwise.
+    chunk_size : int, default=1
+        How many rows are scored, and then learned, at a time.
+    sample_weight : array-like of float, shape (n_samples,), default=None
+        Weights the estimator learns with; passed on only if given. They do not alter the losses.
+    verbose : int, default=0
+        If positive, print how far the loop is about ten times on the way, and the mean at the end.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n_samples,)
+        The loss (or accuracy) of each row.
+
+    Raises
+    ------
+    ValueError
+        If `scoring` is unknown or does not suit `y`, if `chunk_size` is not a positive integer, or
+        if lengths differ. The estimator is untouched then.
+    TypeError
+        If the estimator cannot learn row by row, or takes no `sample_weight` though it is given.
+
+    See Also
+    --------
+    ProgressiveValidationDisplay : Draws the mean loss against the number of rows.
+
+    Notes
+    -----
+    An estimator that is not fitted has nothing to say about the first chunk: all its labels are
+    scored 0 then. Such ties are a rank loss of 1/2, and an accuracy of 1 for the first class.
+    (`progressive_fit` chooses its own first scores.)
+
+    A multilabel estimator of scikit-learn may need `classes` in a form of its own at its first
+    `partial_fit`: for `MultiOutputClassifier`, a list of ``[0, 1]`` for each label.
+
+    References
+    ----------
+    .. [1] Y. H. Jung and A. Tewari. "Online Boosting Algorithms for Multi-label Ranking."
+       AISTATS 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from sklearn.utils import shuffle
+    >>> from sklrank.model_selection import progressive_val_score
+    >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+    >>> losses = progressive_val_score(MultinomialNB(), X, y)
+    >>> losses.shape
+    (150,)
+    >>> print(f"first 50: {losses[:50].mean():.2f}, last 50: {losses[-50:].mean():.2f}")
+    first 50: 0.20, last 50: 0.06
+    """
+    X, y = indexable(X, y)
+    y = y if sparse.issparse(y) else np.asarray(y)
+    if y.ndim not in (1, 2):
+        raise ValueError(
+            f"y must be class labels (1-d) or a 0/1 indicator (2-d), got shape {y.shape}."
+        )
+    evaluate = row_values(scoring, y)
+    if not isinstance(chunk_size, Integral) or chunk_size < 1:
+        raise ValueError(f"chunk_size must be a positive number of rows, got {chunk_size!r}.")
+    learn = _learning_method(estimator, chunk_size)
+    params = {}
+    if classes is not None:
+        params["classes"] = classes
+    if sample_weight is not None:
+        params["sample_weight"] = _check_weight(sample_weight, y.shape[0])
+    for name in params:
+        if not _accepts(learn, name):
+            raise TypeError(f"{name} is not a parameter of {learn!r}: leave {name} out.")
+
+    if learn.__name__ == "progressive_fit":
+        scores = as_label_columns(np.asarray(learn(X, y, **params)))
+    else:
+        scores = _score_then_learn(estimator, X, y, chunk_size, params, verbose)
+    values = evaluate(y, scores, labels=_column_classes(estimator, y, classes))
+    if verbose > 0:
+        print(f"[progressive_val_score] {len(values)} rows, mean {values.mean():.6g}")
+    return values
+
+
+def _learning_method(estimator, chunk_size):
+    if chunk_size == 1 and hasattr(estimator, "progressive_fit"):
+        return estimator.progressive_fit
+    if hasattr(estimator, "partial_fit"):
+        return estimator.partial_fit
+    raise TypeError(
+        "estimator must have partial_fit (or progressive_fit, with chunk_size=1) to learn row by "
+        f"row, got {estimator!r}. A Pipeline has none: transform X beforehand, and pass the final "
+        "estimator alone."
+    )
+
+
+def _accepts(method, name):
+    parameters = inspect.signature(method).parameters
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _check_weight(sample_weight, n_samples):
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must be of shape ({n_samples},), got {weight.shape}: pass one weight "
+            "per row."
+        )
+    return weight
+
+
+def _column_classes(estimator, y, classes):
+    """Which class each column of scores belongs to; None for an indicator."""
+    if y.ndim == 2:
+        return None
+    if hasattr(estimator, "classes_"):
+        return estimator.classes_
+    return np.unique(y) if classes is None else np.asarray(classes)
+
+
+def _score_then_learn(estimator, X, y, chunk_size, params, verbose):
+    """Return the scores of all rows, each chunk's taken before it is learned."""
+    rows_of = getattr(X, "iloc", X)
+    n_samples = y.shape[0]
+    params = dict(params)
+    weight = params.pop("sample_weight", None)
+    scores = []
+    start_time = perf_counter()
+    for rows in gen_batches(n_samples, chunk_size):
+        try:
+            scores.append(_scores(estimator, rows_of[rows], y, params.get("classes")))
+        except NotFittedError:
+            if rows.start > 0:
+                raise
+            if y.ndim == 1 and _accepts(estimator.partial_fit, "classes"):
+                params.setdefault("classes", np.unique(y))
+            columns = _column_classes(estimator, y, params.get("classes"))
+            n_labels = y.shape[1] if columns is None else len(columns)
+            scores.append(np.zeros((rows.stop, n_labels)))
+        if weight is not None:
+            params["sample_weight"] = weight[rows]
+        estimator.partial_fit(rows_of[rows], y[rows], **params)
+        if verbose > 0 and rows.stop * 10 // n_samples > rows.start * 10 // n_samples:
+            seconds = perf_counter() - start_time
+            print(f"[progressive_val_score] {rows.stop} of {n_samples} rows, {seconds:.1f} s")
+    return np.concatenate(scores)
+
+
+def _scores(estimator, X, y, classes):
+    if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+        return label_scores(estimator, X)
+    predicted = np.asarray(estimator.predict(X))
+    if y.ndim == 1:
+        predicted = predicted[:, None] == _column_classes(estimator, y, classes)
+    return predicted.astype(np.float64)

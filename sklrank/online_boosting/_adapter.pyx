@@ -1,0 +1,91 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Any scikit-learn classifier with `partial_fit` as a weak learner."""
+
+import numpy as np
+
+from sklrank._online_learner cimport Lesson, OnlineLearner
+
+
+cdef class EstimatorLearner(OnlineLearner):
+    """Gives rows to a scikit-learn classifier, one at a time.
+
+    Until its first lesson the classifier votes for all labels alike. After it the votes are its
+    `predict_proba`, or the label that it predicts. A lesson is one call of `partial_fit`, with the
+    row repeated once for each relevant label.
+
+    Parameters
+    ----------
+    estimator : object
+        The classifier; it sees the labels as 0, 1, ..., n_classes - 1.
+    n_features, n_classes : int
+        What it is made for.
+    """
+
+    cdef readonly object estimator
+    cdef readonly bint is_taught
+    cdef object all_labels
+
+    def __init__(self, estimator, Py_ssize_t n_features, Py_ssize_t n_classes, bint is_taught=False):
+        self.estimator = estimator
+        self.n_features = n_features
+        self.n_classes = n_classes
+        self.is_taught = is_taught
+        self.all_labels = np.arange(n_classes)
+
+    def __reduce__(self):
+        return EstimatorLearner, (self.estimator, self.n_features, self.n_classes, self.is_taught)
+
+    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+        with gil:
+            self.predict_row(x, votes)
+        return 0
+
+    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+        if lesson.n_labels > 0:
+            with gil:
+                self.learn_row(x, lesson)
+        return 0
+
+    cdef predict_row(self, const double* x, double* votes):
+        cdef double[::1] answer
+        cdef Py_ssize_t i
+        if not self.is_taught:
+            answer = np.full(self.n_classes, 1.0 / self.n_classes)
+        elif hasattr(self.estimator, "predict_proba"):
+            answer = np.array(self.estimator.predict_proba(as_rows(x, self.n_features, 1))[0], float)
+        else:
+            answer = np.zeros(self.n_classes)
+            answer[self.estimator.predict(as_rows(x, self.n_features, 1))[0]] = 1.0
+        if answer.shape[0] != self.n_classes:
+            raise ValueError(
+                f"predict_proba of {self.estimator!r} has {answer.shape[0]} columns, not the "
+                f"{self.n_classes} of the classes that its partial_fit was given"
+            )
+        for i in range(self.n_classes):
+            votes[i] = answer[i]
+
+    cdef learn_row(self, const double* x, const Lesson* lesson):
+        cdef Py_ssize_t[::1] labels = np.empty(lesson.n_labels, dtype=np.intp)
+        cdef double[::1] weights = np.empty(lesson.n_labels)
+        cdef Py_ssize_t i
+        for i in range(lesson.n_labels):
+            labels[i] = lesson.labels[i]
+            weights[i] = lesson.weights[i]
+        if np.max(weights) > 0.0:
+            self.estimator.partial_fit(
+                as_rows(x, self.n_features, lesson.n_labels),
+                np.asarray(labels),
+                classes=self.all_labels,
+                sample_weight=np.asarray(weights),
+            )
+            self.is_taught = True
+
+
+cdef as_rows(const double* x, Py_ssize_t n_features, Py_ssize_t n_rows):
+    # The row, over and over.
+    cdef double[:, ::1] rows = np.empty((n_rows, n_features))
+    cdef Py_ssize_t i, j
+    for i in range(n_rows):
+        for j in range(n_features):
+            rows[i, j] = x[j]
+    return np.asarray(rows)

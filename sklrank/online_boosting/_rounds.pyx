@@ -1,0 +1,292 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The rounds of online boosting: the one loop behind every algorithm of this package's room.
+
+A round follows Algorithm 1 of Jung & Tewari (2018), which is the template of Raman et al. (2020)
+too. For the row x, learner i votes h_i, a distribution over the labels; expert j scores the labels
+by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrelevant) that are
+known of the row,
+
+- learner i is taught with the costs c of a vote given s_{i-1} (a cost rule, see _costs): each
+  relevant label l with the importance weight max(c) - c[l];
+- where the rule learns weights, alpha_i takes a step of 1 / sqrt(t) down the gradient
+  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9);
+- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (line 13).
+
+The loop runs without the GIL; a learner written in Python takes it for itself.
+"""
+
+from libc.math cimport exp, sqrt
+
+import numpy as np
+
+from sklrank._online_learner cimport Lesson, OnlineLearner
+from sklrank._online_learner import check_relevance
+from sklrank.online_boosting._costs cimport CostRule, Pairs, rank_loss
+
+cdef double MAX_LEARNER_WEIGHT = 2.0
+
+
+cdef class Rounds:
+    """Plays rounds with weak learners; what outlives a call lives in them and in the arguments.
+
+    Parameters
+    ----------
+    learners : list of OnlineLearner
+        The weak learners, all of them for the same labels.
+    columns : list of ndarray of shape (n_features_i,), dtype intp
+        The columns of a row that each learner sees.
+    rule : CostRule
+        How votes are priced.
+    single_label : bool
+        Whether the whole vote of a learner goes to the first of its favourite labels.
+    """
+
+    cdef list learners
+    cdef CostRule rule
+    cdef bint single_label
+    cdef Py_ssize_t n_learners, n_labels, n_columns
+    cdef Py_ssize_t[::1] addresses          # of the learners, for use without the GIL
+    cdef const Py_ssize_t[::1] columns      # of all learners, one after the other
+    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) where each learner's columns start
+    # The round under way.
+    cdef double[::1] values                 # the row's values in those columns
+    cdef double[:, ::1] votes               # (n_learners, n_labels) h_1, h_2, ...
+    cdef double[:, ::1] scores              # (n_learners + 1, n_labels) s_0, s_1, ...
+    cdef double[::1] gradients              # (n_learners,) c(s_i) . h_i
+    cdef Py_ssize_t[::1] irrelevant
+    cdef char[::1] is_relevant
+    cdef double[:, ::1] scratch             # costs, lesson weights, and a rule's own
+
+    def __init__(self, list learners, list columns, CostRule rule, bint single_label=False):
+        cdef Py_ssize_t i
+        self.learners = learners
+        self.rule = rule
+        self.single_label = single_label
+        self.n_learners = len(learners)
+        self.n_labels = rule.n_labels
+        self.addresses = np.empty(self.n_learners, dtype=np.intp)
+        for i, learner in enumerate(learners):
+            if not isinstance(learner, OnlineLearner):
+                raise TypeError(f"learner {i} is no OnlineLearner: {learner!r}")
+            if learner.n_features != len(columns[i]) or learner.n_classes != self.n_labels:
+                raise ValueError(f"learner {i} is made for other columns or labels")
+            self.addresses[i] = <Py_ssize_t><void*>learner
+        if self.n_learners != rule.n_learners or self.n_learners != len(columns):
+            raise ValueError("learners, columns and rule differ in number")
+        self.columns = np.concatenate(columns).astype(np.intp, copy=False)
+        self.n_columns = np.max(self.columns) + 1
+        if np.min(self.columns) < 0:
+            raise ValueError("columns are counted from 0")
+        self.starts = np.cumsum([0] + [len(part) for part in columns], dtype=np.intp)
+        self.values = np.empty(self.columns.shape[0])
+        self.votes = np.empty((self.n_learners, self.n_labels))
+        self.scores = np.zeros((self.n_learners + 1, self.n_labels))
+        self.gradients = np.empty(self.n_learners)
+        self.irrelevant = np.empty(self.n_labels, dtype=np.intp)
+        self.is_relevant = np.zeros(self.n_labels, dtype=np.int8)
+        self.scratch = np.empty((6, self.n_labels))
+
+    def decide(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
+        """Scores `(n_samples, n_labels)` of the expert that sums the first `n_used` learners."""
+        cdef double[:, ::1] out = np.zeros((X.shape[0], self.n_labels))
+        cdef Py_ssize_t t, i, l
+        self.check(X, weights)
+        if not 0 <= n_used <= self.n_learners:
+            raise ValueError(f"{n_used} of {self.n_learners} learners")
+        with nogil:
+            for t in range(X.shape[0]):
+                self.vote(&X[t, 0], n_used)
+                for i in range(n_used):
+                    for l in range(self.n_labels):
+                        out[t, l] += weights[i] * self.votes[i, l]
+        return np.asarray(out)
+
+    def play(
+        self,
+        const double[:, ::1] X,
+        const Py_ssize_t[::1] indptr,
+        const Py_ssize_t[::1] labels,
+        const double[::1] sample_weight,
+        double[::1] weights,
+        double[::1] log_expert_weights,
+        const double[::1] draws,
+        Py_ssize_t n_rounds,
+        double[:, ::1] out=None,
+    ):
+        """One round for each row of `X`, with full information.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
+            The relevant labels of each row, as in a CSR matrix.
+        sample_weight : ndarray of shape (n_samples,)
+            Factors on the weights of a row's pairs; a row of weight zero is no round.
+        weights : ndarray of shape (n_learners,)
+            The alpha; changed in place where the rule learns them.
+        log_expert_weights : ndarray of shape (n_learners,) or None
+            Changed in place by Hedge; None: the last expert decides.
+        draws : ndarray of shape (n_samples,) or None
+            A number from [0, 1) for each row, which draws the expert.
+        n_rounds : int
+            Rounds played before.
+        out : ndarray of shape (n_samples, n_labels), optional
+            Where to write the scores of each row, decided before it is learnt.
+
+        Returns
+        -------
+        int
+            Rounds played, those before included.
+        """
+        cdef Py_ssize_t t, n_samples = X.shape[0], expert = self.n_learners, l
+        cdef bint hedge = log_expert_weights is not None
+        self.check(X, weights)
+        check_relevance(indptr, labels, n_samples, self.n_labels)
+        if sample_weight.shape[0] != n_samples:
+            raise ValueError("sample_weight does not fit the rows")
+        if hedge and (
+            log_expert_weights.shape[0] != self.n_learners or draws.shape[0] != n_samples
+        ):
+            raise ValueError("log_expert_weights or draws do not fit")
+        if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
+            raise ValueError("out does not fit the rows and labels")
+        with nogil:
+            for t in range(n_samples):
+                self.vote(&X[t, 0], self.n_learners)
+                self.add_votes(weights)
+                if out is not None:
+                    if hedge:
+                        expert = 1 + drawn_expert(log_expert_weights, draws[t])
+                    for l in range(self.n_labels):
+                        out[t, l] = self.scores[expert, l]
+                if sample_weight[t] == 0.0:
+                    continue
+                n_rounds += 1
+                self.teach(
+                    &labels[0] + indptr[t] if indptr[t + 1] > indptr[t] else NULL,
+                    indptr[t + 1] - indptr[t], sample_weight[t], weights, log_expert_weights,
+                    hedge, n_rounds,
+                )
+        return n_rounds
+
+    def check(self, const double[:, ::1] X, const double[::1] weights):
+        """Refuse arrays that the loops would follow out of bounds."""
+        if X.shape[1] < self.n_columns:
+            raise ValueError(f"X has {X.shape[1]} columns; the learners see {self.n_columns}")
+        if weights.shape[0] != self.n_learners:
+            raise ValueError("weights do not fit the learners")
+
+    cdef int vote(self, const double* x, Py_ssize_t n_used) except -1 nogil:
+        # Line 4: gather the weak predictions.
+        cdef Py_ssize_t i, j, best, l
+        cdef double* h
+        for i in range(n_used):
+            for j in range(self.starts[i], self.starts[i + 1]):
+                self.values[j] = x[self.columns[j]]
+            h = &self.votes[i, 0]
+            (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
+            if self.single_label:
+                best = 0
+                for l in range(1, self.n_labels):
+                    if h[l] > h[best]:
+                        best = l
+                for l in range(self.n_labels):
+                    h[l] = 1.0 if l == best else 0.0
+        return 0
+
+    cdef void add_votes(self, const double[::1] weights) noexcept nogil:
+        # Line 5: what each expert says.
+        cdef Py_ssize_t i, l
+        for i in range(self.n_learners):
+            for l in range(self.n_labels):
+                self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
+
+    cdef int teach(
+        self, const Py_ssize_t* relevant, Py_ssize_t n_relevant, double sample_weight,
+        double[::1] weights, double[::1] log_expert_weights, bint hedge, Py_ssize_t n_rounds,
+    ) except -1 nogil:
+        # Lines 9 to 13, with full information: every pair is known and weighs 1 / (|Y| |Y^c|).
+        cdef Pairs pairs
+        cdef Py_ssize_t i, l
+        cdef double step
+        pairs.relevant = relevant
+        pairs.n_relevant = pairs.n_favoured = n_relevant
+        pairs.n_irrelevant = self.n_labels - n_relevant
+        if pairs.n_relevant == 0 or pairs.n_irrelevant == 0:
+            return 0
+        pairs.irrelevant = self.complement(relevant, n_relevant)
+        pairs.weights = NULL
+        pairs.weight = sample_weight / (<double>pairs.n_relevant * <double>pairs.n_irrelevant)
+        self.rule.start_round(&pairs)
+        for i in range(self.n_learners):
+            self.teach_learner(i, &pairs)
+        if self.rule.learns_weights:
+            step = 1.0 / sqrt(<double>n_rounds)
+            for i in range(self.n_learners):
+                weights[i] = min(
+                    max(weights[i] - step * self.gradients[i], -MAX_LEARNER_WEIGHT),
+                    MAX_LEARNER_WEIGHT,
+                )
+        if hedge:
+            for i in range(self.n_learners):
+                log_expert_weights[i] -= rank_loss(
+                    &self.scores[i + 1, 0], &pairs, &self.scratch[0, 0]
+                )
+        return 0
+
+    cdef int teach_learner(self, Py_ssize_t i, const Pairs* pairs) except -1 nogil:
+        cdef double* costs = &self.scratch[0, 0]
+        cdef double* lesson_weights = &self.scratch[1, 0]
+        cdef double greatest
+        cdef Lesson lesson
+        cdef Py_ssize_t j, l
+        if i == 0 or not self.rule.learns_weights:
+            self.rule.costs(i, &self.scores[i, 0], pairs, costs, &self.scratch[2, 0])
+        greatest = costs[0]
+        for l in range(1, self.n_labels):
+            greatest = max(greatest, costs[l])
+        for j in range(pairs.n_relevant):
+            lesson_weights[j] = greatest - costs[pairs.relevant[j]]
+        lesson.n_labels = pairs.n_relevant
+        lesson.labels = pairs.relevant
+        lesson.weights = lesson_weights
+        lesson.costs = costs
+        (<OnlineLearner><void*>self.addresses[i]).learn(&self.values[self.starts[i]], &lesson)
+        if self.rule.learns_weights:
+            # The costs at s_i: the gradient for alpha_i, and the lesson of the next learner.
+            self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, &self.scratch[2, 0])
+            self.gradients[i] = 0.0
+            for l in range(self.n_labels):
+                self.gradients[i] += costs[l] * self.votes[i, l]
+        return 0
+
+    cdef const Py_ssize_t* complement(
+        self, const Py_ssize_t* relevant, Py_ssize_t n_relevant
+    ) noexcept nogil:
+        # The labels that are not relevant, in order.
+        cdef Py_ssize_t j, l, n = 0
+        for j in range(n_relevant):
+            self.is_relevant[relevant[j]] = True
+        for l in range(self.n_labels):
+            if not self.is_relevant[l]:
+                self.irrelevant[n] = l
+                n += 1
+        for j in range(n_relevant):
+            self.is_relevant[relevant[j]] = False
+        return &self.irrelevant[0]
+
+
+cdef Py_ssize_t drawn_expert(const double[::1] log_weights, double draw) noexcept nogil:
+    # Line 6 of Algorithm 3: expert i with probability proportional to exp(log_weights[i]).
+    cdef double greatest = log_weights[0], total = 0.0
+    cdef Py_ssize_t i
+    for i in range(1, log_weights.shape[0]):
+        greatest = max(greatest, log_weights[i])
+    for i in range(log_weights.shape[0]):
+        total += exp(log_weights[i] - greatest)
+    draw *= total
+    for i in range(log_weights.shape[0]):
+        draw -= exp(log_weights[i] - greatest)
+        if draw < 0.0:
+            return i
+    return log_weights.shape[0] - 1

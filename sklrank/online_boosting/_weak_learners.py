@@ -1,0 +1,117 @@
+"""The weak learners of a booster: templates, their clones, and the compiled loop's view of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from sklrank._online_classifier import OnlineClassifier
+from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.tree import HoeffdingTreeClassifier
+from sklrank.tree._hoeffding_tree import n_columns_of
+
+__all__ = ["check_templates", "make_weak_learners"]
+
+
+def check_templates(estimator):
+    """The weak learners that the parameter `estimator` describes, as a list; None for the default.
+
+    Raises
+    ------
+    ValueError
+        If the list is empty.
+    TypeError
+        If one of them cannot learn row by row.
+    """
+    if estimator is None:
+        return None
+    templates = list(estimator) if isinstance(estimator, Sequence) else [estimator]
+    if not templates:
+        raise ValueError("estimator is an empty list; name one weak learner at least, or None")
+    for template in templates:
+        if not hasattr(template, "partial_fit"):
+            raise TypeError(
+                f"estimator must have partial_fit(X, y, classes, sample_weight), which "
+                f"{template!r} lacks; a boosted weak learner learns row by row"
+            )
+    return templates
+
+
+def allow_nan(estimator):
+    """Whether every weak learner takes missing values."""
+    templates = check_templates(estimator)
+    return templates is None or all(get_tags(t).input_tags.allow_nan for t in templates)
+
+
+def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labels, random_state):
+    """Set up the weak learners.
+
+    Parameters
+    ----------
+    estimator : estimator, list of estimators or None
+        Learner i is a clone of entry i modulo the list's length; None: random trees.
+    n_estimators : int
+        How many.
+    max_features : int, float, str or None
+        How many columns each of them sees.
+    n_features, n_labels : int
+        Size of the problem.
+    random_state : RandomState instance
+        Draws the columns, the parameters of the default trees and the learners' seeds.
+
+    Returns
+    -------
+    estimators : list of estimators
+        What the user sees; their classes are 0, 1, ..., n_labels - 1.
+    columns : list of ndarray of shape (n_features_i,), dtype intp
+        What each of them sees.
+    """
+    templates = check_templates(estimator)
+    n_columns = n_columns_of(max_features, n_features)
+    estimators, columns = [], []
+    for i in range(n_estimators):
+        seen = np.sort(random_state.choice(n_features, n_columns, replace=False)).astype(np.intp)
+        if templates is None:
+            weak = random_tree(random_state)
+        else:
+            weak = clone(templates[i % len(templates)])
+            set_random_states(weak, random_state)
+        if isinstance(weak, OnlineClassifier):
+            weak._validate_params()
+            weak.start(n_columns, np.arange(n_labels))
+        estimators.append(weak)
+        columns.append(seen)
+    return estimators, columns
+
+
+def compiled_learners(estimators, columns, n_labels, taught):
+    """What the compiled loop drives: a tree's own learner, or an adapter around an estimator."""
+    return [
+        weak._learner
+        if isinstance(weak, OnlineClassifier)
+        else EstimatorLearner(weak, len(seen), n_labels, taught)
+        for weak, seen in zip(estimators, columns)
+    ]
+
+
+def random_tree(random_state):
+    """A Hoeffding tree with loose random parameters, so that it splits early and unlike others."""
+    return HoeffdingTreeClassifier(
+        leaf_prediction="mc",
+        grace_period=random_state.uniform(5, 20),
+        delta=10 ** random_state.uniform(-2, -0.05),
+        tau=10 ** random_state.uniform(-2, -0.05),
+        weight_scale=random_state.uniform(3, 10),
+    )
+
+
+def set_random_states(estimator, random_state):
+    """Give every `random_state` among the parameters of an estimator a seed of its own."""
+    seeds = {
+        name: random_state.randint(np.iinfo(np.int32).max)
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    }
+    if seeds:
+        estimator.set_params(**seeds)

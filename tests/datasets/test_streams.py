@@ -1,0 +1,177 @@
+"""The stream generator keeps what its docstring promises."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import label_ranking_loss
+
+from sklrank.datasets import make_multilabel_ranking_stream
+
+
+def least_squares(X, scores):
+    """Recover the weights, one row a label, and the biases, from noiseless linear scores."""
+    solution = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), scores, rcond=None)[0]
+    return solution[:-1].T, solution[-1]
+
+
+def cosines(U, V):
+    return (U * V).sum(axis=1) / np.linalg.norm(U, axis=1) / np.linalg.norm(V, axis=1)
+
+
+@pytest.mark.parametrize("function", ["linear", "interaction"])
+@pytest.mark.parametrize("drift", ["none", "abrupt", "gradual"])
+def test_shapes_types_and_seed(function, drift):
+    def make(seed):
+        return make_multilabel_ranking_stream(
+            300, 7, 5, function=function, drift=drift, random_state=seed, return_scores=True
+        )
+
+    X, Y, scores = make(0)
+    assert X.shape == (300, 7) and X.dtype == np.float64
+    assert Y.shape == (300, 5) and Y.dtype == np.int64
+    assert scores.shape == (300, 5) and scores.dtype == np.float64
+    assert set(np.unique(Y)) == {0, 1}
+    for first, second in zip(make(0), (X, Y, scores)):
+        assert_array_equal(first, second)
+    assert not np.array_equal(make(1)[0], X)
+
+
+def test_scores_only_on_demand():
+    X, Y = make_multilabel_ranking_stream(10, random_state=0)
+    assert X.shape == (10, 20) and Y.shape == (10, 10)
+
+
+@pytest.mark.parametrize("function", ["linear", "interaction"])
+@pytest.mark.parametrize("drift", ["none", "abrupt", "gradual"])
+@pytest.mark.parametrize("cardinality, noise", [(0.5, 0.5), (3.0, 0.0), (9.5, 2.0)])
+def test_cardinality_in_every_stretch(function, drift, cardinality, noise):
+    _, Y = make_multilabel_ranking_stream(
+        60_000,
+        cardinality=cardinality,
+        noise=noise,
+        function=function,
+        drift=drift,
+        random_state=3,
+    )
+    for stretch in np.split(Y, 3):
+        assert stretch.sum(axis=1).mean() == pytest.approx(cardinality, abs=0.06)
+    assert np.ptp(Y.mean(axis=0)) > 0.02  # some labels are more frequent than others
+
+
+@pytest.mark.parametrize("function", ["linear", "interaction"])
+@pytest.mark.parametrize("drift", ["none", "abrupt", "gradual"])
+def test_no_ranking_beats_the_scores(function, drift):
+    _, Y, scores = make_multilabel_ranking_stream(
+        5000, function=function, drift=drift, random_state=0, return_scores=True
+    )
+    rng = np.random.default_rng(0)
+    best = label_ranking_loss(Y, scores)
+    assert best < 0.15
+    assert label_ranking_loss(Y, rng.permutation(scores)) > 2 * best
+    assert label_ranking_loss(Y, rng.standard_normal(scores.shape)) == pytest.approx(0.5, abs=0.02)
+    assert label_ranking_loss(Y, scores + 0.3 * rng.standard_normal(scores.shape)) > best
+
+
+def test_without_noise_the_scores_tell_the_labels():
+    _, Y, scores = make_multilabel_ranking_stream(500, noise=0, random_state=0, return_scores=True)
+    assert_array_equal(Y, scores > 0)
+
+
+def test_linear_scores_use_the_informative_features_only():
+    X, _, scores = make_multilabel_ranking_stream(
+        200, 6, n_informative=4, random_state=0, return_scores=True
+    )
+    weights, _ = least_squares(X, scores)
+    assert_allclose(np.linalg.norm(weights, axis=1), 1)
+    assert_allclose(weights[:, 4:], 0, atol=1e-12)
+
+
+def test_interactions_hide_from_linear_models():
+    X, _, scores = make_multilabel_ranking_stream(
+        50_000, 6, function="interaction", random_state=0, return_scores=True
+    )
+    weights, _ = least_squares(X, scores)
+    assert_allclose(weights[:, :-1], 0, atol=0.03)
+
+
+def test_abrupt_drift_turns_the_weights_by_a_right_angle():
+    X, _, scores = make_multilabel_ranking_stream(
+        900, drift="abrupt", drift_points=[300, 500], random_state=0, return_scores=True
+    )
+    stretches = [slice(0, 300), slice(300, 500), slice(500, 900)]
+    (U, bias), (V, bias_v), (W, bias_w) = (least_squares(X[s], scores[s]) for s in stretches)
+    for s, weights in zip(stretches, (U, V, W)):
+        assert_allclose(X[s] @ weights.T + bias, scores[s])  # exactly one concept a stretch
+    assert_allclose(cosines(U, V), 0, atol=1e-9)
+    assert_allclose(cosines(V, W), 0, atol=1e-9)
+    assert_allclose(bias_v, bias)
+    assert_allclose(bias_w, bias)
+
+
+def test_gradual_drift_turns_steadily():
+    n_samples, width = 40_000, 100
+    X, _, scores = make_multilabel_ranking_stream(
+        n_samples, 5, drift="gradual", drift_points=1, random_state=0, return_scores=True
+    )
+
+    def weights_at(row):
+        window = slice(max(row - width // 2, 0), row + width // 2)
+        return least_squares(X[window], scores[window])[0]
+
+    start, third, middle, end = map(weights_at, (0, n_samples // 6, n_samples // 2, n_samples))
+    assert_allclose(cosines(start, third), np.cos(np.pi / 6), atol=0.01)
+    assert_allclose(cosines(start, middle), 0, atol=0.01)
+    assert_allclose(cosines(middle, end), 0, atol=0.01)
+
+
+@pytest.mark.parametrize("drift", ["abrupt", "gradual"])
+def test_numbers_of_drift_points(drift):
+    def make(points):
+        return make_multilabel_ranking_stream(
+            100, drift=drift, drift_points=points, random_state=0
+        )[1]
+
+    assert_array_equal(make(3), make([25, 50, 75]))
+    assert_array_equal(make(None), make([50] if drift == "abrupt" else []))
+    assert not np.array_equal(make(1), make(2))
+
+
+def test_longer_streams_begin_alike():
+    long = make_multilabel_ranking_stream(70_000, 2, 4, random_state=0)
+    short = make_multilabel_ranking_stream(66_000, 2, 4, random_state=0)
+    for a, b in zip(long, short):
+        assert_array_equal(a[:66_000], b)
+
+
+@pytest.mark.parametrize(
+    "parameters, problem",
+    [
+        ({"n_samples": 0}, "n_samples"),
+        ({"n_features": 0}, "n_features"),
+        ({"n_labels": 1}, "n_labels"),
+        ({"cardinality": 0}, "cardinality"),
+        ({"cardinality": 10}, "cardinality"),
+        ({"cardinality": np.nan}, "finite, got cardinality=nan"),
+        ({"noise": -0.1}, "noise"),
+        ({"noise": np.inf}, "noise=inf"),
+        ({"n_informative": 21}, "n_informative"),
+        ({"function": "cubic"}, "function must be one of .*got 'cubic'"),
+        ({"drift": "sudden"}, "drift must be one of .*got 'sudden'"),
+        ({"drift": "abrupt", "n_informative": 1}, "n_informative >= 2, got 1"),
+        ({"drift_points": 2}, "drift_points=2 needs drift='abrupt' or 'gradual'"),
+        ({"drift": "abrupt", "drift_points": -1}, "drift_points"),
+        ({"drift": "abrupt", "drift_points": 1000}, "drift_points"),
+        ({"drift": "abrupt", "drift_points": [0, 5]}, "must increase and lie between 1 and 999"),
+        ({"drift": "abrupt", "drift_points": [5, 5]}, "must increase"),
+        ({"drift": "abrupt", "drift_points": [1000]}, "must increase"),
+        ({"drift": "abrupt", "drift_points": [0.5]}, "an int or row numbers"),
+    ],
+)
+def test_wrong_parameters(parameters, problem):
+    with pytest.raises(ValueError, match=problem):
+        make_multilabel_ranking_stream(**parameters)
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match="n_samples"):
+        make_multilabel_ranking_stream(10.5)

@@ -1,0 +1,261 @@
+"""Rank losses: the double loop over pairs is the definition, everything else must agree with it."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics import label_ranking_loss
+
+from sklrank.metrics import _pair_sums, hinge_rank_loss, logistic_rank_loss, rank_loss
+
+LOSSES = [rank_loss, hinge_rank_loss, logistic_rank_loss]
+
+
+def rank_cost(good, bad, tie=0.5):
+    return 1.0 if good < bad else tie if good == bad else 0.0
+
+
+def hinge_cost(good, bad):
+    return max(0.0, 1 + bad - good)
+
+
+def logistic_cost(good, bad):
+    return math.log1p(math.exp(bad - good))
+
+
+COSTS = dict(zip(LOSSES, [rank_cost, hinge_cost, logistic_cost], strict=True))
+
+
+def double_loop(cost, Y, S, normalize=True):
+    """Each row's loss, pair by pair."""
+    losses = []
+    for relevant, scores in zip(np.asarray(Y, dtype=bool), S, strict=True):
+        costs = [cost(good, bad) for good in scores[relevant] for bad in scores[~relevant]]
+        losses.append(sum(costs) / (len(costs) if normalize and costs else 1))
+    return np.array(losses)
+
+
+def random_rows(n_samples=60, n_labels=7, seed=0, tied=True):
+    """Rows with every number of relevant labels, none and all of them included."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n_samples, n_labels)) < rng.random((n_samples, 1))).astype(int)
+    Y[0], Y[1] = 0, 1
+    S = rng.normal(scale=2, size=(n_samples, n_labels))
+    return Y, np.round(S) if tied else S
+
+
+@st.composite
+def rows(draw):
+    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 6)))
+    Y = draw(hnp.arrays(bool, shape))
+    # Eighths are exact, so a constant can be added without rounding; few values make ties.
+    S = draw(hnp.arrays(np.int64, shape, elements=st.integers(-24, 24))) / 8
+    return Y, S
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_agrees_with_the_double_loop(loss, normalize):
+    Y, S = random_rows()
+    expected = double_loop(COSTS[loss], Y, S, normalize)
+    assert_allclose(loss(Y, S, normalize=normalize, average=False), expected, rtol=1e-12)
+    assert loss(Y, S, normalize=normalize) == pytest.approx(expected.mean())
+    weight = np.random.default_rng(1).random(len(Y))
+    assert loss(Y, S, normalize=normalize, sample_weight=weight) == pytest.approx(
+        np.average(expected, weights=weight)
+    )
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_full_ties_agree_with_the_double_loop(normalize):
+    Y, S = random_rows()
+    expected = double_loop(lambda good, bad: rank_cost(good, bad, tie=1), Y, S, normalize)
+    assert_allclose(rank_loss(Y, S, ties="full", normalize=normalize, average=False), expected)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_result_types(loss):
+    Y, S = random_rows()
+    assert isinstance(loss(Y, S), float)
+    per_row = loss(Y, S.astype(np.float32), average=False)
+    assert per_row.shape == (len(Y),)
+    assert per_row.dtype == np.float64
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_do_not_show(loss, monkeypatch):
+    Y, S = random_rows()
+    whole = loss(Y, S, average=False)
+    for size in (1, 10, 30):
+        monkeypatch.setattr(_pair_sums, "_BLOCK", size)
+        assert_allclose(loss(Y, S, average=False), whole, rtol=1e-14)
+
+
+@pytest.mark.parametrize("ties", ["half", "full"])
+def test_agrees_with_scikit_learn(ties):
+    Y, S = random_rows(tied=False)
+    assert rank_loss(Y, S, ties=ties) == pytest.approx(label_ranking_loss(Y, S))
+    Y, S = random_rows(tied=True)
+    assert rank_loss(Y, S, ties="full") == pytest.approx(label_ranking_loss(Y, S))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=rows(), loss=st.sampled_from(LOSSES), seed=st.integers(0, 99))
+def test_order_of_labels_and_rows_is_no_matter(data, loss, seed):
+    Y, S = data
+    rng = np.random.default_rng(seed)
+    columns, order = rng.permutation(Y.shape[1]), rng.permutation(Y.shape[0])
+    losses = loss(Y, S, average=False)
+    assert_allclose(loss(Y[:, columns], S[:, columns], average=False), losses, atol=1e-12)
+    assert_allclose(loss(Y[order], S[order], average=False), losses[order], atol=1e-12)
+    alone = [loss(Y[[i]], S[[i]]) for i in range(len(Y))]
+    assert_allclose(alone, losses, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=rows(), loss=st.sampled_from(LOSSES), shift=st.integers(-100, 100))
+def test_a_constant_per_row_changes_nothing(data, loss, shift):
+    Y, S = data
+    shifts = shift * np.arange(len(Y))[:, None]
+    assert_allclose(loss(Y, S + shifts), loss(Y, S), atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=rows())
+def test_surrogates_bound_the_rank_loss(data):
+    Y, S = data
+    loss = rank_loss(Y, S, ties="full", average=False)
+    assert (hinge_rank_loss(Y, S, average=False) >= loss - 1e-12).all()
+    assert (logistic_rank_loss(Y, S, average=False) >= np.log(2) * loss - 1e-12).all()
+    # Reversing the scores reverses each pair; with ties as halves the two sum to one.
+    pairs = (Y.any(axis=1) & ~Y.all(axis=1)).astype(float)
+    both = rank_loss(Y, S, average=False) + rank_loss(Y, -S, average=False)
+    assert_allclose(both, pairs, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_containers_of_the_target(loss):
+    Y, S = random_rows()
+    expected = loss(Y, S)
+    for container in (
+        sparse.csr_matrix,
+        sparse.csc_array,
+        sparse.coo_array,
+        sparse.lil_matrix,
+        pd.DataFrame,
+        np.ndarray.tolist,
+        lambda Y: Y.astype(bool),
+        lambda Y: Y.astype(float),
+    ):
+        assert loss(container(Y), S) == expected
+    assert loss(Y, pd.DataFrame(S)) == expected
+    assert loss(Y, S.tolist()) == expected
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_inputs_are_left_alone(loss):
+    Y, S = random_rows()
+    Y_before, S_before = Y.copy(), S.copy()
+    Y.flags.writeable = S.flags.writeable = False
+    loss(Y, S)
+    assert_array_equal(Y, Y_before)
+    assert_array_equal(S, S_before)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("classes", [[0, 1, 2], ["ant", "bee", "cow"], [1.5, -3.0, 7.0]])
+def test_class_labels_are_one_relevant_label(loss, classes):
+    rng = np.random.default_rng(0)
+    codes, S = rng.integers(3, size=20), rng.normal(size=(20, 3))
+    y = np.array(classes)[codes]
+    expected = loss(np.eye(3)[codes], S)
+    assert loss(y, S, labels=classes) == expected
+    assert loss(pd.Series(y), S, labels=classes) == expected
+    order = np.argsort(classes)
+    assert loss(y.tolist(), S[:, order]) == expected
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_without_some_class(loss):
+    S = np.array([[1.0, 0.0, 2.0], [0.0, 0.5, 3.0]])
+    assert loss(["a", "c"], S, labels=["a", "b", "c"]) == loss([[1, 0, 0], [0, 0, 1]], S)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_binary_scores_of_the_second_class(loss):
+    y, s = np.array(["no", "yes", "yes"]), np.array([0.5, 0.5, -2.0])
+    assert loss(y, s) == loss(y, np.column_stack([np.zeros(3), s]))
+    assert loss(y[1:], s[1:], labels=["no", "yes"]) == pytest.approx(
+        np.mean([COSTS[loss](0.5, 0), COSTS[loss](-2.0, 0)])
+    )
+
+
+def test_one_label_has_no_pairs():
+    for loss in LOSSES:
+        assert loss([[1], [0]], [[0.3], [0.4]]) == 0
+
+
+def test_large_scores_stay_finite_and_exact():
+    Y, S = [[1, 0, 0]], np.array([[-1e6, 1e6, -1e6]])
+    assert logistic_rank_loss(Y, S, normalize=False) == pytest.approx(2e6 + np.log(2))
+    assert logistic_rank_loss(Y, -S) == pytest.approx(np.log(2) / 2)
+    # Distant scores do not blur a small gap: 1 + 0 - 0.75 and nothing from 1e15 below.
+    assert hinge_rank_loss([[1, 0, 0]], [[0.75, 0.0, -1e15]], normalize=False) == 0.25
+
+
+def test_many_rows_in_bounded_memory():
+    rng = np.random.default_rng(0)
+    S, Y = rng.random((4000, 200)), rng.random((4000, 200)) < 0.5
+    for loss in LOSSES:
+        tracemalloc.start()
+        loss(Y, S)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2 * S.nbytes
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "options", "message"),
+    [
+        ([[1, 0]], [[np.nan, 0.0]], {}, r"y_score must be finite, got nan at \(0, 0\)"),
+        ([[1, 0]], [[0.0, np.inf]], {}, r"y_score must be finite, got inf at \(0, 1\)"),
+        ([[1, 0]], [[[0.0, 1.0]]], {}, r"y_score must be of shape .*got \(1, 1, 2\)"),
+        ([[1, 0]], [[0.0, 1.0, 2.0]], {}, r"y_score must have the shape .*\(1, 2\), got \(1, 3\)"),
+        ([[1, 0]], [0.5], {}, r"y_score must have the shape"),
+        ([[1, 0]], [[0.0, 1.0]] * 2, {}, "y_true has 1 rows and y_score has 2"),
+        ([[1, 2]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 when it is 2-d, got 2"),
+        ([["a", "b"]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 when it is 2-d, got a"),
+        (sparse.csr_array([[3, 0]]), [[0.0, 1.0]], {}, "y_true must hold 0 or 1"),
+        ([[[1, 0]]], [[0.0, 1.0]], {}, r"y_true must be .* got shape \(1, 1, 2\)"),
+        ([0, 2], np.eye(3)[:2], {}, r"labels must name .* 3 columns .* those of y_true, \[0, 2\]"),
+        ([0, 1], [0.1, 0.2], {"labels": [0, 1, 2]}, r"labels must name .* 2 columns .* got \[0, 1"),
+        ([0, 1], np.eye(2), {"labels": [1, 1]}, r"labels must be distinct, got \[1, 1\]"),
+        (["a", "d"], np.eye(2), {"labels": ["a", "b"]}, "labels must hold every class .*'d'"),
+        ([0, 1], np.eye(2), {"labels": ["a", "b"]}, "labels must hold every class"),
+        ([[1, 0]], [[0.0, 1.0]], {"sample_weight": [1, 2]}, r"sample_weight .* got shape \(2,\)"),
+        ([[1, 0]], [[0.0, 1.0]], {"sample_weight": [0]}, "sample_weight must be 1 numbers"),
+        ([[1, 0]], [[0.0, 1.0]], {"sample_weight": [-1]}, r"none negative .* \[-1.0, -1.0\]"),
+        (
+            [[1, 0]],
+            [[0.0, 1.0]],
+            {"sample_weight": [1], "average": False},
+            "sample_weight only weighs the mean",
+        ),
+    ],
+)
+def test_errors_name_the_argument(loss, y_true, y_score, options, message):
+    with pytest.raises(ValueError, match=message):
+        loss(y_true, y_score, **options)
+
+
+def test_unknown_ties():
+    with pytest.raises(ValueError, match=r"ties must be one of \['full', 'half'\], got 'none'"):
+        rank_loss([[1, 0]], [[0.0, 1.0]], ties="none")

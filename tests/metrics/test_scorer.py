@@ -1,0 +1,235 @@
+"""Scorers inside scikit-learn's tools: what they return there is the loss of the fold, negated."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklrank.metrics import (
+    hinge_rank_loss,
+    hinge_rank_loss_scorer,
+    logistic_rank_loss,
+    logistic_rank_loss_scorer,
+    rank_loss,
+    rank_loss_scorer,
+)
+
+SCORERS = {
+    "rank_loss_scorer": (rank_loss_scorer, rank_loss),
+    "hinge_rank_loss_scorer": (hinge_rank_loss_scorer, hinge_rank_loss),
+    "logistic_rank_loss_scorer": (logistic_rank_loss_scorer, logistic_rank_loss),
+}
+every_scorer = pytest.mark.parametrize(("scorer", "loss"), SCORERS.values(), ids=SCORERS)
+
+
+@pytest.fixture(scope="module")
+def multilabel():
+    return make_multilabel_classification(n_samples=80, n_classes=4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def multiclass():
+    X, y = make_classification(
+        n_samples=90, n_classes=3, n_informative=5, n_clusters_per_class=1, random_state=0
+    )
+    return X, np.array(["ant", "bee", "cow"])[y]
+
+
+@every_scorer
+def test_grid_search_on_multilabel(scorer, loss, multilabel):
+    X, Y = multilabel
+    grid = GridSearchCV(
+        OneVsRestClassifier(RidgeClassifier()),
+        {"estimator__alpha": [0.1, 1e4]},
+        scoring=scorer,
+        cv=KFold(3),
+        error_score="raise",
+    ).fit(X, Y)
+    train, test = next(KFold(3).split(X))
+    model = clone(grid.estimator).set_params(estimator__alpha=0.1).fit(X[train], Y[train])
+    expected = -loss(Y[test], model.decision_function(X[test]))
+    assert grid.cv_results_["split0_test_score"][0] == pytest.approx(expected)
+    assert grid.score(X, Y) == pytest.approx(-loss(Y, grid.decision_function(X)))
+
+
+@every_scorer
+def test_grid_search_on_multiclass(scorer, loss, multiclass):
+    X, y = multiclass
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        {"logisticregression__C": [1e-4, 1.0]},
+        scoring=scorer,
+        cv=3,
+        error_score="raise",
+    ).fit(X, y)
+    assert grid.best_params_ == {"logisticregression__C": 1.0}
+    assert grid.score(X, y) == pytest.approx(-loss(y, grid.decision_function(X)))
+
+
+@every_scorer
+@pytest.mark.parametrize(
+    "estimator", [RandomForestClassifier(5, random_state=0), KNeighborsClassifier()]
+)
+def test_probabilities_in_a_list(scorer, loss, estimator, multilabel):
+    X, Y = multilabel
+    estimator.fit(X, Y)
+    scores = np.column_stack([proba[:, 1] for proba in estimator.predict_proba(X)])
+    assert scorer(estimator, X, Y) == pytest.approx(-loss(Y, scores))
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_label_with_one_value_in_training(constant, multilabel):
+    """predict_proba then has one column: it is the class seen, not always class 1."""
+    X, Y = multilabel
+    Y = Y.copy()
+    Y[:, 2] = constant
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
+    scores = np.column_stack(
+        [p[:, 1] if p.shape[1] == 2 else np.full(len(X), constant) for p in model.predict_proba(X)]
+    )
+    assert rank_loss_scorer(model, X, Y) == pytest.approx(-rank_loss(Y, scores))
+
+
+@every_scorer
+def test_binary_decisions_are_a_column(scorer, loss, multiclass):
+    X, y = multiclass
+    X, y = X[y != "cow"], y[y != "cow"]
+    model = LogisticRegression().fit(X, y)
+    expected = -loss(y, model.decision_function(X))
+    assert scorer(model, X, y) == pytest.approx(expected)
+    assert rank_loss_scorer(model, X, y) == pytest.approx(model.score(X, y) - 1)
+
+
+def test_fold_that_lacks_a_class(multiclass):
+    X, y = multiclass
+    order = np.argsort(y == "cow", kind="stable")
+    X, y = X[order], y[order]
+    scores = cross_val_score(
+        LogisticRegression(),
+        X,
+        y,
+        scoring=rank_loss_scorer,
+        cv=[(np.arange(len(y)), np.arange(20))],
+        error_score="raise",
+    )
+    model = LogisticRegression().fit(X, y)
+    expected = -rank_loss(y[:20], model.decision_function(X[:20]), labels=model.classes_)
+    assert_allclose(scores, [expected])
+
+
+def test_several_metrics_at_once(multiclass):
+    X, y = multiclass
+    results = cross_validate(
+        LogisticRegression(), X, y, scoring={n: s for n, (s, _) in SCORERS.items()}, cv=3
+    )
+    for name, (scorer, _) in SCORERS.items():
+        alone = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
+        assert_allclose(results[f"test_{name}"], alone)
+
+
+@every_scorer
+def test_sample_weight_by_metadata_routing(scorer, loss, multiclass):
+    X, y = multiclass
+    weight = np.random.default_rng(0).random(len(y))
+    folds = KFold(3)
+    with config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        weighted = clone(scorer).set_score_request(sample_weight=True)
+        scores = cross_val_score(
+            model, X, y, scoring=weighted, cv=folds, params={"sample_weight": weight}
+        )
+        grid = GridSearchCV(model, {"C": [1.0]}, scoring=weighted, cv=folds)
+        grid.fit(X, y, sample_weight=weight)
+    expected = []
+    for train, test in folds.split(X):
+        model = LogisticRegression().fit(X[train], y[train], sample_weight=weight[train])
+        expected.append(
+            -loss(y[test], model.decision_function(X[test]), sample_weight=weight[test])
+        )
+    assert_allclose(scores, expected)
+    assert grid.best_score_ == pytest.approx(np.mean(expected))
+    assert scorer(model, X, y, sample_weight=weight) != scorer(model, X, y)
+
+
+def test_sample_weight_without_routing(multiclass):
+    """A search with weights runs, for one scorer and for several."""
+    X, y = multiclass
+    for scoring in (rank_loss_scorer, {"a": rank_loss_scorer, "b": hinge_rank_loss_scorer}):
+        grid = GridSearchCV(
+            LogisticRegression(),
+            {"C": [1.0]},
+            scoring=scoring,
+            refit=False,
+            cv=3,
+            error_score="raise",
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            grid.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_requests_stay_with_the_clone():
+    with config_context(enable_metadata_routing=True):
+        changed = clone(rank_loss_scorer).set_score_request(sample_weight="w")
+        requests = [
+            s.get_metadata_routing().score.requests
+            for s in (
+                rank_loss_scorer,
+                changed,
+                clone(changed),
+                pickle.loads(pickle.dumps(changed)),
+            )
+        ]
+    assert requests == [{"sample_weight": None}] + [{"sample_weight": "w"}] * 3
+
+
+@every_scorer
+def test_scorers_pickle_clone_and_print(scorer, loss, multiclass):
+    X, y = multiclass
+    model = LogisticRegression().fit(X, y)
+    assert repr(scorer) == f"PairwiseLossScorer(loss='{loss.__name__}')"
+    for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
+        assert copy(model, X, y) == scorer(model, X, y)
+        assert repr(copy) == repr(scorer)
+    assert repr(scorer) in repr(GridSearchCV(model, {}, scoring=scorer))
+    assert scorer._repr_mimebundle_()["text/plain"] == repr(scorer)
+
+
+def test_scores_prefer_decision_function():
+    class Both(BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def decision_function(self, X):
+            return np.array([[1.0, 0.0]])
+
+        def predict_proba(self, X):
+            raise AssertionError("not to be called")
+
+    assert rank_loss_scorer(Both(), [[0]], [0]) == 0
+
+
+def test_prior_probabilities_are_scores(multiclass):
+    X, y = multiclass
+    model = DummyClassifier().fit(X, y)
+    expected = -rank_loss(y, np.tile(model.class_prior_, (len(y), 1)))
+    assert rank_loss_scorer(model, X, y) == pytest.approx(expected)
+
+
+def test_estimator_without_scores():
+    model = LinearRegression().fit([[0], [1]], [0, 1])
+    with pytest.raises(TypeError, match=r"must have decision_function or predict_proba.*Linear"):
+        rank_loss_scorer(model, [[0], [1]], [0, 1])

@@ -1,0 +1,327 @@
+"""Progressive validation: predict, then learn, stated here as the plain loop."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import shuffle
+
+from sklrank.metrics import hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.model_selection import progressive_val_score
+
+LOSSES = {
+    "rank_loss": rank_loss,
+    "hinge_rank_loss": hinge_rank_loss,
+    "logistic_rank_loss": logistic_rank_loss,
+}
+
+
+class LabelCounter(BaseEstimator):
+    """Scores each label by how often it was relevant so far; a booster's face without the rest."""
+
+    def progressive_fit(self, X, y, classes=None, sample_weight=None):
+        self.calls_ = getattr(self, "calls_", 0) + 1
+        if np.ndim(y) == 1:
+            self.classes_ = np.unique(y if classes is None else classes)
+            y = y[:, None] == self.classes_
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        start = getattr(self, "counts_", np.zeros(y.shape[1]))
+        counts = start + np.cumsum(y * weight[:, None], axis=0)
+        self.counts_ = counts[-1]
+        return np.vstack([start, counts[:-1]])
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.progressive_fit(X, y, classes, sample_weight)
+        return self
+
+    def decision_function(self, X):
+        if not hasattr(self, "counts_"):
+            raise NotFittedError("no counts")
+        return np.tile(self.counts_, (len(X), 1))
+
+
+class Majority(BaseEstimator):
+    """Predicts the class seen most, and neither scores nor wants to know the classes."""
+
+    def partial_fit(self, X, y):
+        self.seen_ = np.append(getattr(self, "seen_", []), y)
+        return self
+
+    def predict(self, X):
+        if not hasattr(self, "seen_"):
+            raise NotFittedError("nothing seen")
+        values, counts = np.unique(self.seen_, return_counts=True)
+        return np.full(len(X), values[counts.argmax()])
+
+
+def plain_loop(model, X, y, chunk_size, score, loss, **options):
+    """The losses of scoring each chunk and then learning it; the first one meets zero scores."""
+    losses, classes = [], np.unique(y)
+    for start in range(0, len(X), chunk_size):
+        rows = slice(start, start + chunk_size)
+        scores = np.zeros((len(y[rows]), len(classes))) if start == 0 else score(model, X[rows])
+        losses.append(loss(y[rows], scores, labels=classes, average=False))
+        weights = {name: value[rows] for name, value in options.items()}
+        model.partial_fit(X[rows], y[rows], classes=classes, **weights)
+    return np.concatenate(losses)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+    return X[:60], np.array(["ant", "bee", "cow"])[y[:60]]
+
+
+@pytest.fixture(scope="module")
+def multilabel():
+    return make_multilabel_classification(n_samples=50, n_classes=4, random_state=0)
+
+
+@pytest.mark.parametrize("chunk_size", [1, 7, 60, 100])
+@pytest.mark.parametrize("scoring", LOSSES)
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (SGDClassifier(random_state=0), "decision_function"),
+        (MultinomialNB(), "predict_proba"),
+    ],
+)
+def test_agrees_with_the_plain_loop(model, method, scoring, chunk_size, iris):
+    X, y = iris
+    score = lambda model, X: getattr(model, method)(X)  # noqa: E731
+    expected = plain_loop(clone(model), X, y, chunk_size, score, LOSSES[scoring])
+    model = clone(model)
+    losses = progressive_val_score(model, X, y, scoring=scoring, chunk_size=chunk_size)
+    assert losses.shape == (60,)
+    assert losses.dtype == np.float64
+    assert_allclose(losses, expected)
+    # In place: the model has learned all rows.
+    whole = clone(model)
+    for start in range(0, 60, chunk_size):
+        rows = slice(start, start + chunk_size)
+        whole.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    assert_array_equal(model.predict(X), whole.predict(X))
+
+
+def test_two_classes_have_two_columns(iris):
+    X, y = iris
+    X, y = X[y != "cow"], y[y != "cow"]
+    accuracy = progressive_val_score(SGDClassifier(random_state=0), X, y, scoring="accuracy")
+    loss = progressive_val_score(SGDClassifier(random_state=0), X, y)
+    assert_array_equal(loss[1:], 1 - accuracy[1:])
+    assert loss[0] == 0.5
+    shapes = []
+    progressive_val_score(
+        SGDClassifier(), X, y, scoring=lambda y, s: shapes.append(s.shape) or np.zeros(len(y))
+    )
+    assert shapes == [(len(y), 2)]
+
+
+@pytest.mark.parametrize("chunk_size", [1, 9])
+def test_accuracy_is_that_of_predict(chunk_size, iris):
+    X, y = iris
+    values = progressive_val_score(
+        MultinomialNB(),
+        X,
+        y,
+        scoring="accuracy",
+        chunk_size=chunk_size,
+        classes=["ant", "bee", "cow"],
+    )
+    model = MultinomialNB()
+    expected = []
+    for start in range(0, 60, chunk_size):
+        rows = slice(start, start + chunk_size)
+        predicted = model.predict(X[rows]) if start else "ant"
+        expected.append(predicted == y[rows])
+        model.partial_fit(X[rows], y[rows], classes=["ant", "bee", "cow"])
+    assert_array_equal(values, np.concatenate(expected).astype(float))
+
+
+def test_fitted_model_goes_on(iris):
+    X, y = iris
+    model = SGDClassifier(random_state=0)
+    progressive_val_score(model, X[:40], y[:40])
+    rest = progressive_val_score(model, X[40:], y[40:])
+    whole = progressive_val_score(SGDClassifier(random_state=0), X, y)
+    assert_allclose(rest, whole[40:])
+
+
+def test_fitted_model_meets_fewer_classes(iris):
+    X, y = iris
+    model = MultinomialNB().fit(X, y)
+    few = y != "bee"
+    losses = progressive_val_score(model, X[few][:1], y[few][:1])
+    expected = rank_loss(
+        y[few][:1], MultinomialNB().fit(X, y).predict_proba(X[few][:1]), labels=model.classes_
+    )
+    assert_allclose(losses, expected)
+
+
+@pytest.mark.parametrize("scoring", LOSSES)
+def test_progressive_fit_is_called_once(scoring, iris, multilabel):
+    for X, y in (iris, multilabel):
+        model = LabelCounter()
+        losses = progressive_val_score(model, X, y, scoring=scoring)
+        assert model.calls_ == 1
+        scores = LabelCounter().progressive_fit(X, y)
+        assert_allclose(losses, LOSSES[scoring](y, scores, average=False))
+        # Row by row or in one call, the protocol is the same.
+        halves = LabelCounter()
+        parts = [progressive_val_score(halves, X[:30], y[:30], scoring=scoring)]
+        if y.ndim == 2:
+            parts.append(progressive_val_score(halves, X[30:], y[30:], scoring=scoring))
+            assert_allclose(np.concatenate(parts), losses)
+
+
+def test_chunks_of_a_model_with_progressive_fit(multilabel):
+    """Chunks of several rows are scored before any of them is learned."""
+    X, Y = multilabel
+    model = LabelCounter()
+    losses = progressive_val_score(model, X, Y, chunk_size=20)
+    assert model.calls_ == 3
+    before = [Y[: i // 20 * 20].sum(axis=0) for i in range(len(Y))]
+    assert_allclose(losses, rank_loss(Y, before, average=False))
+
+
+def test_predictions_are_one_hot_scores(iris):
+    X, y = iris
+    losses = progressive_val_score(Majority(), X, y, chunk_size=5)
+    model, expected = Majority().partial_fit(X[:5], y[:5]), [np.full(5, 0.5)]
+    for start in range(5, 60, 5):
+        hit = model.predict(X[start : start + 5]) == y[start : start + 5]
+        # A miss: wrong against the class predicted, tied with the third one.
+        expected.append(np.where(hit, 0, 0.75))
+        model.partial_fit(X[start : start + 5], y[start : start + 5])
+    assert_allclose(losses, np.concatenate(expected))
+
+
+def test_multilabel_models_of_scikit_learn(multilabel):
+    X, Y = multilabel
+    losses = progressive_val_score(
+        MultiOutputClassifier(MultinomialNB()), X, Y, classes=[[0, 1]] * 4, chunk_size=10
+    )
+    model = MultiOutputClassifier(MultinomialNB()).partial_fit(X[:10], Y[:10], classes=[[0, 1]] * 4)
+    second = np.column_stack([proba[:, 1] for proba in model.predict_proba(X[10:20])])
+    assert_allclose(losses[10:20], rank_loss(Y[10:20], second, average=False))
+    perceptrons = MultiOutputClassifier(SGDClassifier(random_state=0))
+    losses = progressive_val_score(perceptrons, X, Y, classes=[[0, 1]] * 4, chunk_size=10)
+    assert_array_equal(losses[:10], rank_loss(Y[:10], np.zeros((10, 4)), average=False))
+    network = MLPClassifier(hidden_layer_sizes=5, random_state=0)
+    losses = progressive_val_score(network, X, Y, classes=np.arange(4), chunk_size=10)
+    assert losses.shape == (50,)
+
+
+def test_containers(iris, multilabel):
+    X, y = iris
+    expected = progressive_val_score(MultinomialNB(), X, y)
+    frame = pd.DataFrame(X, columns=list("abcd"), index=np.arange(60) + 7)
+    assert_allclose(progressive_val_score(MultinomialNB(), frame, pd.Series(y)), expected)
+    assert_allclose(progressive_val_score(MultinomialNB(), sparse.coo_array(X), y), expected)
+    assert_allclose(progressive_val_score(MultinomialNB(), X.tolist(), y.tolist()), expected)
+    X, Y = multilabel
+    counts = progressive_val_score(LabelCounter(), X, Y)
+    assert_allclose(progressive_val_score(LabelCounter(), X, pd.DataFrame(Y)), counts)
+
+
+def test_sample_weight_reaches_the_learner(iris, multilabel):
+    X, y = iris
+    weight = np.random.default_rng(0).random(60)
+    losses = progressive_val_score(MultinomialNB(), X, y, sample_weight=weight, chunk_size=6)
+    score = lambda model, X: model.predict_proba(X)  # noqa: E731
+    expected = plain_loop(MultinomialNB(), X, y, 6, score, rank_loss, sample_weight=weight)
+    assert_allclose(losses, expected)
+    X, Y = multilabel
+    losses = progressive_val_score(LabelCounter(), X, Y, sample_weight=weight[:50])
+    scores = LabelCounter().progressive_fit(X, Y, sample_weight=weight[:50])
+    assert_allclose(losses, rank_loss(Y, scores, average=False))
+
+
+def test_callable_scoring(iris):
+    X, y = iris
+
+    def score_of_the_class(y_true, y_score):
+        return y_score[np.arange(len(y_true)), np.searchsorted(["ant", "bee", "cow"], y_true)]
+
+    values = progressive_val_score(MultinomialNB(), X, y, scoring=score_of_the_class)
+    assert values[0] == 0
+    model = MultinomialNB().fit(X[:-1], y[:-1])
+    assert values[-1] == pytest.approx(model.predict_proba(X[-1:])[0, list("abc").index(y[-1][0])])
+
+
+def test_verbose(iris, multilabel, capsys):
+    X, y = iris
+    losses = progressive_val_score(MultinomialNB(), X, y, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 11
+    assert lines[0].startswith("[progressive_val_score] 6 of 60 rows, ")
+    assert lines[-1] == f"[progressive_val_score] 60 rows, mean {losses.mean():.6g}"
+    progressive_val_score(LabelCounter(), *multilabel, verbose=1)
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    progressive_val_score(MultinomialNB(), X, y)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"scoring": "auc"}, ValueError, r"scoring must be callable or one of \['accuracy', 'hin"),
+        ({"scoring": ["rank_loss"]}, ValueError, "scoring must be callable or one of"),
+        ({"chunk_size": 0}, ValueError, "chunk_size must be a positive number of rows, got 0"),
+        ({"chunk_size": 2.5}, ValueError, "chunk_size must be a positive .* got 2.5"),
+        ({"sample_weight": [1.0]}, ValueError, r"sample_weight must be of shape \(60,\), got \(1,"),
+        ({"estimator": LogisticRegression()}, TypeError, "estimator must have partial_fit"),
+        ({"estimator": LinearRegression()}, TypeError, r"got LinearRegression\(\)"),
+        (
+            {"estimator": make_pipeline(StandardScaler(), SGDClassifier())},
+            TypeError,
+            "A Pipeline has none: .* the final estimator alone",
+        ),
+        (
+            {"estimator": Majority(), "sample_weight": np.ones(60)},
+            TypeError,
+            "sample_weight is not a parameter of .*Majority.*partial_fit",
+        ),
+        ({"estimator": Majority(), "classes": ["ant"]}, TypeError, "classes is not a parameter"),
+        ({"y": np.zeros((60, 2, 2))}, ValueError, r"y must be class .* got shape \(60, 2, 2\)"),
+        ({"y": np.zeros(3)}, ValueError, r"\[60, 3\]"),
+        (
+            {"y": np.zeros((60, 2)), "scoring": "accuracy"},
+            ValueError,
+            r"scoring='accuracy' needs class labels as a 1-d y, got y of shape \(60, 2\)",
+        ),
+    ],
+)
+def test_errors_come_before_learning(options, error, message, iris):
+    X, y = iris
+    arguments = {"estimator": MultinomialNB(), "X": X, "y": y, **options}
+    before = set(vars(arguments["estimator"]))
+    with pytest.raises(error, match=message):
+        progressive_val_score(**arguments)
+    assert set(vars(arguments["estimator"])) == before
+
+
+def test_scoring_that_averages(iris):
+    with pytest.raises(ValueError, match="scoring must return one value per row"):
+        progressive_val_score(MultinomialNB(), *iris, scoring=lambda y_true, y_score: 0.5)
+
+
+def test_model_that_forgets_to_be_fitted(iris):
+    """Only the first chunk may find the model without an opinion."""
+
+    class Forgetful(Majority):
+        def partial_fit(self, X, y):
+            return self
+
+    with pytest.raises(NotFittedError):
+        progressive_val_score(Forgetful(), *iris)
