@@ -1,5 +1,7 @@
 """The Python face that the compiled online classifiers share."""
 
+from numbers import Integral
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -14,7 +16,7 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 
-__all__ = ["OnlineClassifier"]
+__all__ = ["OnlineClassifier", "n_columns_of"]
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -182,3 +184,19 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = self._allow_nan
         tags.classifier_tags.multi_label = self._multilabel
         return tags
+
+
+def n_columns_of(max_features, n_features: int) -> int:
+    """How many of `n_features` columns the parameter `max_features` asks for, one at least.
+
+    A number greater than `n_features` asks for all, so that one setting serves every data set.
+    """
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(np.log2(n_features)))
+    if isinstance(max_features, Integral):
+        return min(max_features, n_features)
+    return max(1, round(max_features * n_features))

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from sklrank._online_classifier import OnlineClassifier
+from sklrank._online_classifier import OnlineClassifier, n_columns_of
 from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.linear_model import OnlineRidgeClassifier
 from sklrank.tree import HoeffdingTreeClassifier
-from sklrank.tree._hoeffding_tree import n_columns_of
 
 __all__ = ["check_templates", "make_weak_learners"]
 
@@ -93,6 +93,14 @@ def compiled_learners(estimators, columns, n_labels, taught):
         else EstimatorLearner(weak, len(seen), n_labels, taught)
         for weak, seen in zip(estimators, columns)
     ]
+
+
+def recommended_learners(n_estimators=20):
+    r = OnlineRidgeClassifier
+    linear = r(alpha=30.0, sharpness=4.0, max_features=100)
+    rbf = r(kernel="rbf", n_components=50, bandwidth=1/.6, alpha=12.5, sharpness=4.0, max_features=50)
+    prior = r(kernel="constant", drift=0.01, sharpness=4.0)
+    return [prior] + [clone(rbf if i % 4 else linear) for i in range(n_estimators)]
 
 
 def random_tree(random_state):

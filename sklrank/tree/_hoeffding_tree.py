@@ -5,7 +5,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import OnlineClassifier
+from sklrank._online_classifier import OnlineClassifier, n_columns_of
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
 from sklrank.tree._hoeffding import (
     CRITERIA,
@@ -246,19 +246,3 @@ class HoeffdingTreeClassifier(OnlineClassifier):
 
         describe(0, 0)
         return "\n".join(lines)
-
-
-def n_columns_of(max_features, n_features: int) -> int:
-    """How many of `n_features` columns the parameter `max_features` asks for, one at least.
-
-    A number greater than `n_features` asks for all, so that one setting serves every data set.
-    """
-    if max_features is None:
-        return n_features
-    if max_features == "sqrt":
-        return max(1, int(np.sqrt(n_features)))
-    if max_features == "log2":
-        return max(1, int(np.log2(n_features)))
-    if isinstance(max_features, Integral):
-        return min(max_features, n_features)
-    return max(1, round(max_features * n_features))

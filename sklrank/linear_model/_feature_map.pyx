@@ -1,0 +1,131 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Features of a row for online linear learners.
+
+The columns in use are standardised by the rows seen before, z = (x - mean) / deviation, cut off at
++-clip: the first rows know the deviations badly. Then
+
+- CONSTANT: no column is used;
+- LINEAR: z itself;
+- FOURIER: cos(z . omega + phase) with random omega and phase, whose inner products estimate a
+  Gaussian kernel (Rahimi & Recht 2007);
+
+and a 1 for the intercept comes last.
+"""
+
+from libc.math cimport cos, sqrt
+
+import numpy as np
+
+KINDS = {"constant": MapKind.CONSTANT, "linear": MapKind.LINEAR, "rbf": MapKind.FOURIER}
+
+
+cdef class FeatureMap:
+    """See the module; `frequencies` and `phases` are empty unless the kind is "rbf"."""
+
+    def __init__(
+        self,
+        str kind,
+        Py_ssize_t n_features,
+        const Py_ssize_t[::1] columns,
+        const double[:, ::1] frequencies,
+        const double[::1] phases,
+        double clip,
+    ):
+        self.kind = KINDS[kind]
+        self.n_features = n_features
+        self.n_columns = columns.shape[0]
+        if self.n_columns and (np.min(columns) < 0 or np.max(columns) >= n_features):
+            raise ValueError("columns lie outside the features")
+        if (frequencies.shape[0], frequencies.shape[1]) != (self.n_columns, phases.shape[0]):
+            raise ValueError("frequencies do not fit columns and phases")
+        self.columns = columns
+        self.frequencies = frequencies
+        self.phases = phases
+        self.clip = clip
+        self.n_outputs = 1 + (self.n_columns if self.kind == LINEAR else phases.shape[0])
+        self.count = 0.0
+        self.mean = np.zeros(self.n_columns)
+        self.m2 = np.zeros(self.n_columns)
+        self.inverse_scale = np.zeros(self.n_columns)
+
+    cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil:
+        cdef double* z = features if self.kind == LINEAR else scratch
+        cdef double value
+        cdef Py_ssize_t j, q, n_components = self.phases.shape[0]
+        cdef const double* frequencies
+        for j in range(self.n_columns):
+            value = (x[self.columns[j]] - self.mean[j]) * self.inverse_scale[j]
+            z[j] = min(max(value, -self.clip), self.clip)
+        if self.kind == FOURIER:
+            for q in range(n_components):
+                features[q] = self.phases[q]
+            for j in range(self.n_columns):
+                frequencies = &self.frequencies[j, 0]
+                for q in range(n_components):
+                    features[q] += z[j] * frequencies[q]
+            for q in range(n_components):
+                features[q] = cos(features[q])
+        features[self.n_outputs - 1] = 1.0
+
+    cdef void update(self, const double* x) noexcept nogil:
+        cdef double deviation, variance
+        cdef Py_ssize_t j
+        self.count += 1.0
+        for j in range(self.n_columns):
+            deviation = x[self.columns[j]] - self.mean[j]
+            self.mean[j] += deviation / self.count
+            self.m2[j] += deviation * (x[self.columns[j]] - self.mean[j])
+            variance = self.m2[j] / self.count
+            self.inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
+
+    def transform_rows(self, const double[:, ::1] X):
+        """Features `(n_samples, n_outputs)` of the rows of `X`."""
+        cdef double[:, ::1] features = np.empty((X.shape[0], self.n_outputs))
+        cdef double[::1] scratch = np.empty(self.n_columns + 1)
+        cdef Py_ssize_t i
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} columns, the map takes {self.n_features}")
+        for i in range(X.shape[0]):
+            self.transform(&X[i, 0], &features[i, 0], &scratch[0])
+        return np.asarray(features)
+
+    @property
+    def standardisation(self):
+        """Copies of the columns' numbers, means and deviations (0: constant so far)."""
+        deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
+        return np.array(self.columns), np.array(self.mean), deviations
+
+    def __reduce__(self):
+        names = {value: name for name, value in KINDS.items()}
+        arguments = (
+            names[self.kind], self.n_features, np.asarray(self.columns),
+            np.asarray(self.frequencies), np.asarray(self.phases), self.clip,
+        )
+        state = (
+            self.count, np.array(self.mean), np.array(self.m2), np.array(self.inverse_scale)
+        )
+        return FeatureMap, arguments, state
+
+    def __setstate__(self, state):
+        self.count, *arrays = state
+        self.mean, self.m2, self.inverse_scale = [np.require(a, requirements="W") for a in arrays]
+
+
+def random_map(str kind, n_features, n_columns, n_components, bandwidth, clip, random_state):
+    """A map of this kind on columns, frequencies and phases drawn by `random_state`.
+
+    Frequencies are normal with variance 1 / (bandwidth^2 n_columns): the features estimate
+    exp(-|z - z'|^2 / (2 bandwidth^2 n_columns)).
+    """
+    n_columns = 0 if kind == "constant" else n_columns
+    n_components = n_components if kind == "rbf" else 0
+    columns = np.sort(random_state.choice(n_features, n_columns, replace=False))
+    frequencies = random_state.standard_normal((n_columns, n_components))
+    return FeatureMap(
+        kind,
+        n_features,
+        columns.astype(np.intp),
+        frequencies / (bandwidth * np.sqrt(max(n_columns, 1))),
+        random_state.uniform(0, 2 * np.pi, n_components),
+        clip,
+    )

@@ -1,0 +1,281 @@
+"""OnlineLogisticRegression and OnlineRidgeClassifier."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._online_classifier import OnlineClassifier, n_columns_of
+from sklrank._sklearn import Interval, StrOptions
+from sklrank.linear_model._feature_map import KINDS, random_map
+from sklrank.linear_model._online_logistic import LogisticLearner
+from sklrank.linear_model._online_ridge import RidgeLearner
+
+__all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
+
+_COLUMN_CONSTRAINTS = {
+    "max_features": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(Real, 0, 1, closed="right"),
+        StrOptions({"sqrt", "log2"}),
+        None,
+    ],
+    "clip": [Interval(Real, 0, None, closed="neither")],
+    "random_state": ["random_state"],
+}
+
+
+class OnlineLogisticRegression(OnlineClassifier):
+    """Logistic regression that learns row by row and standardises the rows as they come.
+
+    Each row is standardised by the means and deviations of the rows before it, then the weights
+    take one adaptive gradient step (AdaGrad [1]_): ``w -= learning_rate * g / sqrt(sum of g**2)``.
+    Neither the scale of the features nor that of the weights matters, apart from rounding.
+
+    As a weak learner of a booster it learns, with ``multi_class="ovr"``, from the costs of all
+    labels, the irrelevant ones included; with "multinomial" from the relevant ones.
+
+    Parameters
+    ----------
+    multi_class : {"multinomial", "ovr"}, default="multinomial"
+        One softmax over the classes, or a binary model for each of them.
+    learning_rate : float, default=0.1
+        Length of the steps, in units of the standardised features' weights.
+    alpha : float, default=0.0
+        Strength of the L2 penalty on the weights, intercept included, for each row.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features that the model looks at, drawn once: a number, a share of them, or all.
+    clip : float, default=3.0
+        Standardised values are cut off at plus and minus this number.
+    random_state : int, RandomState instance or None, default=None
+        Draws the features when `max_features` leaves some out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_) for two classes
+        Weights of the standardised features; 0 for features left out.
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+        Weights of the constant.
+    mean_, scale_ : ndarray of shape (n_features_in_,)
+        Means and deviations by which the next row will be standardised; 0 and 1 for features left
+        out, and a deviation of 1 for constant ones.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had string ones.
+
+    See Also
+    --------
+    OnlineRidgeClassifier : Second-order updates, and kernels by random features.
+    sklearn.linear_model.SGDClassifier : Plain steps on features that are scaled beforehand.
+
+    References
+    ----------
+    .. [1] J. Duchi, E. Hazan and Y. Singer, "Adaptive subgradient methods for online learning and
+       stochastic optimization", JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.utils import shuffle
+    >>> from sklrank.linear_model import OnlineLogisticRegression
+    >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+    >>> model = OnlineLogisticRegression(learning_rate=1.0).fit(X[:100], y[:100])
+    >>> bool(model.score(X[100:], y[100:]) > 0.9)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "multi_class": [StrOptions({"multinomial", "ovr"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        **_COLUMN_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        multi_class="multinomial",
+        learning_rate=0.1,
+        alpha=0.0,
+        max_features=None,
+        clip=3.0,
+        random_state=None,
+    ):
+        self.multi_class = multi_class
+        self.learning_rate = learning_rate
+        self.alpha = alpha
+        self.max_features = max_features
+        self.clip = clip
+        self.random_state = random_state
+
+    def _make_learner(self, n_features, n_classes, random_state):
+        n_columns = n_columns_of(self.max_features, n_features)
+        features = random_map("linear", n_features, n_columns, 0, 1.0, self.clip, random_state)
+        return LogisticLearner(
+            features, n_classes, self.multi_class == "multinomial", self.learning_rate, self.alpha
+        )
+
+    def decision_function(self, X):
+        """Margins of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Linear scores before the softmax or the logistic function; for two classes the lead of
+            the second one.
+        """
+        check_is_fitted(self, "classes_")
+        X = self._check_rows(X, reset=False)
+        margins = self._learner.features.transform_rows(X) @ self._learner.weight_table
+        return margins[:, 1] - margins[:, 0] if len(self.classes_) == 2 else margins
+
+    @property
+    def coef_(self):
+        """Weights of the standardised features."""
+        columns, _, _ = self._standardisation()
+        coef = np.zeros((len(self.classes_), self.n_features_in_))
+        coef[:, columns] = self._learner.weight_table[:-1].T
+        return coef[1:] - coef[:1] if len(coef) == 2 else coef
+
+    @property
+    def intercept_(self):
+        """Weights of the constant."""
+        check_is_fitted(self, "classes_")
+        intercept = self._learner.weight_table[-1]
+        return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
+
+    @property
+    def mean_(self):
+        """Means of the features so far."""
+        columns, means, _ = self._standardisation()
+        mean = np.zeros(self.n_features_in_)
+        mean[columns] = means
+        return mean
+
+    @property
+    def scale_(self):
+        """Standard deviations of the features so far, 1 for constant ones."""
+        columns, _, deviations = self._standardisation()
+        scale = np.ones(self.n_features_in_)
+        scale[columns] = np.where(deviations > 0, deviations, 1.0)
+        return scale
+
+    def _standardisation(self):
+        check_is_fitted(self, "classes_")
+        return self._learner.features.standardisation
+
+
+class OnlineRidgeClassifier(OnlineClassifier):
+    """Ridge regression on the labels, exact after every row, on linear or random features.
+
+    Each row is standardised by the rows before it; recursive least squares then gives the weights
+    that minimise the squared errors over all rows so far plus ``alpha`` times their squared length,
+    at a cost quadratic in the number of features used. Votes are the regression's estimates, cut
+    off at zero and scaled to sum to one.
+
+    As a weak learner of a booster it regresses on the negative costs of all labels: a second-order
+    step of gradient boosting for every row.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "constant"}, default="linear"
+        Features: the standardised columns; random cosines of them, which estimate a Gaussian kernel
+        [1]_; or none but the intercept, which makes a model of how frequent each label is.
+    alpha : float, default=1.0
+        Strength of the L2 penalty. The intercept's is 1 at the most.
+    n_components : int, default=100
+        Number of random features of the "rbf" kernel.
+    bandwidth : float, default=1.0
+        Width of the "rbf" kernel ``exp(-|z - z'|**2 / (2 * bandwidth**2 * d))``, `d` being the
+        number of columns used, in units of their standard deviation.
+    drift : float, default=0.0
+        Variance by which the weights are taken to wander with every row. Above 0 old rows fade.
+    sharpness : float, default=1.0
+        Factor on the estimated deviations from a uniform vote, before they are cut off at zero.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Columns that the model looks at, drawn once: a number, a share of them, or all.
+    clip : float, default=3.0
+        Standardised values are cut off at plus and minus this number.
+    random_state : int, RandomState instance or None, default=None
+        Draws the columns and the random features.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had string ones.
+
+    See Also
+    --------
+    OnlineLogisticRegression : First-order updates, linear in the number of features.
+    sklearn.linear_model.RidgeClassifier : The same on data that fit into memory.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklrank.linear_model import OnlineRidgeClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = OnlineRidgeClassifier(kernel="rbf", n_components=300, random_state=0)
+    >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "kernel": [StrOptions(set(KINDS))],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "bandwidth": [Interval(Real, 0, None, closed="neither")],
+        "drift": [Interval(Real, 0, None, closed="left")],
+        "sharpness": [Interval(Real, 0, None, closed="neither")],
+        **_COLUMN_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="linear",
+        alpha=1.0,
+        n_components=100,
+        bandwidth=1.0,
+        drift=0.0,
+        sharpness=1.0,
+        max_features=None,
+        clip=3.0,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.alpha = alpha
+        self.n_components = n_components
+        self.bandwidth = bandwidth
+        self.drift = drift
+        self.sharpness = sharpness
+        self.max_features = max_features
+        self.clip = clip
+        self.random_state = random_state
+
+    def _make_learner(self, n_features, n_classes, random_state):
+        features = random_map(
+            self.kernel,
+            n_features,
+            n_columns_of(self.max_features, n_features),
+            self.n_components,
+            self.bandwidth,
+            self.clip,
+            random_state,
+        )
+        return RidgeLearner(features, n_classes, self.alpha, self.drift, self.sharpness)

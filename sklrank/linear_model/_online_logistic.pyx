@@ -1,0 +1,157 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Logistic regression by adaptive gradient steps (AdaGrad, Duchi, Hazan & Singer 2011), row by row.
+
+With the features f of a row and the margins z = W' f, the slope of the loss for label l is
+
+    multinomial     s_l = sum_k w_k (softmax(z)_l - [l = k])            k: the relevant labels
+    one-versus-rest s_l = w_l (sigma(z_l) - [l is relevant])
+
+and each weight takes the step learning_rate g / sqrt(sum of g^2 so far), g = s_l f_j + alpha W_jl.
+Multinomial lessons use the importance weight of each relevant label. One-versus-rest learns from
+every label: from a booster's costs it takes w_l = max(c) - c[l] for a relevant label and
+c[l] - min(c) for an irrelevant one; without costs all labels weigh what the row weighs.
+"""
+
+from libc.math cimport exp, sqrt
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+
+cdef class LogisticLearner(OnlineLearner):
+    """The compiled learner; OnlineLogisticRegression documents and checks the parameters."""
+
+    def __init__(
+        self, FeatureMap features, Py_ssize_t n_classes, bint multinomial, double learning_rate,
+        double alpha,
+    ):
+        self.features = features
+        self.n_features = features.n_features
+        self.n_classes = n_classes
+        self.multinomial = multinomial
+        self.learning_rate = learning_rate
+        self.alpha = alpha
+        n = features.n_outputs
+        self.weights = np.zeros((n, n_classes))
+        self.squares = np.zeros((n, n_classes))
+        self.row = np.empty(n)
+        self.columns = np.empty(features.n_columns + 1)
+        self.slopes = np.empty(n_classes)
+
+    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+        # Own memory, so that threads may share a trained model.
+        cdef Py_ssize_t n = self.features.n_outputs
+        cdef double* memory = <double*>malloc((n + self.features.n_columns + 1) * sizeof(double))
+        cdef Py_ssize_t l
+        cdef double total = 0.0
+        if memory == NULL:
+            with gil:
+                raise MemoryError
+        self.features.transform(x, memory, memory + n)
+        self.margins(memory, votes)
+        free(memory)
+        if self.multinomial:
+            softmax(votes, self.n_classes)
+            return 0
+        for l in range(self.n_classes):
+            votes[l] = sigmoid(votes[l])
+            total += votes[l]
+        for l in range(self.n_classes):
+            votes[l] = votes[l] / total if total > 0.0 else 1.0 / self.n_classes
+        return 0
+
+    cdef void margins(self, const double* row, double* values) noexcept nogil:
+        cdef Py_ssize_t j, l
+        cdef const double* weights
+        for l in range(self.n_classes):
+            values[l] = 0.0
+        for j in range(self.features.n_outputs):
+            weights = &self.weights[j, 0]
+            for l in range(self.n_classes):
+                values[l] += row[j] * weights[l]
+
+    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+        cdef Py_ssize_t j, l
+        cdef double* row = &self.row[0]
+        cdef double* slopes = &self.slopes[0]
+        cdef double* weights
+        cdef double* squares
+        cdef double g, weight
+        self.features.transform(x, row, &self.columns[0])
+        self.margins(row, slopes)
+        weight = self.ask(lesson)
+        if weight <= 0.0:
+            return 0
+        for j in range(self.features.n_outputs):
+            weights = &self.weights[j, 0]
+            squares = &self.squares[j, 0]
+            for l in range(self.n_classes):
+                g = row[j] * slopes[l] + weight * self.alpha * weights[l]
+                squares[l] += g * g
+                if g != 0.0:
+                    weights[l] -= self.learning_rate * g / sqrt(squares[l])
+        self.features.update(x)
+        return 0
+
+    cdef double ask(self, const Lesson* lesson) noexcept nogil:
+        # Turn the margins in `slopes` into the slopes of the loss; returns the lesson's weight.
+        cdef double* slopes = &self.slopes[0]
+        cdef const double* costs = lesson.costs
+        cdef double weight = 0.0, least, greatest
+        cdef Py_ssize_t i, l
+        for i in range(lesson.n_labels):
+            weight += lesson.weights[i]
+        if self.multinomial:
+            softmax(slopes, self.n_classes)
+            for l in range(self.n_classes):
+                slopes[l] *= weight
+            for i in range(lesson.n_labels):
+                slopes[lesson.labels[i]] -= lesson.weights[i]
+            return weight
+        for l in range(self.n_classes):
+            slopes[l] = sigmoid(slopes[l])
+        for i in range(lesson.n_labels):
+            slopes[lesson.labels[i]] -= 1.0
+        if costs == NULL:
+            weight /= max(lesson.n_labels, 1)
+            for l in range(self.n_classes):
+                slopes[l] *= weight
+            return weight
+        least = greatest = costs[0]
+        for l in range(1, self.n_classes):
+            least = min(least, costs[l])
+            greatest = max(greatest, costs[l])
+        for l in range(self.n_classes):
+            # A slope is negative for the relevant labels, and for them alone.
+            slopes[l] *= greatest - costs[l] if slopes[l] < 0.0 else costs[l] - least
+        return greatest - least
+
+    @property
+    def weight_table(self):
+        """Copy of the weights `(n_outputs, n_classes)`; the last row is the intercept."""
+        return np.array(self.weights)
+
+    def __reduce__(self):
+        arguments = (
+            self.features, self.n_classes, self.multinomial, self.learning_rate, self.alpha
+        )
+        return LogisticLearner, arguments, (np.array(self.weights), np.array(self.squares))
+
+    def __setstate__(self, state):
+        self.weights, self.squares = [np.require(array, requirements="W") for array in state]
+
+
+cdef inline double sigmoid(double z) noexcept nogil:
+    return 1.0 / (1.0 + exp(-z))
+
+
+cdef void softmax(double* values, Py_ssize_t n) noexcept nogil:
+    cdef double greatest = values[0], total = 0.0
+    cdef Py_ssize_t l
+    for l in range(1, n):
+        greatest = max(greatest, values[l])
+    for l in range(n):
+        values[l] = exp(values[l] - greatest)
+        total += values[l]
+    for l in range(n):
+        values[l] /= total

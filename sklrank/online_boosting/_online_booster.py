@@ -1,0 +1,327 @@
+"""The estimator around the compiled rounds; each algorithm adds its cost rule and its experts."""
+
+from abc import ABCMeta, abstractmethod
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
+from sklrank._validation import (
+    check_classes,
+    check_target,
+    check_weights,
+    relevance_lists,
+    unchanged_on_error,
+)
+from sklrank.base import LabelRankerMixin
+from sklrank.online_boosting._rounds import Rounds
+from sklrank.online_boosting._weak_learners import (
+    allow_nan,
+    check_templates,
+    compiled_learners,
+    make_weak_learners,
+)
+
+__all__ = ["OnlineBooster"]
+
+# Rows between two looks at the clock and at the keyboard: the compiled loop heeds neither.
+BATCH = 1000
+
+
+class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
+
+    A subclass says how votes are priced (`_make_cost_rule`) and whether Hedge chooses the expert
+    (`_hedge`); otherwise the last expert, the sum of all learners, decides.
+    """
+
+    _hedge = False
+    _single_label = False
+    _parameter_constraints: dict = {
+        "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "n_jobs": [Integral, None],
+    }
+
+    @abstractmethod
+    def _make_cost_rule(self, n_labels):
+        """The rule that prices votes for labels 0, 1, ..., n_labels - 1."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Forget what was learnt, then play `max_iter` passes of rounds over the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            0/1 relevance of the labels, or class labels (one relevant label a row). A row with no
+            or all labels relevant teaches nothing.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors on the weights of a row's label pairs; a row of weight zero is no round. One by
+            default.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or have one class only; a fitted model stays as it was.
+        """
+        X, indptr, labels, weights = self._prepare(X, y, None, sample_weight, restart=True)
+        for _ in range(self.max_iter):
+            if self.shuffle:
+                order = self._random_state.permutation(len(X))
+                shuffled = take_lists(indptr, labels, order)
+                self._play(X[order], *shuffled, weights[order])
+            else:
+                self._play(X, indptr, labels, weights)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Play one round for each row in order, going on from what was learnt before.
+
+        Rows given in chunks, in one call or across a pickle make the same model, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            0/1 relevance of the labels, or class labels.
+        classes : array-like of shape (n_labels,), default=None
+            At the first call: every class label that may come (default: those of `y`), or the names
+            of the columns of an indicator (default: 0, 1, ...).
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors on the weights of a row's label pairs. One by default.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or hold labels that are not in `classes`; the model stays as
+            it was.
+        """
+        first = not hasattr(self, "classes_")
+        self._play(*self._prepare(X, y, classes, sample_weight, restart=first))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(self, X, y, classes=None, sample_weight=None):
+        """Score each row, then learn from it (progressive, or prequential, validation).
+
+        The model afterwards is the one that `partial_fit` makes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            0/1 relevance of the labels, or class labels.
+        classes : array-like of shape (n_labels,), default=None
+            As in `partial_fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            The scores that each row got before its labels were shown; columns as in `classes_`.
+
+        Raises
+        ------
+        ValueError
+            As `partial_fit`.
+        """
+        first = not hasattr(self, "classes_")
+        prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+        scores = np.empty((len(prepared[0]), len(self.classes_)))
+        self._play(*prepared, scores)
+        return scores
+
+    def decision_function(self, X):
+        """Scores of the labels: the weighted votes of the expert that the model trusts most.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,)
+            Higher ranks earlier; columns as in `classes_`. For two classes given as labels the lead
+            of the second one.
+        """
+        scores = self._label_scores(X)
+        if self._two_classes:
+            return scores[:, 1] - scores[:, 0]
+        return scores
+
+    def predict(self, X):
+        """Class labels, or the labels with more than a uniform share of the votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            As the `y` that was learnt: the class of greatest score, or 0/1 with a 1 for each label
+            whose score is above the mean of its row. A weak learner with an edge votes for the
+            relevant labels with more, and for the irrelevant ones with less, than that share.
+        """
+        scores = self._label_scores(X)
+        if self._multilabel:
+            return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def _label_scores(self, X):
+        check_is_fitted(self, "classes_")
+        X = self._check_rows(X, reset=False)
+        n_used = 1 + int(np.argmax(self.expert_weights_))
+        scores = np.empty((len(X), len(self.classes_)))
+        rounds = self._rounds()
+        for batch in gen_batches(len(X), BATCH):
+            scores[batch] = rounds.decide(X[batch], self.estimator_weights_, n_used)
+        return scores
+
+    @property
+    def expert_weights_(self):
+        """Weight of each expert: how likely Hedge is to follow it in the next round."""
+        check_is_fitted(self, "classes_")
+        if self._log_expert_weights is None:
+            return np.eye(1, self.n_estimators, self.n_estimators - 1)[0]
+        weights = np.exp(self._log_expert_weights - self._log_expert_weights.max())
+        return weights / weights.sum()
+
+    @property
+    def _two_classes(self):
+        return not self._multilabel and len(self.classes_) == 2
+
+    def _prepare(self, X, y, classes, sample_weight, *, restart):
+        # All checks come before anything is learnt, so that bad input leaves the model as it was.
+        with unchanged_on_error(self):
+            if y is None:
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None"
+                )
+            check_templates(self.estimator)
+            X = self._check_rows(X, reset=restart)
+            target = check_target(y, multilabel=True)
+            if target.values.shape[0] != len(X):
+                raise ValueError(f"y has {target.values.shape[0]} rows and X has {len(X)}")
+            weights = check_weights(sample_weight, X, positive=restart and classes is None)
+            if restart:
+                self._start(target, check_classes(target, classes))
+            else:
+                self._check_same_labels(target, classes)
+            indptr, labels = relevance_lists(target, self.classes_)
+        return X, indptr, labels, weights
+
+    def _start(self, target, classes):
+        n_labels = len(classes)
+        self.classes_ = classes
+        self._multilabel = target.multilabel
+        self._random_state = check_random_state(self.random_state)
+        self.estimators_, self.estimators_features_ = make_weak_learners(
+            self.estimator,
+            self.n_estimators,
+            self.max_features,
+            self.n_features_in_,
+            n_labels,
+            self._random_state,
+        )
+        self._learners = compiled_learners(
+            self.estimators_, self.estimators_features_, n_labels, taught=False
+        )
+        self._cost_rule = self._make_cost_rule(n_labels)
+        start = 0.0 if self._cost_rule.learns_weights else 1.0
+        self.estimator_weights_ = np.full(self.n_estimators, start)
+        self._log_expert_weights = np.zeros(self.n_estimators) if self._hedge else None
+        self.n_rounds_ = 0
+
+    def _check_same_labels(self, target, classes):
+        if target.multilabel != self._multilabel:
+            kinds = ("class labels", "an indicator of labels")
+            raise ValueError(
+                f"y holds {kinds[target.multilabel]}, but the first call had "
+                f"{kinds[self._multilabel]}; call fit to start anew"
+            )
+        if classes is not None and set(np.ravel(classes)) != set(self.classes_):
+            raise ValueError(
+                f"classes={np.ravel(classes).tolist()} differs from the first call's "
+                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
+            )
+
+    def _rounds(self):
+        return Rounds(
+            self._learners, self.estimators_features_, self._cost_rule, self._single_label
+        )
+
+    def _play(self, X, indptr, labels, weights, scores=None):
+        rounds = self._rounds()
+        for batch in gen_batches(len(X), BATCH):
+            n_rows = batch.stop - batch.start
+            first, last = indptr[batch.start], indptr[batch.stop]
+            self.n_rounds_ = rounds.play(
+                X[batch],
+                indptr[batch.start : batch.stop + 1] - first,
+                labels[first:last],
+                weights[batch],
+                self.estimator_weights_,
+                self._log_expert_weights,
+                self._random_state.random_sample(n_rows) if self._hedge else None,
+                self.n_rounds_,
+                None if scores is None else scores[batch],
+            )
+            if self.verbose:
+                print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
+
+    def _check_rows(self, X, *, reset):
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if allow_nan(self.estimator) else True,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.allow_nan = allow_nan(self.estimator)
+        return tags
+
+
+def take_lists(indptr, labels, order):
+    """The relevance lists of the rows in another order."""
+    lengths = np.diff(indptr)[order]
+    starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.intp)
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+    return starts, labels[np.repeat(indptr[order], lengths) + within]
