@@ -1,4 +1,3 @@
-# cython: language_level=3
 """What every compiled learner that sees one row at a time offers to the loops that drive it."""
 
 

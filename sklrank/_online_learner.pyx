@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Base class of the compiled online learners, and their loops over rows.
 
 A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,

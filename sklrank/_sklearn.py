@@ -4,7 +4,7 @@ Other packages build on these too; an import that breaks in a new release is men
 """
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Hidden, HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
 
 __all__ = [

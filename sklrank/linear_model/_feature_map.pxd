@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Features of a row for online linear learners: standardised as the rows come, perhaps random."""
 
 

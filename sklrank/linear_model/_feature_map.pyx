@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Features of a row for online linear learners.
 
 The columns in use are standardised by the rows seen before, z = (x - mean) / deviation, cut off at

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """The gradient steps behind OnlineLogisticRegression."""
 
 from sklrank._online_learner cimport Lesson, OnlineLearner

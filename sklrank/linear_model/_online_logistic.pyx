@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Logistic regression by adaptive gradient steps (AdaGrad, Duchi, Hazan & Singer 2011), row by row.
 
 With the features f of a row and the margins z = W' f, the slope of the loss for label l is

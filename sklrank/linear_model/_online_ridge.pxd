@@ -1,4 +1,3 @@
-# cython: language_level=3
 """The recursive least squares behind OnlineRidgeClassifier."""
 
 from sklrank._online_learner cimport Lesson, OnlineLearner

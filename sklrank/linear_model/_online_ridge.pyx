@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Recursive least squares for votes: ridge regression, exact after every row.
 
 With the features f of a row (the last is the intercept) and what the votes for the labels should
@@ -23,7 +23,8 @@ cdef class RidgeLearner(OnlineLearner):
     """The compiled learner; OnlineRidgeClassifier documents and checks the parameters."""
 
     def __init__(
-        self, FeatureMap features, Py_ssize_t n_classes, double alpha, double drift, double sharpness
+        self, FeatureMap features, Py_ssize_t n_classes, double alpha, double drift,
+        double sharpness,
     ):
         self.features = features
         self.n_features = features.n_features

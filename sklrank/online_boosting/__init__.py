@@ -1,6 +1,19 @@
-"""Online boosting of label rankers."""
+"""Online boosting of label rankers.
+
+A booster lets weak learners vote for labels, row by row. After each row it tells every learner what
+a vote for each label would have cost, given the votes of the learners before it. The two algorithms
+are one loop (`_rounds`); they differ in how votes are priced (`_costs`) and in who decides:
+
+- :class:`AdaOLMR`: gradients of the logistic rank loss; the learners have weights, learnt by
+  gradient steps; Hedge chooses how many of the learners to follow.
+- :class:`OnlineBMR`: boost-by-majority potentials for learners of a known edge; all have one vote.
+
+Any scikit-learn classifier with `partial_fit` can be boosted. :func:`recommended_learners` is the
+list of weak learners that does best on the benchmark sets.
+"""
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR
 from sklrank.online_boosting._online_bmr import OnlineBMR
+from sklrank.online_boosting._weak_learners import recommended_learners
 
-__all__ = ["AdaOLMR", "OnlineBMR"]
+__all__ = ["AdaOLMR", "OnlineBMR", "recommended_learners"]

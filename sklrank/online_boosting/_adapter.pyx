@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Any scikit-learn classifier with `partial_fit` as a weak learner."""
 
 import numpy as np
@@ -25,7 +25,9 @@ cdef class EstimatorLearner(OnlineLearner):
     cdef readonly bint is_taught
     cdef object all_labels
 
-    def __init__(self, estimator, Py_ssize_t n_features, Py_ssize_t n_classes, bint is_taught=False):
+    def __init__(
+        self, estimator, Py_ssize_t n_features, Py_ssize_t n_classes, bint is_taught=False
+    ):
         self.estimator = estimator
         self.n_features = n_features
         self.n_classes = n_classes
@@ -47,15 +49,8 @@ cdef class EstimatorLearner(OnlineLearner):
         return 0
 
     cdef predict_row(self, const double* x, double* votes):
-        cdef double[::1] answer
+        cdef double[::1] answer = self.answer(as_rows(x, self.n_features, 1))
         cdef Py_ssize_t i
-        if not self.is_taught:
-            answer = np.full(self.n_classes, 1.0 / self.n_classes)
-        elif hasattr(self.estimator, "predict_proba"):
-            answer = np.array(self.estimator.predict_proba(as_rows(x, self.n_features, 1))[0], float)
-        else:
-            answer = np.zeros(self.n_classes)
-            answer[self.estimator.predict(as_rows(x, self.n_features, 1))[0]] = 1.0
         if answer.shape[0] != self.n_classes:
             raise ValueError(
                 f"predict_proba of {self.estimator!r} has {answer.shape[0]} columns, not the "
@@ -63,6 +58,19 @@ cdef class EstimatorLearner(OnlineLearner):
             )
         for i in range(self.n_classes):
             votes[i] = answer[i]
+
+    def answer(self, row):
+        """The votes `(n_classes,)` of the classifier, a distribution whatever it returns."""
+        if not self.is_taught:
+            return np.full(self.n_classes, 1.0 / self.n_classes)
+        # Classes not met yet make some classifiers divide by zero.
+        with np.errstate(all="ignore"):
+            if not hasattr(self.estimator, "predict_proba"):
+                return np.equal(self.all_labels, self.estimator.predict(row)[0]).astype(float)
+            votes = np.array(self.estimator.predict_proba(row)[0], dtype=float)
+        votes[~(votes > 0.0)] = 0.0
+        total = votes.sum()
+        return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
 
     cdef learn_row(self, const double* x, const Lesson* lesson):
         cdef Py_ssize_t[::1] labels = np.empty(lesson.n_labels, dtype=np.intp)
@@ -72,12 +80,13 @@ cdef class EstimatorLearner(OnlineLearner):
             labels[i] = lesson.labels[i]
             weights[i] = lesson.weights[i]
         if np.max(weights) > 0.0:
-            self.estimator.partial_fit(
-                as_rows(x, self.n_features, lesson.n_labels),
-                np.asarray(labels),
-                classes=self.all_labels,
-                sample_weight=np.asarray(weights),
-            )
+            with np.errstate(all="ignore"):
+                self.estimator.partial_fit(
+                    as_rows(x, self.n_features, lesson.n_labels),
+                    np.asarray(labels),
+                    classes=self.all_labels,
+                    sample_weight=np.asarray(weights),
+                )
             self.is_taught = True
 
 

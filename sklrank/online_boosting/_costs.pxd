@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Cost rules: what a weak learner should pay for a vote, given the votes before it."""
 
 

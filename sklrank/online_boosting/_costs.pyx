@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Cost rules: what a weak learner should pay for a vote, given the votes before it.
 
 Both rules sum over the known pairs of a relevant label a and an irrelevant label b, each with its
@@ -28,14 +28,13 @@ from libc.float cimport DBL_MIN
 
 import numpy as np
 
+from sklrank.online_boosting._walk import walk_tails
+
 cdef enum:
     HINGE = 0
     RANK = 1
 
 LOSSES = {"hinge": HINGE, "rank": RANK}
-
-# Probabilities below this are cut off the ends of a walk: far below what a double can resolve.
-NEGLIGIBLE = 1e-30
 
 
 cdef class CostRule:
@@ -146,10 +145,10 @@ cdef class PotentialCosts(CostRule):
                 z = irrelevant_scores[k] - score
                 if self.kind == HINGE:
                     d = min(max(<Py_ssize_t>floor(-z), low), high)
-                    t = tails + 2 * d
-                    now = (1.0 + z) * t[0] + t[1]
-                    up = (2.0 + z) * t[-2] + t[-1]
-                    down = z * t[2] + t[3]
+                    t = tails + 2 * (d - 1)
+                    up = (2.0 + z) * t[0] + t[1]
+                    now = (1.0 + z) * t[2] + t[3]
+                    down = z * t[4] + t[5]
                 else:
                     d = min(max(<Py_ssize_t>floor(-z) + 1, low), high)
                     e = min(max(<Py_ssize_t>ceil(-z), low), high)
@@ -166,41 +165,6 @@ cdef class PotentialCosts(CostRule):
             costs[pairs.irrelevant[k]] = irrelevant_costs[k]
         for j in range(self.n_labels):
             costs[j] += expected
-
-
-def walk_tails(double up, double down, Py_ssize_t n_learners):
-    """Tail sums of the walk with these probabilities of a step +1 and -1, after 0, 1, ... steps.
-
-    Returns
-    -------
-    tails : ndarray of shape (n_entries, 2)
-        T0 and T1. Row n of the table covers d = lows[n] - 2, ..., highs[n] + 3, where `lows[n]` and
-        `highs[n]` are the ends of the walk's law, and starts at `starts[n]`.
-    starts, lows, highs : ndarrays of shape (n_learners,)
-    """
-    law, low = np.ones(1), 0
-    tails, lows, highs = [], [], []
-    for _ in range(n_learners):
-        values = np.arange(low, low + len(law))
-        ends = np.zeros(3)
-        mass = np.concatenate((np.cumsum(law[::-1])[::-1], ends))
-        first = np.concatenate((np.cumsum((law * values)[::-1])[::-1], ends))
-        tails.append(
-            np.column_stack([np.concatenate((np.full(2, t[0]), t)) for t in (mass, first)])
-        )
-        lows.append(low)
-        highs.append(low + len(law) - 1)
-        law = np.convolve(law, [down, 1.0 - up - down, up])
-        low -= 1
-        kept = np.flatnonzero(law > NEGLIGIBLE)
-        law, low = law[kept[0] : kept[-1] + 1], low + kept[0]
-    starts = np.cumsum([0] + [len(t) for t in tails[:-1]])
-    return (
-        np.concatenate(tails),
-        starts.astype(np.intp),
-        np.array(lows, dtype=np.intp),
-        np.array(highs, dtype=np.intp),
-    )
 
 
 cdef class LogisticCosts(CostRule):

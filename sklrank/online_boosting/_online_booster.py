@@ -4,8 +4,10 @@ from abc import ABCMeta, abstractmethod
 from numbers import Integral, Real
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
@@ -93,6 +95,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
                 self._play(X[order], *shuffled, weights[order])
             else:
                 self._play(X, indptr, labels, weights)
+        self.n_iter_ = self.max_iter
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -204,11 +207,13 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
         n_used = 1 + int(np.argmax(self.expert_weights_))
-        scores = np.empty((len(X), len(self.classes_)))
-        rounds = self._rounds()
-        for batch in gen_batches(len(X), BATCH):
-            scores[batch] = rounds.decide(X[batch], self.estimator_weights_, n_used)
-        return scores
+        if len(X) <= BATCH:
+            return self._rounds().decide(X, self.estimator_weights_, n_used)
+        blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(self._rounds().decide)(X[batch], self.estimator_weights_, n_used)
+            for batch in gen_batches(len(X), BATCH)
+        )
+        return np.concatenate(blocks)
 
     @property
     def expert_weights_(self):
@@ -278,13 +283,17 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
                 f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
             )
 
-    def _rounds(self):
+    def _rounds(self, n_threads=1):
         return Rounds(
-            self._learners, self.estimators_features_, self._cost_rule, self._single_label
+            self._learners,
+            self.estimators_features_,
+            self._cost_rule,
+            self._single_label,
+            n_threads,
         )
 
     def _play(self, X, indptr, labels, weights, scores=None):
-        rounds = self._rounds()
+        rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in gen_batches(len(X), BATCH):
             n_rows = batch.stop - batch.start
             first, last = indptr[batch.start], indptr[batch.stop]

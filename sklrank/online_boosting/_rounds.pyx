@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The rounds of online boosting: the one loop behind every algorithm of this package's room.
 
 A round follows Algorithm 1 of Jung & Tewari (2018), which is the template of Raman et al. (2020)
@@ -12,7 +12,9 @@ known of the row,
   c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9);
 - where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (line 13).
 
-The loop runs without the GIL; a learner written in Python takes it for itself.
+Once the votes are in, one learner's lesson does not depend on another's: both phases of a round,
+voting and teaching, are shared out over threads, a block of learners each. The loop runs without
+the GIL; a learner written in Python takes it for itself.
 """
 
 from libc.math cimport exp, sqrt
@@ -22,11 +24,16 @@ import numpy as np
 from sklrank._online_learner cimport Lesson, OnlineLearner
 from sklrank._online_learner import check_relevance
 from sklrank.online_boosting._costs cimport CostRule, Pairs, rank_loss
+from sklrank.online_boosting._team cimport Team
+
+cdef enum Phase:
+    VOTE = 0
+    TEACH = 1
 
 cdef double MAX_LEARNER_WEIGHT = 2.0
 
 
-cdef class Rounds:
+cdef class Rounds(Team):
     """Plays rounds with weak learners; what outlives a call lives in them and in the arguments.
 
     Parameters
@@ -39,6 +46,8 @@ cdef class Rounds:
         How votes are priced.
     single_label : bool
         Whether the whole vote of a learner goes to the first of its favourite labels.
+    n_threads : int
+        Threads that share the learners.
     """
 
     cdef list learners
@@ -49,15 +58,22 @@ cdef class Rounds:
     cdef const Py_ssize_t[::1] columns      # of all learners, one after the other
     cdef Py_ssize_t[::1] starts             # (n_learners + 1,) where each learner's columns start
     # The round under way.
+    cdef const double* row
     cdef double[::1] values                 # the row's values in those columns
     cdef double[:, ::1] votes               # (n_learners, n_labels) h_1, h_2, ...
     cdef double[:, ::1] scores              # (n_learners + 1, n_labels) s_0, s_1, ...
+    cdef Pairs pairs                        # what is known of the row
     cdef double[::1] gradients              # (n_learners,) c(s_i) . h_i
+    cdef double[::1] losses                 # (n_learners,) rank loss of each expert, for Hedge
+    cdef bint hedge
     cdef Py_ssize_t[::1] irrelevant
     cdef char[::1] is_relevant
-    cdef double[:, ::1] scratch             # costs, lesson weights, and a rule's own
+    cdef double[:, :, ::1] scratch          # (n_threads, 6, n_labels)
 
-    def __init__(self, list learners, list columns, CostRule rule, bint single_label=False):
+    def __init__(
+        self, list learners, list columns, CostRule rule, bint single_label=False,
+        Py_ssize_t n_threads=1,
+    ):
         cdef Py_ssize_t i
         self.learners = learners
         self.rule = rule
@@ -84,7 +100,9 @@ cdef class Rounds:
         self.gradients = np.empty(self.n_learners)
         self.irrelevant = np.empty(self.n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(self.n_labels, dtype=np.int8)
-        self.scratch = np.empty((6, self.n_labels))
+        self.losses = np.empty(self.n_learners)
+        self.hire(max(1, min(n_threads, self.n_learners)))
+        self.scratch = np.empty((self.n_members, 6, self.n_labels))
 
     def decide(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
         """Scores `(n_samples, n_labels)` of the expert that sums the first `n_used` learners."""
@@ -95,7 +113,8 @@ cdef class Rounds:
             raise ValueError(f"{n_used} of {self.n_learners} learners")
         with nogil:
             for t in range(X.shape[0]):
-                self.vote(&X[t, 0], n_used)
+                self.row = &X[t, 0]
+                self.vote(0, n_used)
                 for i in range(n_used):
                     for l in range(self.n_labels):
                         out[t, l] += weights[i] * self.votes[i, l]
@@ -150,9 +169,11 @@ cdef class Rounds:
             raise ValueError("log_expert_weights or draws do not fit")
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
             raise ValueError("out does not fit the rows and labels")
-        with nogil:
+        self.hedge = hedge
+        with self, nogil:
             for t in range(n_samples):
-                self.vote(&X[t, 0], self.n_learners)
+                self.row = &X[t, 0]
+                self.together(VOTE)
                 self.add_votes(weights)
                 if out is not None:
                     if hedge:
@@ -162,11 +183,14 @@ cdef class Rounds:
                 if sample_weight[t] == 0.0:
                     continue
                 n_rounds += 1
-                self.teach(
+                if not self.know_all_pairs(
                     &labels[0] + indptr[t] if indptr[t + 1] > indptr[t] else NULL,
-                    indptr[t + 1] - indptr[t], sample_weight[t], weights, log_expert_weights,
-                    hedge, n_rounds,
-                )
+                    indptr[t + 1] - indptr[t], sample_weight[t],
+                ):
+                    continue
+                self.rule.start_round(&self.pairs)
+                self.together(TEACH)
+                self.update(weights, log_expert_weights, n_rounds)
         return n_rounds
 
     def check(self, const double[:, ::1] X, const double[::1] weights):
@@ -176,13 +200,20 @@ cdef class Rounds:
         if weights.shape[0] != self.n_learners:
             raise ValueError("weights do not fit the learners")
 
-    cdef int vote(self, const double* x, Py_ssize_t n_used) except -1 nogil:
+    cdef int do_share(self, int phase, Py_ssize_t member) except -1 nogil:
+        cdef Py_ssize_t first = self.n_learners * member // self.n_members
+        cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
+        if phase == VOTE:
+            return self.vote(first, last)
+        return self.teach(first, last, &self.scratch[member, 0, 0])
+
+    cdef int vote(self, Py_ssize_t first, Py_ssize_t last) except -1 nogil:
         # Line 4: gather the weak predictions.
         cdef Py_ssize_t i, j, best, l
         cdef double* h
-        for i in range(n_used):
+        for i in range(first, last):
             for j in range(self.starts[i], self.starts[i + 1]):
-                self.values[j] = x[self.columns[j]]
+                self.values[j] = self.row[self.columns[j]]
             h = &self.votes[i, 0]
             (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.single_label:
@@ -201,64 +232,65 @@ cdef class Rounds:
             for l in range(self.n_labels):
                 self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
 
-    cdef int teach(
-        self, const Py_ssize_t* relevant, Py_ssize_t n_relevant, double sample_weight,
-        double[::1] weights, double[::1] log_expert_weights, bint hedge, Py_ssize_t n_rounds,
-    ) except -1 nogil:
-        # Lines 9 to 13, with full information: every pair is known and weighs 1 / (|Y| |Y^c|).
-        cdef Pairs pairs
-        cdef Py_ssize_t i, l
-        cdef double step
-        pairs.relevant = relevant
-        pairs.n_relevant = pairs.n_favoured = n_relevant
-        pairs.n_irrelevant = self.n_labels - n_relevant
-        if pairs.n_relevant == 0 or pairs.n_irrelevant == 0:
-            return 0
-        pairs.irrelevant = self.complement(relevant, n_relevant)
-        pairs.weights = NULL
-        pairs.weight = sample_weight / (<double>pairs.n_relevant * <double>pairs.n_irrelevant)
-        self.rule.start_round(&pairs)
-        for i in range(self.n_learners):
-            self.teach_learner(i, &pairs)
-        if self.rule.learns_weights:
-            step = 1.0 / sqrt(<double>n_rounds)
-            for i in range(self.n_learners):
-                weights[i] = min(
-                    max(weights[i] - step * self.gradients[i], -MAX_LEARNER_WEIGHT),
-                    MAX_LEARNER_WEIGHT,
-                )
-        if hedge:
-            for i in range(self.n_learners):
-                log_expert_weights[i] -= rank_loss(
-                    &self.scores[i + 1, 0], &pairs, &self.scratch[0, 0]
-                )
-        return 0
-
-    cdef int teach_learner(self, Py_ssize_t i, const Pairs* pairs) except -1 nogil:
-        cdef double* costs = &self.scratch[0, 0]
-        cdef double* lesson_weights = &self.scratch[1, 0]
+    cdef int teach(self, Py_ssize_t first, Py_ssize_t last, double* costs) except -1 nogil:
+        # Lines 10 to 12, and what lines 9 and 13 will need.
+        cdef double* lesson_weights = costs + self.n_labels
+        cdef double* scratch = costs + 2 * self.n_labels
+        cdef const Pairs* pairs = &self.pairs
         cdef double greatest
         cdef Lesson lesson
-        cdef Py_ssize_t j, l
-        if i == 0 or not self.rule.learns_weights:
-            self.rule.costs(i, &self.scores[i, 0], pairs, costs, &self.scratch[2, 0])
-        greatest = costs[0]
-        for l in range(1, self.n_labels):
-            greatest = max(greatest, costs[l])
-        for j in range(pairs.n_relevant):
-            lesson_weights[j] = greatest - costs[pairs.relevant[j]]
+        cdef Py_ssize_t i, j, l
         lesson.n_labels = pairs.n_relevant
         lesson.labels = pairs.relevant
         lesson.weights = lesson_weights
         lesson.costs = costs
-        (<OnlineLearner><void*>self.addresses[i]).learn(&self.values[self.starts[i]], &lesson)
-        if self.rule.learns_weights:
-            # The costs at s_i: the gradient for alpha_i, and the lesson of the next learner.
-            self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, &self.scratch[2, 0])
-            self.gradients[i] = 0.0
-            for l in range(self.n_labels):
-                self.gradients[i] += costs[l] * self.votes[i, l]
+        for i in range(first, last):
+            if i == first or not self.rule.learns_weights:
+                self.rule.costs(i, &self.scores[i, 0], pairs, costs, scratch)
+            greatest = costs[0]
+            for l in range(1, self.n_labels):
+                greatest = max(greatest, costs[l])
+            for j in range(pairs.n_relevant):
+                lesson_weights[j] = greatest - costs[pairs.relevant[j]]
+            (<OnlineLearner><void*>self.addresses[i]).learn(&self.values[self.starts[i]], &lesson)
+            if self.rule.learns_weights:
+                # The costs at s_i: the gradient for alpha_i, and the lesson of the next learner.
+                self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)
+                self.gradients[i] = 0.0
+                for l in range(self.n_labels):
+                    self.gradients[i] += costs[l] * self.votes[i, l]
+            if self.hedge:
+                self.losses[i] = rank_loss(&self.scores[i + 1, 0], pairs, scratch)
         return 0
+
+    cdef void update(
+        self, double[::1] weights, double[::1] log_expert_weights, Py_ssize_t n_rounds
+    ) noexcept nogil:
+        # Lines 9 and 13 of Algorithm 3.
+        cdef double weight, step = 1.0 / sqrt(<double>n_rounds)
+        cdef Py_ssize_t i
+        for i in range(self.n_learners):
+            if self.rule.learns_weights:
+                weight = weights[i] - step * self.gradients[i]
+                weights[i] = min(max(weight, -MAX_LEARNER_WEIGHT), MAX_LEARNER_WEIGHT)
+            if self.hedge:
+                log_expert_weights[i] -= self.losses[i]
+
+    cdef bint know_all_pairs(
+        self, const Py_ssize_t* relevant, Py_ssize_t n_relevant, double sample_weight
+    ) noexcept nogil:
+        # Full information: every pair is known and weighs 1 / (|Y| |Y^c|). False: there is none.
+        cdef Pairs* pairs = &self.pairs
+        cdef double n_pairs = <double>n_relevant * <double>(self.n_labels - n_relevant)
+        if n_pairs == 0.0:
+            return False
+        pairs.relevant = relevant
+        pairs.n_relevant = pairs.n_favoured = n_relevant
+        pairs.irrelevant = self.complement(relevant, n_relevant)
+        pairs.n_irrelevant = self.n_labels - n_relevant
+        pairs.weights = NULL
+        pairs.weight = sample_weight / n_pairs
+        return True
 
     cdef const Py_ssize_t* complement(
         self, const Py_ssize_t* relevant, Py_ssize_t n_relevant

@@ -1,17 +1,24 @@
 """The weak learners of a booster: templates, their clones, and the compiled loop's view of them."""
 
 from collections.abc import Sequence
+from inspect import signature
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklrank._online_classifier import OnlineClassifier, n_columns_of
-from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.linear_model import OnlineRidgeClassifier
+from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.tree import HoeffdingTreeClassifier
 
-__all__ = ["check_templates", "make_weak_learners"]
+__all__ = [
+    "allow_nan",
+    "check_templates",
+    "compiled_learners",
+    "make_weak_learners",
+    "recommended_learners",
+]
 
 
 def check_templates(estimator):
@@ -30,10 +37,11 @@ def check_templates(estimator):
     if not templates:
         raise ValueError("estimator is an empty list; name one weak learner at least, or None")
     for template in templates:
-        if not hasattr(template, "partial_fit"):
+        takes = signature(getattr(template, "partial_fit", lambda: None)).parameters
+        if not {"classes", "sample_weight"} <= set(takes):
             raise TypeError(
-                f"estimator must have partial_fit(X, y, classes, sample_weight), which "
-                f"{template!r} lacks; a boosted weak learner learns row by row"
+                "estimator must have partial_fit(X, y, classes, sample_weight), which "
+                f"{template!r} lacks; a boosted weak learner learns row by row, with weights"
             )
     return templates
 
@@ -95,21 +103,50 @@ def compiled_learners(estimators, columns, n_labels, taught):
     ]
 
 
-def recommended_learners(n_estimators=20):
-    r = OnlineRidgeClassifier
-    linear = r(alpha=30.0, sharpness=4.0, max_features=100)
-    rbf = r(kernel="rbf", n_components=50, bandwidth=1/.6, alpha=12.5, sharpness=4.0, max_features=50)
-    prior = r(kernel="constant", drift=0.01, sharpness=4.0)
-    return [prior] + [clone(rbf if i % 4 else linear) for i in range(n_estimators)]
+def recommended_learners(n_estimators=21):
+    """Weak learners for :class:`AdaOLMR` that rank well on every benchmark set without tuning.
+
+    The first one knows only how frequent each label was of late. The others regress on what is left
+    to gain: one in four on up to 100 columns, the rest on 50 random features of up to 50 columns,
+    which lets them bend. Use them as in the example: with `max_features=None`, since they draw
+    their columns themselves. Each row costs some 100 microseconds.
+
+    Parameters
+    ----------
+    n_estimators : int, default=21
+        Length of the list, to be given to the booster too.
+
+    Returns
+    -------
+    list of OnlineRidgeClassifier
+        For the parameter `estimator` of a booster.
+
+    Notes
+    -----
+    The first learner gains where rows of a kind come together, as in a stream that drifts. In data
+    that were shuffled it does no harm.
+
+    Examples
+    --------
+    >>> from sklrank.online_boosting import AdaOLMR, recommended_learners
+    >>> model = AdaOLMR(recommended_learners(), n_estimators=21, max_features=None)
+    """
+    recent_labels = OnlineRidgeClassifier(kernel="constant", drift=0.01, sharpness=4)
+    linear = OnlineRidgeClassifier(alpha=30, sharpness=4, max_features=100)
+    bent = OnlineRidgeClassifier(
+        kernel="rbf", n_components=50, bandwidth=1.7, alpha=12.5, sharpness=4, max_features=50
+    )
+    others = [bent if i % 4 else linear for i in range(n_estimators - 1)]
+    return [recent_labels] + [clone(learner) for learner in others]
 
 
 def random_tree(random_state):
     """A Hoeffding tree with loose random parameters, so that it splits early and unlike others."""
     return HoeffdingTreeClassifier(
         leaf_prediction="mc",
-        grace_period=random_state.uniform(5, 20),
+        grace_period=random_state.uniform(10, 40),
         delta=10 ** random_state.uniform(-2, -0.05),
-        tau=10 ** random_state.uniform(-2, -0.05),
+        tau=10 ** random_state.uniform(-1, -0.05),
         weight_scale=random_state.uniform(3, 10),
     )
 

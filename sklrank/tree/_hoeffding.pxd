@@ -1,4 +1,3 @@
-# cython: language_level=3
 """The growing tree behind HoeffdingTreeClassifier."""
 
 from sklrank._online_learner cimport Lesson, OnlineLearner
@@ -39,7 +38,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Node[::1] nodes
     cdef Leaf[::1] leaves
     cdef double[:, ::1] counts      # (leaf, class) weight
-    cdef int[:, ::1] observers      # (leaf, class) row of `stats`, or NONE; last column: all classes
+    cdef int[:, ::1] observers      # (leaf, class) row of `stats`, or NONE; last: all classes
     cdef double[:, ::1] stats       # (row, N_STATS * n_columns), see _split_search
     cdef double[:, ::1] densities   # (row, 2 * n_columns) half the precision, log of the constant
     cdef int[::1] free_rows         # rows that a split has given back

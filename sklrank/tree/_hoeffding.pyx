@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A decision tree that grows with a stream: VFDT (Domingos & Hulten 2000).
 
 Every leaf keeps the class weights it has seen (`counts`) and, for each class, Gaussian observers of

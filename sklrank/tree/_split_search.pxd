@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Gaussian observers of a leaf, and the search for its best split."""
 
 
@@ -28,7 +27,9 @@ cdef struct Split:
     double runner_up        # gain of the best split on any other feature, or of no split (0)
 
 
-cdef void observe(double* row, const double* x, Py_ssize_t n_features, double weight) noexcept nogil
+cdef void observe(
+    double* row, const double* x, Py_ssize_t n_features, double weight
+) noexcept nogil
 
 cdef double left_share(
     const double* row, Py_ssize_t feature, Py_ssize_t n_features, double threshold

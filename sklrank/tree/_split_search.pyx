@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Gaussian observers of a leaf, and the search for its best split.
 
 A leaf keeps one *observer row* for each class that it has seen: for every feature the weight, mean,
@@ -18,8 +18,7 @@ The Gini gain comes out as sum_c pi_c^2 (p_c - p)^2 / (p (1 - p)).
 
 from libc.math cimport INFINITY, fabs, log2, sqrt
 
-import numpy as np
-from scipy.special import entr, ndtr
+from sklrank.tree._normal_table import share_and_coin_cubics
 
 cdef enum:
     STEPS_PER_UNIT = 16
@@ -31,30 +30,11 @@ cdef double[N_CELLS][8] TABLE
 
 
 def _fill_table():
-    z = np.arange(N_CELLS + 1) / STEPS_PER_UNIT
-    lower, upper, density = ndtr(-z), ndtr(z), np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-    coin = (entr(lower) + entr(upper)) / np.log(2)
-    coin_slope = density * np.log2(lower / upper)
-    cdef double[:, ::1] cubics = np.hstack(
-        [_hermite(lower, -density / STEPS_PER_UNIT), _hermite(coin, coin_slope / STEPS_PER_UNIT)]
-    )
+    cdef double[:, ::1] cubics = share_and_coin_cubics(N_CELLS, STEPS_PER_UNIT)
     cdef Py_ssize_t i, j
     for i in range(N_CELLS):
         for j in range(8):
             TABLE[i][j] = cubics[i, j]
-
-
-def _hermite(value, slope):
-    """Coefficients of the cubics that meet `value` and `slope` (a cell is the unit) at the knots."""
-    rise = np.diff(value)
-    return np.column_stack(
-        [
-            value[:-1],
-            slope[:-1],
-            3 * rise - 2 * slope[:-1] - slope[1:],
-            slope[:-1] + slope[1:] - 2 * rise,
-        ]
-    )
 
 
 _fill_table()
@@ -94,7 +74,9 @@ cdef double entropy(const double* weights, Py_ssize_t n, double total) noexcept 
     return bits
 
 
-cdef void observe(double* row, const double* x, Py_ssize_t n_features, double weight) noexcept nogil:
+cdef void observe(
+    double* row, const double* x, Py_ssize_t n_features, double weight
+) noexcept nogil:
     # West's update of weighted mean and squared deviations; a NaN leaves its feature as it was.
     cdef double* seen = row + WEIGHT * n_features
     cdef double* mean = row + MEAN * n_features
