@@ -119,7 +119,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             target = check_target(y, multilabel=self._multilabel)
             if len(target.values) != len(X):
                 raise ValueError(f"y has {len(target.values)} rows and X has {len(X)}")
-            weights = check_weights(sample_weight, X, positive=restart and classes is None)
+            weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
             if restart:
                 classes = check_classes(target, classes)
             elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):

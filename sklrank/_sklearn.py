@@ -4,15 +4,13 @@ Other packages build on these too; an import that breaks in a new release is men
 """
 
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Hidden, Interval, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _check_feature_names_in
 
 __all__ = [
     "HasMethods",
-    "Hidden",
     "Interval",
     "StrOptions",
     "_check_feature_names_in",
-    "_check_sample_weight",
     "_fit_context",
 ]

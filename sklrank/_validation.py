@@ -13,8 +13,6 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from sklrank._sklearn import _check_sample_weight
-
 __all__ = [
     "Target",
     "check_classes",
@@ -120,14 +118,26 @@ def relevance_lists(target: Target, classes):
     return np.arange(len(labels) + 1, dtype=np.intp), labels
 
 
-def check_weights(sample_weight, X, *, positive: bool):
-    """Weights `(n_samples,)` of the rows of `X`, float64 and >= 0; with `positive` not all zero."""
+def check_weights(sample_weight, n_samples: int, *, positive: bool):
+    """Weights `(n_samples,)` of rows, float64 and >= 0; where `positive`, not all of them zero."""
+    if sample_weight is None:
+        return np.ones(n_samples)
     if isinstance(sample_weight, Real):
-        sample_weight = np.full(len(X), float(sample_weight))
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        sample_weight = np.full(n_samples, sample_weight)
+    weights = check_array(
+        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
+    )
+    if weights.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have the shape ({n_samples},), got {weights.shape}")
+    if np.any(weights < 0):
+        raise ValueError(
+            f"sample_weight must not be negative, got {weights.min():g}; leave rows out by weight 0"
+        )
     if positive and not np.any(weights > 0):
-        raise ValueError("sample_weight is zero everywhere; give one row a positive weight")
-    return np.ascontiguousarray(weights)
+        raise ValueError(
+            "Sample weights must contain at least one non-zero number; sample_weight is all zeros"
+        )
+    return weights
 
 
 @contextmanager

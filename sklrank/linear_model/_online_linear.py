@@ -119,7 +119,7 @@ class OnlineLogisticRegression(OnlineClassifier):
         )
 
     def decision_function(self, X):
-        """Margins of the classes.
+        """Score the classes by their margins.
 
         Parameters
         ----------

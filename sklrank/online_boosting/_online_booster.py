@@ -165,7 +165,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         return scores
 
     def decision_function(self, X):
-        """Scores of the labels: the weighted votes of the expert that the model trusts most.
+        """Score the labels by the weighted votes of the expert that the model trusts most.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
             target = check_target(y, multilabel=True)
             if target.values.shape[0] != len(X):
                 raise ValueError(f"y has {target.values.shape[0]} rows and X has {len(X)}")
-            weights = check_weights(sample_weight, X, positive=restart and classes is None)
+            weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
             if restart:
                 self._start(target, check_classes(target, classes))
             else:

@@ -55,10 +55,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double log_density(self, Py_ssize_t row, const double* x) noexcept nogil
     cdef double pooled_log_density(self, Py_ssize_t row, const double* x) noexcept nogil
     cdef void refresh_density(self, Py_ssize_t row, Py_ssize_t pooled) noexcept nogil
-    cdef int learn_label(self, const double* x, Py_ssize_t label, double weight) except -1 nogil
     cdef void compare_votes(
-        self, Py_ssize_t leaf, const double* x, Py_ssize_t label, double weight
+        self, Py_ssize_t leaf, const double* x, const Lesson* lesson
     ) noexcept nogil
+    cdef double weight_of_favourite(self, const double* votes, const Lesson* lesson) noexcept nogil
     cdef int observe_row(
         self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight
     ) except -1 nogil

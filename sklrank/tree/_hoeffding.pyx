@@ -119,10 +119,33 @@ cdef class HoeffdingTree(OnlineLearner):
         return 0
 
     cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
-        cdef Py_ssize_t i
+        # The labels of a row are learnt together, so that their order does not matter.
+        cdef Py_ssize_t index = 0, leaf, i
+        cdef double weight = 0.0, squares = 0.0
         for i in range(lesson.n_labels):
-            if lesson.weights[i] > 0.0:
-                self.learn_label(x, lesson.labels[i], lesson.weights[i] * self.weight_scale)
+            weight += lesson.weights[i] * self.weight_scale
+            squares += (lesson.weights[i] * self.weight_scale) ** 2
+        if not weight > 0.0:
+            return 0
+        self.nodes[0].weight += weight
+        while self.nodes[index].feature != LEAF:
+            index = self.step(index, x)
+            self.nodes[index].weight += weight
+        leaf = self.nodes[index].child
+        if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
+            self.compare_votes(leaf, x, lesson)
+        self.leaves[leaf].squares += squares
+        for i in range(lesson.n_labels):
+            weight = lesson.weights[i] * self.weight_scale
+            if weight > 0.0:
+                self.counts[leaf, lesson.labels[i]] += weight
+                if self.leaf_prediction != MAJORITY_CLASS or self.may_split(index):
+                    self.observe_row(leaf, lesson.labels[i], x, weight)
+        if (
+            self.may_split(index)
+            and self.sample_size(index) - self.leaves[leaf].attempted >= self.grace_period
+        ):
+            self.attempt_split(index)
         return 0
 
     # -- Votes.
@@ -223,35 +246,26 @@ cdef class HoeffdingTree(OnlineLearner):
 
     # -- Learning.
 
-    cdef int learn_label(self, const double* x, Py_ssize_t label, double weight) except -1 nogil:
-        cdef Py_ssize_t index = 0, leaf
-        self.nodes[0].weight += weight
-        while self.nodes[index].feature != LEAF:
-            index = self.step(index, x)
-            self.nodes[index].weight += weight
-        leaf = self.nodes[index].child
-        if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
-            self.compare_votes(leaf, x, label, weight)
-        self.leaves[leaf].squares += weight * weight
-        self.counts[leaf, label] += weight
-        if self.may_split(index) or self.leaf_prediction != MAJORITY_CLASS:
-            self.observe_row(leaf, label, x, weight)
-        if (
-            self.may_split(index)
-            and self.sample_size(index) - self.leaves[leaf].attempted >= self.grace_period
-        ):
-            self.attempt_split(index)
-        return 0
-
     cdef void compare_votes(
-        self, Py_ssize_t leaf, const double* x, Py_ssize_t label, double weight
+        self, Py_ssize_t leaf, const double* x, const Lesson* lesson
     ) noexcept nogil:
         # What the majority class and naive Bayes would have said of the row before it is learnt.
         cdef double* votes = &self.votes[0]
-        if self.majority_votes(leaf, votes) and argmax(votes, self.n_classes) == label:
-            self.leaves[leaf].majority_correct += weight
-        if self.bayes_votes(leaf, x, votes) and argmax(votes, self.n_classes) == label:
-            self.leaves[leaf].bayes_correct += weight
+        if self.majority_votes(leaf, votes):
+            self.leaves[leaf].majority_correct += self.weight_of_favourite(votes, lesson)
+        if self.bayes_votes(leaf, x, votes):
+            self.leaves[leaf].bayes_correct += self.weight_of_favourite(votes, lesson)
+
+    cdef double weight_of_favourite(self, const double* votes, const Lesson* lesson) noexcept nogil:
+        # The row's weight for the first label of greatest vote.
+        cdef Py_ssize_t best = 0, i
+        for i in range(1, self.n_classes):
+            if votes[i] > votes[best]:
+                best = i
+        for i in range(lesson.n_labels):
+            if lesson.labels[i] == best:
+                return lesson.weights[i] * self.weight_scale
+        return 0.0
 
     cdef int observe_row(
         self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight
@@ -473,11 +487,3 @@ def enlarged(array, Py_ssize_t length, fill=0):
     larger = np.full((length, *array.shape[1:]), fill, dtype=array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-cdef Py_ssize_t argmax(const double* values, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t best = 0, i
-    for i in range(1, n):
-        if values[i] > values[best]:
-            best = i
-    return best

@@ -25,6 +25,10 @@ cdef enum:
     Z_MAX = 8                           # Phi(-8) = 6e-16
     N_CELLS = STEPS_PER_UNIT * Z_MAX
 
+# Gains this close are equal, and the first of them is taken: the order of the classes, in which
+# the gains are summed, must not decide.
+cdef double ROUNDING = 1e-12
+
 # Cubic Hermite coefficients on |z| in [0, Z_MAX): four of Phi(-|z|), then four of H2(Phi(z)).
 cdef double[N_CELLS][8] TABLE
 
@@ -220,10 +224,10 @@ cdef Split best_split(
         gain = -INFINITY
         threshold = 0.0
         for t in range(n_points):
-            if min(left[t], 1.0 - left[t]) > min_branch_fraction and gains[t] > gain:
+            if min(left[t], 1.0 - left[t]) > min_branch_fraction and gains[t] > gain + ROUNDING:
                 gain = gains[t]
                 threshold = thresholds[t]
-        if gain > best.gain:
+        if gain > best.gain + ROUNDING:
             best.runner_up = best.gain
             best.gain = gain
             best.feature = f

@@ -1,0 +1,49 @@
+"""What several test files share: the benchmark data, where they are."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+
+@pytest.fixture
+def multilabel_data():
+    """Loader of a benchmark set: `X_train, Y_train, X_test, Y_test`. Skips without the data."""
+    folder = os.environ.get("SKLRANK_DATA")
+    if not folder:
+        pytest.skip("SKLRANK_DATA does not name the folder of the benchmark data")
+
+    def load(name):
+        with np.load(Path(folder) / "multilabel" / f"{name}.npz", allow_pickle=True) as data:
+            return tuple(data[key] for key in ("X_train", "Y_train", "X_test", "Y_test"))
+
+    return load
+
+
+@pytest.fixture
+def fingerprint():
+    """Function that turns a model into nested tuples: equal if and only if the models are."""
+    return _fingerprint
+
+
+def _fingerprint(thing):
+    # Two equal pickles may differ in what they remember of object identity; contents do not.
+    if isinstance(thing, np.ndarray):
+        if thing.dtype.names:
+            return tuple(_fingerprint(thing[name]) for name in thing.dtype.names)
+        if thing.dtype == object:
+            return tuple(map(_fingerprint, thing.ravel()))
+        return thing.dtype.str, thing.shape, thing.tobytes()
+    if isinstance(thing, dict):
+        return tuple((key, _fingerprint(value)) for key, value in sorted(thing.items()))
+    if isinstance(thing, list | tuple):
+        return tuple(map(_fingerprint, thing))
+    if isinstance(thing, np.random.RandomState):
+        return _fingerprint(thing.get_state())
+    if isinstance(thing, BaseEstimator):
+        return type(thing).__name__, _fingerprint(vars(thing))
+    if type(thing).__module__.startswith("sklrank"):
+        return type(thing).__name__, _fingerprint(thing.__reduce__()[1:])
+    return repr(thing)

@@ -1,0 +1,415 @@
+"""OnlineBMR and AdaOLMR as a user meets them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.metrics import rank_loss, rank_loss_scorer
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, recommended_learners
+from sklrank.tree import HoeffdingTreeClassifier
+
+X, Y = make_multilabel_classification(300, n_features=12, n_classes=5, random_state=0)
+
+KINDS = {
+    "ada": AdaOLMR(n_estimators=8, random_state=0),
+    "bmr": OnlineBMR(n_estimators=8, random_state=0),
+    "bmr, rank loss": OnlineBMR(n_estimators=8, loss="rank", random_state=0),
+    "recommended": AdaOLMR(
+        recommended_learners(6), n_estimators=6, max_features=None, random_state=0
+    ),
+    "mixed": AdaOLMR(
+        [
+            HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5, max_features=3),
+            OnlineLogisticRegression(multi_class="ovr"),
+            GaussianNB(),
+            OnlineLogisticRegression(),
+        ],
+        n_estimators=5,
+        max_features=0.5,
+        random_state=0,
+    ),
+}
+
+
+@pytest.fixture(params=KINDS)
+def model(request):
+    return clone(KINDS[request.param])
+
+
+def test_learns_to_rank(model):
+    """Far better than chance after 200 rows, on rows not seen."""
+    model.fit(X[:200], Y[:200])
+    assert rank_loss(Y[200:], model.decision_function(X[200:])) < 0.25
+    assert model.score(X[200:], Y[200:]) == pytest.approx(
+        1 - rank_loss(Y[200:], model.decision_function(X[200:]))
+    )
+
+
+@pytest.mark.parametrize("as_labels", [False, True])
+def test_chunks_and_pickles_make_the_same_model(model, as_labels, fingerprint):
+    """At once, in chunks, across pickles, with predictions in between, progressively: all one."""
+    y = Y.argmax(axis=1) if as_labels else Y
+    at_once = clone(model).partial_fit(X, y)
+    chunked = clone(model).partial_fit(X[:1], y[:1], classes=None if not as_labels else range(5))
+    for start, stop in [(1, 2), (2, 90), (90, 91), (91, 300)]:
+        chunked = pickle.loads(pickle.dumps(chunked))
+        chunked.predict(X[:5])
+        chunked.partial_fit(X[start:stop], y[start:stop])
+    progressive = clone(model)
+    progressive.progressive_fit(X, y)
+    expected = fingerprint(at_once)
+    assert fingerprint(chunked) == expected
+    assert fingerprint(progressive) == expected
+    fitted = clone(model).fit(X, y)
+    del fitted.n_iter_
+    assert fingerprint(fitted) == expected
+
+
+def test_threads_change_nothing(model, fingerprint):
+    """n_jobs is a matter of time only."""
+    alone = clone(model).fit(X, Y)
+    together = clone(model).set_params(n_jobs=3).fit(X, Y).set_params(n_jobs=None)
+    assert fingerprint(alone) == fingerprint(together)
+    many = np.tile(X, (8, 1))
+    assert_array_equal(
+        alone.decision_function(many), together.set_params(n_jobs=2).decision_function(many)
+    )
+
+
+def test_seeds(model):
+    """The same random_state makes the same model, another one another."""
+    scores = [
+        clone(model).set_params(random_state=seed).fit(X, Y).decision_function(X)
+        for seed in (1, 1, 2)
+    ]
+    assert_array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
+def test_rows_stand_alone(model):
+    """A row's scores do not depend on the rows beside it."""
+    model.fit(X, Y)
+    scores = model.decision_function(X)
+    assert_array_equal(scores[::-1][:7], model.decision_function(X[::-1][:7]))
+    assert_array_equal(scores[5], model.decision_function(X[5:6])[0])
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.permutations(range(5)), st.sampled_from(["ada", "bmr", "recommended"]))
+def test_labels_can_be_permuted(order, kind):
+    """Columns of Y in another order: the same scores in that order."""
+    order = np.array(order)
+    scores = clone(KINDS[kind]).fit(X[:60], Y[:60]).decision_function(X)
+    permuted = clone(KINDS[kind]).fit(X[:60], Y[:60][:, order]).decision_function(X)
+    assert_allclose(permuted, scores[:, order], atol=1e-9)
+
+
+def test_rankings_agree_with_the_scores(model):
+    """Ranks, top-k and predictions are the scores' order; equal scores rank by column."""
+    model.partial_fit(X, Y, classes=list("abcde"))
+    scores = model.decision_function(X)
+    ranks, top = model.predict_ranks(X), model.predict_topk(X, 3)
+    for row in range(len(X)):
+        order = sorted(range(5), key=lambda label: (-scores[row, label], label))
+        assert [ranks[row, label] for label in order] == [1, 2, 3, 4, 5]
+        assert list(top[row]) == [model.classes_[label] for label in order[:3]]
+    assert_array_equal(model.predict(X), scores > scores.mean(axis=1, keepdims=True))
+    for k in (0, 6, 2.5):
+        with pytest.raises(ValueError, match="k must be an integer from 1 to"):
+            model.predict_topk(X, k)
+
+
+def test_rows_without_pairs_teach_nothing(model):
+    """No label or every label relevant: the row is scored, its round counts, nothing else moves."""
+    model.fit(X[:50], Y[:50])
+    before = model.decision_function(X)
+    scores = model.progressive_fit(X[:4], np.repeat([[0], [1]], 2, axis=0) * np.ones((4, 5), int))
+    assert scores.shape == (4, 5)
+    assert np.isfinite(scores).all()
+    assert_array_equal(model.decision_function(X), before)
+    assert model.n_rounds_ == 54
+
+
+def test_zero_weight_is_no_row(model, fingerprint):
+    """Rows of weight zero leave the model as it was, to the bit."""
+    weight = (np.arange(300) % 3 > 0).astype(float)
+    weighted = clone(model).fit(X, Y, sample_weight=weight)
+    without = clone(model).fit(X[weight > 0], Y[weight > 0])
+    if not isinstance(model, AdaOLMR):  # Hedge draws for each row that it scores
+        assert fingerprint(weighted) == fingerprint(without)
+    assert_array_equal(weighted.decision_function(X), without.decision_function(X))
+
+
+def test_class_labels(model):
+    """1-d y: two or more classes, numbers or strings, by the same code."""
+    data, target = load_iris(return_X_y=True)
+    order = np.random.RandomState(0).permutation(150)
+    data, target = np.tile(data[order], (3, 1)), np.tile(target[order], 3)
+    names = np.array(["setosa", "versicolor", "virginica"])[target]
+    by_number = clone(model).fit(data, target)
+    by_name = clone(model).fit(data, names)
+    assert_array_equal(by_name.decision_function(data), by_number.decision_function(data))
+    assert by_name.score(data, names) > 0.8
+    assert_array_equal(by_name.predict_topk(data, 1)[:, 0], by_name.predict(data))
+    two = clone(model).fit(data, target > 0)
+    margin = two.decision_function(data)
+    assert margin.shape == (450,)
+    assert_array_equal(two.predict(data), margin > 0)
+    assert two.progressive_fit(data[:3], target[:3] > 0).shape == (3, 2)
+
+
+def test_targets_of_every_kind(model):
+    """Arrays, sparse matrices and frames of relevance; frames and float32 of features."""
+    expected = clone(model).fit(X, Y).decision_function(X)
+    for same in (sparse.csr_matrix(Y), sparse.coo_array(Y), pd.DataFrame(Y), Y.astype(bool)):
+        assert_array_equal(clone(model).fit(X, same).decision_function(X), expected)
+    assert_array_equal(clone(model).fit(np.asfortranarray(X), Y).decision_function(X), expected)
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)])
+    named = clone(model).fit(frame, Y)
+    assert_array_equal(named.feature_names_in_, frame.columns)
+    assert_array_equal(named.decision_function(frame), expected)
+    with pytest.raises(ValueError, match="feature names"):
+        named.predict(frame.rename(columns={"x0": "y0"}))
+
+
+BAD_CALLS = {
+    "NaN in y": (lambda m: m.partial_fit(X, np.where(Y, np.nan, 0.0)), "y"),
+    "infinity in X": (lambda m: m.partial_fit(np.where(X > 3, np.inf, X), Y), "infinity"),
+    "no rows": (lambda m: m.partial_fit(X[:0], Y[:0]), "minimum of 1 is required"),
+    "fewer columns": (lambda m: m.partial_fit(X[:, :5], Y), "5 features"),
+    "other labels": (lambda m: m.partial_fit(X, Y[:, :4]), "4 label columns"),
+    "class labels now": (lambda m: m.partial_fit(X, Y[:, 0]), "call fit to start anew"),
+    "other rows": (lambda m: m.partial_fit(X, Y[:9]), "y has 9 rows"),
+    "grades": (lambda m: m.partial_fit(X, Y * 2), "0 and 1"),
+    "negative weight": (lambda m: m.partial_fit(X, Y, sample_weight=-np.ones(300)), "egative"),
+    "long weights": (lambda m: m.partial_fit(X, Y, sample_weight=np.ones(301)), "sample_weight"),
+    "other classes": (lambda m: m.partial_fit(X, Y, classes=range(6)), "classes="),
+    "fit on one class": (lambda m: m.fit(X, np.ones(300)), "one class"),
+    "fit on one label": (lambda m: m.fit(X, sparse.csr_matrix(Y[:, :1])), "label"),
+    "fit on regression": (lambda m: m.fit(X, X[:, 0] + 0.5), "Unknown label type"),
+    "fit on a frame with infinity": (
+        lambda m: m.fit(pd.DataFrame(np.where(X > 3, np.inf, X)).add_prefix("x"), Y),
+        "infinity",
+    ),
+    "no positive weight": (lambda m: m.fit(X, Y, sample_weight=np.zeros(300)), "sample_weight"),
+}
+
+
+@pytest.mark.parametrize("call", BAD_CALLS)
+def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
+    """The message names the culprit; the fitted model goes on as if nothing had been."""
+    model.fit(X, Y)
+    before = fingerprint(model)
+    do, words = BAD_CALLS[call]
+    with pytest.raises(ValueError, match=words):
+        do(model)
+    assert fingerprint(model) == before
+
+
+def test_labels_that_no_one_announced():
+    """A class that the first call did not name is refused with the way out."""
+    model = AdaOLMR(n_estimators=2, random_state=0).partial_fit(X, np.arange(300) % 3)
+    with pytest.raises(ValueError, match=r"not in `classes`: \[3\].*partial_fit\(X, y, classes="):
+        model.partial_fit(X, np.arange(300) % 4)
+    model = AdaOLMR(n_estimators=2).partial_fit(X, np.arange(300) % 3, classes=range(4))
+    model.partial_fit(X, np.arange(300) % 4)
+    with pytest.raises(ValueError, match="classes must name the 5 columns"):
+        AdaOLMR().partial_fit(X, Y, classes=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"edge": 0.0},
+        {"edge": 1.0},
+        {"edge": -0.1},
+        {"loss": "logistic"},
+        {"n_estimators": 0},
+        {"max_features": 0},
+        {"max_features": 1.5},
+        {"max_iter": 0},
+        {"estimator": 3},
+        {"estimator": []},
+        {"n_jobs": "two"},
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_named(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        OnlineBMR(**parameters).fit(X, Y)
+
+
+def test_estimators_that_cannot_learn_row_by_row():
+    for estimator in (DecisionTreeClassifier(), [GaussianNB(), StandardScaler()]):
+        with pytest.raises((TypeError, ValueError), match="partial_fit"):
+            AdaOLMR(estimator).fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), SGDClassifier(loss="log_loss"), Perceptron()])
+def test_scikit_learn_weak_learners(estimator):
+    """With and without predict_proba; what they see are clones with seeds of their own."""
+    model = AdaOLMR(estimator, n_estimators=6, max_features=6, random_state=0).fit(X, Y)
+    assert rank_loss(Y, model.decision_function(X)) < 0.3
+    assert not hasattr(estimator, "classes_")
+    assert all(weak.n_features_in_ == 6 for weak in model.estimators_)
+    if "random_state" in estimator.get_params():
+        assert len({weak.random_state for weak in model.estimators_}) == 6
+
+
+def test_lists_of_learners_go_round():
+    model = KINDS["mixed"]
+    fitted = clone(model).fit(X, Y)
+    kinds = [type(weak) for weak in fitted.estimators_]
+    assert kinds == [type(model.estimator[i % 4]) for i in range(5)]
+    assert [len(seen) for seen in fitted.estimators_features_] == [6] * 5
+    # What the user sees is what voted.
+    weak, seen = fitted.estimators_[0], fitted.estimators_features_[0]
+    assert weak.predict_proba(X[:, seen]).shape == (300, 5)
+    assert weak.get_n_leaves() > 1
+
+
+def test_missing_values_where_the_learners_take_them():
+    """Trees do, so the default does; one learner that does not refuses for all."""
+    holes = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.3, np.nan, X)
+    model = AdaOLMR(n_estimators=10, random_state=0).fit(holes[:200], Y[:200])
+    assert rank_loss(Y[200:], model.decision_function(holes[200:])) < 0.3
+    with pytest.raises(ValueError, match="NaN"):
+        AdaOLMR([HoeffdingTreeClassifier(), OnlineRidgeClassifier()]).fit(holes, Y)
+
+
+def test_passes_and_shuffling():
+    """max_iter passes in the given order are partial_fit again and again; shuffling reorders."""
+    model = AdaOLMR(n_estimators=5, random_state=0)
+    thrice = clone(model).set_params(max_iter=3).fit(X, Y)
+    again = clone(model).partial_fit(X, Y).partial_fit(X, Y).partial_fit(X, Y)
+    assert_array_equal(thrice.decision_function(X), again.decision_function(X))
+    assert (thrice.n_iter_, thrice.n_rounds_) == (3, 900)
+    shuffled = clone(model).set_params(shuffle=True).fit(X, Y)
+    assert not np.array_equal(
+        shuffled.decision_function(X), clone(model).fit(X, Y).decision_function(X)
+    )
+
+
+def test_grid_search_over_the_edge_in_a_pipeline():
+    """As the paper chose its edges, but with cross-validation; classes are found by name."""
+    grid = {"onlinebmr__edge": [0.01, 0.2], "onlinebmr__n_estimators": [4, 8]}
+    pipeline = make_pipeline(StandardScaler(), OnlineBMR(random_state=0))
+    search = GridSearchCV(pipeline, grid, scoring=rank_loss_scorer, cv=3).fit(X, Y)
+    assert set(search.best_params_) == set(grid)
+    assert -0.2 < search.best_score_ < 0
+    nested = GridSearchCV(
+        AdaOLMR(HoeffdingTreeClassifier(), n_estimators=3, random_state=0),
+        {"estimator__grace_period": [10, 100]},
+        cv=2,
+    ).fit(X, Y)
+    assert nested.best_score_ == nested.cv_results_["mean_test_score"].max() > 0.6
+
+
+def test_sample_weight_by_metadata_routing():
+    """Requested weights reach fit, partial_fit and score."""
+    weight = np.random.RandomState(0).uniform(size=300)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = AdaOLMR(n_estimators=4, random_state=0)
+        model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        model.set_partial_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, model)
+        results = cross_validate(
+            pipeline, X, Y, params={"sample_weight": weight}, return_estimator=True, cv=2
+        )
+    scaled = StandardScaler().fit_transform(X[150:])
+    by_hand = AdaOLMR(n_estimators=4, random_state=0).fit(scaled, Y[150:], weight[150:])
+    assert_array_equal(
+        results["estimator"][0][-1].decision_function(scaled), by_hand.decision_function(scaled)
+    )
+
+
+def test_verbose_tells_how_far_it_is(capsys):
+    OnlineBMR(n_estimators=1, verbose=1, random_state=0).fit(np.tile(X, (8, 1)), np.tile(Y, (8, 1)))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("]")[1] for line in lines] == [
+        " 1000 rounds",
+        " 2000 rounds",
+        " 2400 rounds",
+    ]
+
+
+def test_looks_like_scikit_learn():
+    """HTML, repr, nested parameters."""
+    model = AdaOLMR(HoeffdingTreeClassifier(), 7)
+    assert model.get_params()["n_estimators"] == 7
+    assert model.get_params()["estimator__tau"] == 0.05
+    assert "HoeffdingTreeClassifier" in model._repr_html_()
+
+
+class EdgeVoter(ClassifierMixin, BaseEstimator):
+    """Learner `place` of a crowd that votes at random, with an edge: the votes are in the row."""
+
+    def __init__(self, place=0):
+        self.place = place
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.classes_ = classes
+        return self
+
+    def predict(self, X):
+        return X[:, self.place].astype(int)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hinge", "rank"])
+def test_theorem_2(loss):
+    """With learners that have the edge, the mean loss stays below phi_N(0) (S = 0, Table 1)."""
+    random = np.random.RandomState(0)
+    n_learners, m, edge, n = 40, 4, 0.3, 1500
+    Y = np.zeros((n, m), dtype=int)
+    Y[np.arange(n), random.randint(m, size=n)] = 1
+    u = np.where(Y, (1 - edge) / m + edge, (1 - edge) / m)
+    draws = random.uniform(size=(n, n_learners))
+    votes = (draws[:, :, None] > u.cumsum(axis=1)[:, None]).sum(axis=2)
+    model = OnlineBMR(
+        [EdgeVoter(i) for i in range(n_learners)],
+        n_learners,
+        edge=edge,
+        loss=loss,
+        max_features=None,
+    )
+    # One row to get started: a learner that was never taught votes for all labels alike.
+    scores = model.partial_fit(votes[:1], Y[:1]).progressive_fit(votes, Y)
+    bound = np.exp(-(edge**2) * n_learners / 2)
+    gaps = (scores - scores[Y == 1][:, None])[Y == 0].reshape(n, m - 1)
+    if loss == "hinge":
+        assert np.maximum(1 + gaps, 0).mean() < (n_learners + 1) * bound
+    else:
+        assert ((gaps > 0) + 0.5 * (gaps == 0)).mean() < bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "paper"),
+    [("emotions", 0.1600), ("scene", 0.0881), ("yeast", 0.1874), ("mediamill_reduced", 0.0632)],
+)
+def test_paper_table_3(multilabel_data, name, paper):
+    """The default Ada.OLMR ranks as well as the paper's, within two deviations of three seeds."""
+    X_train, Y_train, X_test, Y_test = multilabel_data(name)
+    losses = []
+    for seed in range(3):
+        model = AdaOLMR(random_state=seed, n_jobs=2).fit(X_train, Y_train)
+        losses.append(rank_loss(Y_test, model.progressive_fit(X_test, Y_test)))
+    assert np.mean(losses) < paper + 2 * np.std(losses)

@@ -1,0 +1,192 @@
+"""Cost vectors against what Jung & Tewari (2018) define, every draw of labels enumerated."""
+
+import pickle
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+
+from sklrank.online_boosting._walk import walk_tails
+
+
+def pair_loss(kind, gap):
+    """Loss of a pair, `gap` being the irrelevant label's lead."""
+    if kind == "hinge":
+        return max(1 + gap, 0.0)
+    return float(gap > 0) + 0.5 * float(gap == 0)
+
+
+def loss(kind, scores, relevant, weights):
+    irrelevant = [b for b in range(len(scores)) if b not in relevant]
+    return sum(
+        weights[j, k] * pair_loss(kind, scores[b] - scores[a])
+        for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant))
+    )
+
+
+def baseline(m, relevant, edge):
+    """u_gamma^Y, with the edge capped where it would leave the simplex."""
+    edge = min(edge, 1 / len(relevant))
+    a = (1 - len(relevant) * edge) / m
+    return [a + edge * (label in relevant) for label in range(m)]
+
+
+def potential(kind, scores, relevant, weights, edge, n):
+    """phi_n of Eq. 1: the mean loss over all n-tuples of labels."""
+    u = baseline(len(scores), relevant, edge)
+    total = 0.0
+    for draws in product(range(len(scores)), repeat=n):
+        reached = np.array(scores)
+        for label in draws:
+            reached[label] += 1
+        total += np.prod([u[label] for label in draws]) * loss(kind, reached, relevant, weights)
+    return total
+
+
+def all_relevant_sets(m):
+    return [list(s) for size in range(1, m) for s in combinations(range(m), size)]
+
+
+def pair_weights(relevant, m, random=None):
+    shape = (len(relevant), m - len(relevant))
+    return np.full(shape, 1 / np.prod(shape)) if random is None else random.uniform(0, 2, shape)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "rank"])
+@pytest.mark.parametrize("edge", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_potentials_are_exact(kind, edge, weighted):
+    """Eq. 2, for every learner, set of labels and edge; half of the scores are whole numbers."""
+    random = np.random.RandomState(0)
+    n_learners = 5
+    for m, i in [(2, 0), (3, 0), (3, 2), (4, 1), (4, 4)]:
+        rule = PotentialCosts(m, n_learners, edge, kind)
+        for turn, relevant in enumerate(all_relevant_sets(m)):
+            scores = random.randint(0, 4, m) if turn % 2 else random.uniform(-1, 4, m)
+            scores = scores.astype(float)
+            weights = pair_weights(relevant, m, random if weighted else None)
+            irrelevant = [b for b in range(m) if b not in relevant]
+            costs = rule.cost_vector(i, scores, relevant, irrelevant, weights)
+            expected = [
+                potential(kind, scores + np.eye(m)[l], relevant, weights, edge, n_learners - 1 - i)
+                for l in range(m)
+            ]
+            assert_allclose(costs, expected, atol=1e-10, rtol=1e-10)
+
+
+def test_potential_of_a_given_number_of_relevant_labels():
+    """Top-k feedback assumes one relevant label whatever is shown (Raman et al. 2020)."""
+    m, edge, relevant = 4, 0.2, [0, 2]
+    rule = PotentialCosts(m, 3, edge, "hinge")
+    scores = np.array([0.3, 0.1, 1.2, 0.4])
+    weights = pair_weights(relevant, m)
+    costs = rule.cost_vector(0, scores, relevant, [1, 3], weights, n_favoured=1)
+    expected = np.zeros(m)
+    for (j, a), (k, b) in product(enumerate(relevant), enumerate([1, 3])):
+        for l in range(m):
+            start = scores + np.eye(m)[l]
+            u = baseline(m, [a], edge)
+            for x, y in product(range(m), repeat=2):
+                end = start + np.eye(m)[x] + np.eye(m)[y]
+                expected[l] += weights[j, k] * u[x] * u[y] * pair_loss("hinge", end[b] - end[a])
+    assert_allclose(costs, expected, atol=1e-10)
+
+
+def test_far_scores_meet_the_linear_ends_of_the_hinge():
+    """Beyond the reach of the walk the potential is the loss of the mean step, or nothing."""
+    m, n_learners, edge = 5, 50, 0.1
+    rule = PotentialCosts(m, n_learners, edge, "hinge")
+    for lead in (-1e6, -200.0, 200.0, 1e6):
+        scores = np.array([0.0, lead, 0.0, 0.0, 0.0])
+        costs = rule.cost_vector(0, scores, [0], [1], [[1.0]])
+        base = max(1 + lead - 49 * edge, 0.0)
+        assert_allclose(costs[2:], base, rtol=1e-12)
+        assert_allclose(costs[:2], [base - (lead > 0), base + (lead > 0)], rtol=1e-12)
+
+
+def test_long_walks_keep_their_tails():
+    """What is cut off a walk's ends lies below the rounding; the table grows as N sqrt(N)."""
+    up, down, n = 0.05, 0.15, 1500
+    tails, starts, lows, highs = walk_tails(up, down, n)
+    law = np.ones(1)
+    for _ in range(n - 1):
+        law = np.convolve(law, [down, 1 - up - down, up])
+    values = np.arange(-(n - 1), n)
+    for d in range(lows[-1] - 2, highs[-1] + 4, 7):
+        entry = tails[starts[-1] + d - (lows[-1] - 2)]
+        inside = values >= d
+        assert_allclose(entry, [law[inside].sum(), law[inside] @ values[inside]], atol=1e-11)
+    assert len(tails) < n * (2 * n + 1) / 4
+
+
+def logistic(scores, relevant, irrelevant, weights):
+    return sum(
+        weights[j, k] * np.logaddexp(0, scores[b] - scores[a])
+        for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant))
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 7), st.integers(0, 2**32 - 1), st.booleans())
+def test_logistic_costs_are_the_gradient(m, seed, weighted):
+    """Eq. 8 against finite differences, and Eq. 9: the costs sum to zero."""
+    random = np.random.RandomState(seed)
+    relevant = sorted(random.choice(m, random.randint(1, m), replace=False).tolist())
+    irrelevant = [b for b in range(m) if b not in relevant]
+    weights = pair_weights(relevant, m, random if weighted else None)
+    scores = random.normal(scale=3, size=m)
+    costs = LogisticCosts(m, 4).cost_vector(1, scores, relevant, irrelevant, weights)
+    step = 1e-5
+    for l in range(m):
+        ends = [
+            logistic(scores + sign * step * np.eye(m)[l], relevant, irrelevant, weights)
+            for sign in (1, -1)
+        ]
+        assert_allclose(costs[l], (ends[0] - ends[1]) / (2 * step), atol=1e-8)
+    assert abs(costs.sum()) < 1e-12
+
+
+def test_logistic_costs_to_the_last_digits():
+    """Pair by pair, by the formula."""
+    random = np.random.RandomState(3)
+    scores, relevant, irrelevant = random.normal(size=6), [1, 4], [0, 2, 3, 5]
+    weights = random.uniform(size=(2, 4))
+    expected = np.zeros(6)
+    for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant)):
+        slope = weights[j, k] / (1 + np.exp(scores[a] - scores[b]))
+        expected[a] -= slope
+        expected[b] += slope
+    costs = LogisticCosts(6, 1).cost_vector(0, scores, relevant, irrelevant, weights)
+    assert_allclose(costs, expected, rtol=1e-13, atol=1e-15)
+
+
+def test_logistic_costs_of_scores_that_underflow():
+    """Both exponentials of a pair may vanish beside a third label's."""
+    scores = np.array([0.0, 1.0, 2000.0, -2000.0])
+    costs = LogisticCosts(4, 1).cost_vector(0, scores, [0], [1, 2, 3], [[1.0, 1.0, 1.0]])
+    slope = 1 / (1 + np.exp(-1.0))
+    assert_allclose(costs, [-slope - 1, slope, 1.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "rule", [LogisticCosts(4, 3), PotentialCosts(4, 3, 0.1, "hinge")], ids=["logistic", "potential"]
+)
+def test_rules_pickle_and_refuse_what_does_not_fit(rule):
+    """A rule is rebuilt from its parameters; foreign labels never reach the compiled loop."""
+    arguments = ([0.0, 1.0, 2.0, 3.0], [1], [0, 3], [[0.5, 0.5]])
+    again = pickle.loads(pickle.dumps(rule))
+    assert_allclose(again.cost_vector(1, *arguments), rule.cost_vector(1, *arguments), rtol=0)
+    for bad in (
+        (3, *arguments),
+        (1, [0.0], *arguments[1:]),
+        (1, arguments[0], [4], [0, 3], [[0.5, 0.5]]),
+        (1, arguments[0], [1], [0, -1], [[0.5, 0.5]]),
+        (1, arguments[0], [1], [0], [[0.5, 0.5]]),
+        (1, arguments[0], [1], [], np.empty((1, 0))),
+    ):
+        with pytest.raises((ValueError, IndexError)):
+            rule.cost_vector(*bad)

@@ -1,0 +1,292 @@
+"""Whole rounds against a slow statement of Algorithms 1 to 3 of Jung & Tewari (2018)."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._rounds import Rounds
+
+from sklrank.metrics import rank_loss
+from sklrank.online_boosting import AdaOLMR, OnlineBMR
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """A weak learner that notes what it is taught, and votes by the weights it has seen."""
+
+    def __init__(self, tilt=1.0):
+        self.tilt = tilt
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        if not hasattr(self, "lessons_"):
+            self.lessons_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
+        self.lessons_.append((X.copy(), y.copy(), sample_weight.copy()))
+        np.add.at(self.totals_, y, sample_weight)
+        return self
+
+    def predict_proba(self, X):
+        votes = self.totals_ * np.exp(self.tilt * np.cos(np.arange(len(self.totals_)) * X[0, 0]))
+        return votes[np.newaxis] / votes.sum()
+
+
+class Stubborn(Recorder):
+    """A weak learner of single labels, without predict_proba."""
+
+    predict_proba = property()
+
+    def predict(self, X):
+        return self.classes_[[np.argmax(Recorder.predict_proba(self, X)[0])]]
+
+
+def make_rows(n=40, m=4, seed=0):
+    random = np.random.RandomState(seed)
+    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
+    Y[3], Y[7] = 0, 1
+    return random.normal(size=(n, 2)), Y
+
+
+def slow_rounds(X, Y, tilts, cost_of, learns_weights, hedge, one_hot=False, weight=None):
+    """The template, row by row: lessons, alpha, log Hedge weights and the scores of all experts."""
+    n_learners, m = len(tilts), Y.shape[1]
+    totals = [None] * n_learners
+    alpha = np.full(n_learners, 0.0 if learns_weights else 1.0)
+    log_v = np.zeros(n_learners)
+    lessons = [[] for _ in tilts]
+    experts = []
+    weight = np.ones(len(X)) if weight is None else weight
+    t = 0
+    for x, y, w in zip(X, Y, weight):
+        h = np.full((n_learners, m), 1 / m)
+        for i, tilt in enumerate(tilts):
+            if totals[i] is not None:
+                votes = totals[i] * np.exp(tilt * np.cos(np.arange(m) * x[0]))
+                h[i] = votes / votes.sum()
+            if one_hot:
+                h[i] = np.eye(m)[np.argmax(h[i])]
+        s = np.vstack([np.zeros(m), np.cumsum(alpha[:, None] * h, axis=0)])
+        experts.append(s[1:])
+        t += w > 0
+        relevant, irrelevant = np.flatnonzero(y), np.flatnonzero(1 - y)
+        if w == 0 or not len(relevant) or not len(irrelevant):
+            continue
+        for i in range(n_learners):
+            c = w * cost_of(i, s[i], relevant, irrelevant)
+            weights = c.max() - c[relevant]
+            lessons[i].append((x, relevant, weights))
+            totals[i] = np.ones(m) if totals[i] is None else totals[i]
+            np.add.at(totals[i], relevant, weights)
+        for i in range(n_learners):
+            if learns_weights:
+                slope = w * cost_of(i, s[i + 1], relevant, irrelevant) @ h[i]
+                alpha[i] = np.clip(alpha[i] - slope / np.sqrt(t), -2, 2)
+            if hedge:
+                log_v[i] -= w * rank_loss(y[None], s[i + 1][None])
+    return lessons, alpha, log_v, np.array(experts)
+
+
+def slow_logistic(i, s, relevant, irrelevant):
+    c = np.zeros(len(s))
+    for a in relevant:
+        for b in irrelevant:
+            slope = 1 / (1 + np.exp(s[a] - s[b])) / (len(relevant) * len(irrelevant))
+            c[a] -= slope
+            c[b] += slope
+    return c
+
+
+def slow_potential(n_learners, edge, loss):
+    """Eq. 1 by recursion, every next label in turn."""
+
+    def phi(n, s, relevant, irrelevant):
+        if n == 0:
+            gaps = s[irrelevant][None] - s[relevant][:, None]
+            if loss == "hinge":
+                return np.maximum(1 + gaps, 0).mean()
+            return ((gaps > 0) + 0.5 * (gaps == 0)).mean()
+        gamma = min(edge, 1 / len(relevant))
+        u = np.full(len(s), (1 - len(relevant) * gamma) / len(s))
+        u[relevant] += gamma
+        step = np.eye(len(s))
+        return sum(
+            u[l] * phi(n - 1, s + step[l], relevant, irrelevant) for l in range(len(s)) if u[l]
+        )
+
+    def cost_of(i, s, relevant, irrelevant):
+        n, step = n_learners - 1 - i, np.eye(len(s))
+        return np.array([phi(n, s + step[l], relevant, irrelevant) for l in range(len(s))])
+
+    return cost_of
+
+
+def check_lessons(model, lessons):
+    for estimator, expected in zip(model.estimators_, lessons):
+        assert len(estimator.lessons_) == len(expected)
+        for (rows, labels, weights), (x, relevant, importance) in zip(estimator.lessons_, expected):
+            assert_array_equal(rows, np.repeat(x[None], len(relevant), axis=0))
+            assert_array_equal(labels, relevant)
+            assert_allclose(weights, importance, atol=1e-10, rtol=1e-10)
+
+
+def test_ada_olmr_is_algorithm_3():
+    """Lessons, alpha and Hedge's weights; rows with no or all labels teach nothing."""
+    X, Y = make_rows()
+    tilts = [0.5, -0.5, 1.0]
+    model = AdaOLMR([Recorder(t) for t in tilts], n_estimators=3, random_state=0)
+    scores = model.progressive_fit(X, Y)
+    lessons, alpha, log_v, experts = slow_rounds(X, Y, tilts, slow_logistic, True, True)
+    check_lessons(model, lessons)
+    assert len(lessons[0]) == len(Y) - np.isin(Y.sum(axis=1), (0, Y.shape[1])).sum()
+    assert_allclose(model.estimator_weights_, alpha, atol=1e-10)
+    expected = np.exp(log_v) / np.exp(log_v).sum()
+    assert_allclose(model.expert_weights_, expected, atol=1e-10)
+    assert model.n_rounds_ == len(Y)
+    # Each row was scored by one of the experts, before it was learnt.
+    assert_allclose(np.abs(experts - scores[:, None]).max(axis=2).min(axis=1), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "rank"])
+@pytest.mark.parametrize("edge", [0.1, 0.6])
+def test_online_bmr_is_algorithm_2(loss, edge):
+    """With whole votes under the rank loss; an edge above 1 / |Y| is cut to it."""
+    X, Y = make_rows(25)
+    tilts = [0.5, -0.5, 1.0]
+    model = OnlineBMR(
+        [Recorder(t) for t in tilts], n_estimators=3, edge=edge, loss=loss, random_state=0
+    )
+    scores = model.progressive_fit(X, Y)
+    lessons, alpha, _, experts = slow_rounds(
+        X, Y, tilts, slow_potential(3, edge, loss), False, False, one_hot=loss == "rank"
+    )
+    check_lessons(model, lessons)
+    assert_allclose(scores, experts[:, -1], atol=1e-10)
+    assert_array_equal(model.estimator_weights_, alpha)
+    assert_array_equal(model.expert_weights_, [0, 0, 1])
+
+
+def test_learners_without_predict_proba_vote_for_one_label():
+    """Their prediction becomes a whole vote."""
+    X, Y = make_rows(30)
+    model = OnlineBMR([Stubborn()], n_estimators=2, random_state=0).fit(X, Y)
+    votes = model.decision_function(X)
+    assert_array_equal(votes, np.round(votes))
+    expected = [
+        sum(np.eye(4)[learner.predict(x[None])[0]] for learner in model.estimators_) for x in X
+    ]
+    assert_array_equal(votes, expected)
+
+
+def test_sample_weights_multiply_the_pairs():
+    """Lessons, steps and losses; a row of weight zero is no round."""
+    X, Y = make_rows(30)
+    weight = np.random.RandomState(1).choice([0.0, 0.5, 2.0], 30)
+    tilts = [0.5, -0.5]
+    model = AdaOLMR([Recorder(t) for t in tilts], n_estimators=2, random_state=0)
+    model.fit(X, Y, sample_weight=weight)
+    lessons, alpha, log_v, _ = slow_rounds(X, Y, tilts, slow_logistic, True, True, weight=weight)
+    check_lessons(model, lessons)
+    assert model.n_rounds_ == np.count_nonzero(weight)
+    assert_allclose(model.estimator_weights_, alpha, atol=1e-10)
+    assert_allclose(model.expert_weights_, np.exp(log_v) / np.exp(log_v).sum(), atol=1e-10)
+
+
+def test_experts_are_drawn_by_their_weights():
+    """Line 6 of Algorithm 3: a draw u picks the expert in whose slice of [0, 1) it lies."""
+    log_weights = np.log([0.2, 0.0001, 0.5, 0.2999])
+    draws = {0.0: 0, 0.1999: 0, 0.20005: 1, 0.3: 2, 0.7: 2, 0.71: 3, 1 - 1e-12: 3}
+    for draw, expert in draws.items():
+        m, n = 3, 4
+        learners = [EstimatorLearner(Recorder(), 1, m) for _ in range(n)]
+        rounds = Rounds(learners, [np.array([0])] * n, LogisticCosts(m, n))
+        out = np.empty((1, m))
+        alpha = np.array([1.0, 2.0, 4.0, 8.0])
+        rounds.play(
+            np.zeros((1, 1)),
+            np.array([0, 0]),
+            np.array([], dtype=np.intp),
+            np.ones(1),
+            alpha,
+            log_weights + 700.0,
+            np.array([draw]),
+            0,
+            out,
+        )
+        assert_allclose(out[0], np.cumsum(alpha)[expert] / m)
+
+
+def test_hedge_does_not_underflow():
+    """The weights of experts that have lost thousands are still a distribution."""
+    model = AdaOLMR(n_estimators=3, random_state=0).fit(*make_rows())
+    model._log_expert_weights -= 1e6
+    model._log_expert_weights[1] += 5e5
+    assert_array_equal(model.expert_weights_, [0, 1, 0])
+    assert np.isfinite(model.progressive_fit(*make_rows())).all()
+
+
+class Broken(Recorder):
+    """Fails at its fifth lesson."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        super().partial_fit(X, y, classes, sample_weight)
+        if len(self.lessons_) == 5:
+            raise RuntimeError("five is enough")
+        return self
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("place", [0, 2])
+def test_errors_of_learners_come_through(n_jobs, place):
+    """Whichever thread they happen in; the threads end."""
+    learners = [Recorder(), Recorder(), Recorder()]
+    learners[place] = Broken()
+    model = AdaOLMR(learners, n_estimators=3, n_jobs=n_jobs, random_state=0)
+    with pytest.raises(RuntimeError, match="five is enough"):
+        model.fit(*make_rows())
+    assert len(model.estimators_[place].lessons_) == 5
+
+
+def test_rounds_refuse_what_would_lead_out_of_bounds():
+    """The compiled loop checks every index before it starts."""
+    m, n = 3, 2
+    rule = PotentialCosts(m, n, 0.1, "hinge")
+    learners = [EstimatorLearner(Recorder(), 1, m) for _ in range(n)]
+    columns = [np.array([1])] * n
+
+    def play(rounds, X, indptr, labels, weights=None, alpha=None):
+        rounds.play(
+            X,
+            np.array(indptr),
+            np.array(labels, dtype=np.intp),
+            np.ones(len(X)) if weights is None else weights,
+            np.ones(n) if alpha is None else alpha,
+            None,
+            None,
+            0,
+        )
+
+    rounds = Rounds(learners, columns, rule)
+    X = np.zeros((2, 2))
+    play(rounds, X, [0, 1, 2], [0, 2])
+    for bad in (
+        (np.zeros((2, 1)), [0, 1, 2], [0, 2]),
+        (X, [0, 1, 2], [0, 3]),
+        (X, [0, 1, 2], [-1, 0]),
+        (X, [0, 3, 2], [0, 1]),
+        (X, [0, 1], [0]),
+        (X, [0, 1, 2], [0, 2], np.ones(1)),
+        (X, [0, 1, 2], [0, 2], np.ones(2), np.ones(1)),
+    ):
+        with pytest.raises(ValueError):
+            play(rounds, *bad)
+    with pytest.raises(ValueError):
+        rounds.decide(X, np.ones(n), n + 1)
+    for bad in (
+        (learners[:1], columns, rule),
+        (learners, columns, PotentialCosts(m + 1, n, 0.1, "hinge")),
+        (learners, [np.array([0, 1])] * n, rule),
+        (learners, [np.array([-1])] * n, rule),
+    ):
+        with pytest.raises(ValueError):
+            Rounds(*bad)
+    with pytest.raises(TypeError):
+        Rounds([Recorder(), Recorder()], columns, rule)
