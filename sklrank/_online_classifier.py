@@ -1,6 +1,9 @@
 """The Python face that the compiled online classifiers share."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +18,10 @@ from sklrank._validation import (
     relevance_lists,
     unchanged_on_error,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 __all__ = ["OnlineClassifier", "n_columns_of"]
 
@@ -59,7 +66,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then learn from each row in order.
 
         Parameters
@@ -84,7 +91,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return self._learn(X, y, None, sample_weight, restart=True)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from each row in order, going on from what was learnt before.
 
         Rows given in chunks, in one call or across a pickle make the same model, to the bit.
@@ -147,7 +160,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             ensure_all_finite="allow-nan" if self._allow_nan else True,
         )
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probability of each class.
 
         Parameters
@@ -163,7 +176,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "classes_")
         return self._learner.predict_rows(self._check_rows(X, reset=False))
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """The likeliest class of each row; the first one of `classes_` among equals.
 
         Parameters

@@ -1,11 +1,17 @@
 """What a ranker of labels is."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import accuracy_score
 
 from sklrank.metrics import rank_loss
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["LabelRankerMixin"]
 
@@ -17,7 +23,7 @@ class LabelRankerMixin:
     A higher score ranks a label earlier; among equal scores the smaller label comes first.
     """
 
-    def predict_ranks(self, X):
+    def predict_ranks(self, X: ArrayLike) -> np.ndarray:
         """The position of each label.
 
         Parameters
@@ -35,7 +41,7 @@ class LabelRankerMixin:
         np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1)[np.newaxis], axis=1)
         return ranks
 
-    def predict_topk(self, X, k):
+    def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
         """The `k` best labels, best first.
 
         Parameters
@@ -62,7 +68,7 @@ class LabelRankerMixin:
             )
         return self.classes_[_best_first(scores)[:, :k]]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """How well the labels of `X` are ranked, or predicted.
 
         Parameters

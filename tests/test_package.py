@@ -1,5 +1,6 @@
 """The package as a whole: what it exports, how it is documented, how it is compiled."""
 
+import doctest
 import importlib
 import inspect
 import pkgutil
@@ -13,6 +14,9 @@ import sklrank
 
 PACKAGES = sorted(
     f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
+)
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(sklrank.__path__, prefix="sklrank.")
 )
 SOURCES = Path(__file__).parents[1] / "sklrank"
 
@@ -69,6 +73,12 @@ def test_directives_head_every_compiled_file(path):
     assert path.read_text().splitlines()[0] == DIRECTIVES
 
 
+@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.pyx")), ids=lambda path: path.name)
+def test_every_compiled_file_has_a_stub(path):
+    """Type checkers cannot look into it."""
+    assert path.with_suffix(".pyi").exists()
+
+
 def test_every_extension_is_declared():
     text = (SOURCES.parent / "pyproject.toml").read_text()
     declared = set(re.findall(r'^name = "(sklrank\..*)"$', text, flags=re.M))
@@ -77,3 +87,11 @@ def test_every_extension_is_declared():
         for path in SOURCES.rglob("*.pyx")
     }
     assert declared == found | {"sklrank._cyutility"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name, monkeypatch):
+    """Of the installed package, wherever it is."""
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

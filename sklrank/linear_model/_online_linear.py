@@ -1,6 +1,9 @@
 """OnlineLogisticRegression and OnlineRidgeClassifier."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +13,9 @@ from sklrank._sklearn import Interval, StrOptions
 from sklrank.linear_model._feature_map import KINDS, random_map
 from sklrank.linear_model._online_logistic import LogisticLearner
 from sklrank.linear_model._online_ridge import RidgeLearner
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
 
@@ -118,7 +124,7 @@ class OnlineLogisticRegression(OnlineClassifier):
             features, n_classes, self.multi_class == "multinomial", self.learning_rate, self.alpha
         )
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the classes by their margins.
 
         Parameters
@@ -138,7 +144,7 @@ class OnlineLogisticRegression(OnlineClassifier):
         return margins[:, 1] - margins[:, 0] if len(self.classes_) == 2 else margins
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         """Weights of the standardised features."""
         columns, _, _ = self._standardisation()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
@@ -146,14 +152,14 @@ class OnlineLogisticRegression(OnlineClassifier):
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> np.ndarray:
         """Weights of the constant."""
         check_is_fitted(self, "classes_")
         intercept = self._learner.weight_table[-1]
         return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
 
     @property
-    def mean_(self):
+    def mean_(self) -> np.ndarray:
         """Means of the features so far."""
         columns, means, _ = self._standardisation()
         mean = np.zeros(self.n_features_in_)
@@ -161,7 +167,7 @@ class OnlineLogisticRegression(OnlineClassifier):
         return mean
 
     @property
-    def scale_(self):
+    def scale_(self) -> np.ndarray:
         """Standard deviations of the features so far, 1 for constant ones."""
         columns, _, deviations = self._standardisation()
         scale = np.ones(self.n_features_in_)

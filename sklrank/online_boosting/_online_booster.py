@@ -1,7 +1,10 @@
 """The estimator around the compiled rounds; each algorithm adds its cost rule and its experts."""
 
+from __future__ import annotations
+
 from abc import ABCMeta, abstractmethod
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,6 +29,10 @@ from sklrank.online_boosting._weak_learners import (
     compiled_learners,
     make_weak_learners,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 __all__ = ["OnlineBooster"]
 
@@ -63,7 +70,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         """The rule that prices votes for labels 0, 1, ..., n_labels - 1."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what was learnt, then play `max_iter` passes of rounds over the rows.
 
         Parameters
@@ -99,7 +106,13 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Play one round for each row in order, going on from what was learnt before.
 
         Rows given in chunks, in one call or across a pickle make the same model, to the bit.
@@ -132,7 +145,13 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def progressive_fit(self, X, y, classes=None, sample_weight=None):
+    def progressive_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Score each row, then learn from it (progressive, or prequential, validation).
 
         The model afterwards is the one that `partial_fit` makes.
@@ -164,7 +183,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         self._play(*prepared, scores)
         return scores
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels by the weighted votes of the expert that the model trusts most.
 
         Parameters
@@ -183,7 +202,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
             return scores[:, 1] - scores[:, 0]
         return scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Class labels, or the labels with more than a uniform share of the votes.
 
         Parameters

@@ -103,7 +103,7 @@ def compiled_learners(estimators, columns, n_labels, taught):
     ]
 
 
-def recommended_learners(n_estimators=21):
+def recommended_learners(n_estimators: int = 21) -> list[OnlineRidgeClassifier]:
     """Weak learners for :class:`AdaOLMR` that rank well on every benchmark set without tuning.
 
     The first one knows only how frequent each label was of late. The others regress on what is left

@@ -1,6 +1,9 @@
 """HoeffdingTreeClassifier: an incremental decision tree for scikit-learn."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +17,9 @@ from sklrank.tree._hoeffding import (
     WEIGHT_COUNTS,
     HoeffdingTree,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["HoeffdingTreeClassifier"]
 
@@ -181,7 +187,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
         return self._learner.n_leaves
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the gains of the splits; zeros while there is none."""
         check_is_fitted(self, "classes_")
         nodes = self._learner.node_table
@@ -191,7 +197,13 @@ class HoeffdingTreeClassifier(OnlineClassifier):
         )
         return gains / gains.sum() if gains.sum() > 0 else gains
 
-    def export_text(self, *, feature_names=None, max_depth=None, decimals=2) -> str:
+    def export_text(
+        self,
+        *,
+        feature_names: ArrayLike | None = None,
+        max_depth: int | None = None,
+        decimals: int = 2,
+    ) -> str:
         """The tree's rules as text, one line a node.
 
         Parameters

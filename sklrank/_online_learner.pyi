@@ -1,0 +1,18 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class OnlineLearner:
+    n_features: int
+    n_classes: int
+    def predict_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def learn_rows(
+        self,
+        X: NDArray[np.float64],
+        indptr: NDArray[np.intp],
+        labels: NDArray[np.intp],
+        weights: NDArray[np.float64],
+    ) -> None: ...
+
+def check_relevance(
+    indptr: NDArray[np.intp], labels: NDArray[np.intp], n_samples: int, n_classes: int
+) -> None: ...

@@ -1,0 +1,31 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from sklrank._online_learner import OnlineLearner
+from sklrank.online_boosting._costs import CostRule
+from sklrank.online_boosting._team import Team
+
+class Rounds(Team):
+    def __init__(
+        self,
+        learners: list[OnlineLearner],
+        columns: list[NDArray[np.intp]],
+        rule: CostRule,
+        single_label: bool = False,
+        n_threads: int = 1,
+    ) -> None: ...
+    def decide(
+        self, X: NDArray[np.float64], weights: NDArray[np.float64], n_used: int
+    ) -> NDArray[np.float64]: ...
+    def play(
+        self,
+        X: NDArray[np.float64],
+        indptr: NDArray[np.intp],
+        labels: NDArray[np.intp],
+        sample_weight: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        log_expert_weights: NDArray[np.float64] | None,
+        draws: NDArray[np.float64] | None,
+        n_rounds: int,
+        out: NDArray[np.float64] | None = None,
+    ) -> int: ...

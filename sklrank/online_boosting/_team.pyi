@@ -1,0 +1,13 @@
+from types import TracebackType
+
+class Team:
+    n_members: int
+    def hire(self, n_members: int) -> None: ...
+    def serve(self, member: int) -> None: ...
+    def __enter__(self) -> Team: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
