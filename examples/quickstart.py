@@ -35,7 +35,7 @@ MODELS = {
     "OnlineBMR, 100 trees": OnlineBMR(edge=0.05, random_state=0),
     "AdaOLMR, 100 trees": AdaOLMR(random_state=0),
     "AdaOLMR, recommended learners": AdaOLMR(
-        recommended_learners(), n_estimators=21, max_features=None, random_state=0
+        recommended_learners(), n_estimators=22, max_features=None, random_state=0
     ),
 }
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["OnlineClassifier", "n_columns_of"]
+__all__ = ["OnlineClassifier", "draw_columns"]
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):
@@ -199,17 +199,21 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def n_columns_of(max_features, n_features: int) -> int:
-    """How many of `n_features` columns the parameter `max_features` asks for, one at least.
+def draw_columns(max_features, n_features: int, random_state) -> np.ndarray:
+    """The columns `(n_columns,)` that one model looks at, in order, drawn by `random_state`.
 
-    A number greater than `n_features` asks for all, so that one setting serves every data set.
+    `max_features` is their number, their share, "sqrt", "log2", or None for all; a number greater
+    than `n_features` asks for all too, so that one setting serves every data set.
     """
     if max_features is None:
-        return n_features
-    if max_features == "sqrt":
-        return max(1, int(np.sqrt(n_features)))
-    if max_features == "log2":
-        return max(1, int(np.log2(n_features)))
-    if isinstance(max_features, Integral):
-        return min(max_features, n_features)
-    return max(1, round(max_features * n_features))
+        n_columns = n_features
+    elif max_features == "sqrt":
+        n_columns = max(1, int(np.sqrt(n_features)))
+    elif max_features == "log2":
+        n_columns = max(1, int(np.log2(n_features)))
+    elif isinstance(max_features, Integral):
+        n_columns = min(max_features, n_features)
+    else:
+        n_columns = max(1, round(max_features * n_features))
+    columns = random_state.choice(n_features, n_columns, replace=False)
+    return np.sort(columns).astype(np.intp)

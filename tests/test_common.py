@@ -18,7 +18,7 @@ ESTIMATORS = [
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf", drift=1e-6),
     AdaOLMR(n_estimators=10),
-    AdaOLMR(recommended_learners(), n_estimators=21, max_features=None),
+    AdaOLMR(recommended_learners(), n_estimators=22, max_features=None),
     AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()], n_estimators=4),
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
     OnlineBMR(n_estimators=10),

@@ -10,7 +10,7 @@ cdef enum MapKind:
 cdef class FeatureMap:
     cdef readonly MapKind kind
     cdef readonly Py_ssize_t n_features, n_columns, n_outputs
-    cdef readonly double clip
+    cdef readonly double clip, scale
     cdef readonly double count                  # rows seen
     cdef const Py_ssize_t[::1] columns          # of a row of X that the map looks at
     cdef double[::1] mean                       # (n_columns,)

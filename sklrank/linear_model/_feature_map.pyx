@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Features of a row for online linear learners.
 
-The columns in use are standardised by the rows seen before, z = (x - mean) / deviation, cut off at
-+-clip: the first rows know the deviations badly. Then
+The columns in use are standardised by the rows seen before, (x - mean) / deviation, and cut off at
++-clip: the first rows know the deviations badly. With z this times `scale`, the features are
 
 - CONSTANT: no column is used;
 - LINEAR: z itself;
@@ -30,6 +30,7 @@ cdef class FeatureMap:
         const double[:, ::1] frequencies,
         const double[::1] phases,
         double clip,
+        double scale=1.0,
     ):
         self.kind = KINDS[kind]
         self.n_features = n_features
@@ -42,6 +43,7 @@ cdef class FeatureMap:
         self.frequencies = frequencies
         self.phases = phases
         self.clip = clip
+        self.scale = scale
         self.n_outputs = 1 + (self.n_columns if self.kind == LINEAR else phases.shape[0])
         self.count = 0.0
         self.mean = np.zeros(self.n_columns)
@@ -55,7 +57,7 @@ cdef class FeatureMap:
         cdef const double* frequencies
         for j in range(self.n_columns):
             value = (x[self.columns[j]] - self.mean[j]) * self.inverse_scale[j]
-            z[j] = min(max(value, -self.clip), self.clip)
+            z[j] = self.scale * min(max(value, -self.clip), self.clip)
         if self.kind == FOURIER:
             for q in range(n_components):
                 features[q] = self.phases[q]
@@ -100,6 +102,7 @@ cdef class FeatureMap:
         arguments = (
             names[self.kind], self.n_features, np.asarray(self.columns),
             np.asarray(self.frequencies), np.asarray(self.phases), self.clip,
+            self.scale,
         )
         state = (
             self.count, np.array(self.mean), np.array(self.m2), np.array(self.inverse_scale)
@@ -109,23 +112,3 @@ cdef class FeatureMap:
     def __setstate__(self, state):
         self.count, *arrays = state
         self.mean, self.m2, self.inverse_scale = [np.require(a, requirements="W") for a in arrays]
-
-
-def random_map(str kind, n_features, n_columns, n_components, bandwidth, clip, random_state):
-    """A map of this kind on columns, frequencies and phases drawn by `random_state`.
-
-    Frequencies are normal with variance 1 / (bandwidth^2 n_columns): the features estimate
-    exp(-|z - z'|^2 / (2 bandwidth^2 n_columns)).
-    """
-    n_columns = 0 if kind == "constant" else n_columns
-    n_components = n_components if kind == "rbf" else 0
-    columns = np.sort(random_state.choice(n_features, n_columns, replace=False))
-    frequencies = random_state.standard_normal((n_columns, n_components))
-    return FeatureMap(
-        kind,
-        n_features,
-        columns.astype(np.intp),
-        frequencies / (bandwidth * np.sqrt(max(n_columns, 1))),
-        random_state.uniform(0, 2 * np.pi, n_components),
-        clip,
-    )

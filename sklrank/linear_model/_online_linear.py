@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import OnlineClassifier, n_columns_of
+from sklrank._online_classifier import OnlineClassifier, draw_columns
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.linear_model._feature_map import KINDS, random_map
+from sklrank.linear_model._feature_map import KINDS, FeatureMap
 from sklrank.linear_model._online_logistic import LogisticLearner
 from sklrank.linear_model._online_ridge import RidgeLearner
 
@@ -34,24 +34,24 @@ _COLUMN_CONSTRAINTS = {
 class OnlineLogisticRegression(OnlineClassifier):
     """Logistic regression that learns row by row and standardises the rows as they come.
 
-    Each row is standardised by the means and deviations of the rows before it, then the weights
-    take one adaptive gradient step (AdaGrad [1]_): ``w -= learning_rate * g / sqrt(sum of g**2)``.
-    Neither the scale of the features nor that of the weights matters, apart from rounding.
+    Each row is standardised by the means and deviations of the rows before it and scaled to a
+    length of about one. Then the weights take an adaptive gradient step (AdaGrad [1]_),
+    ``w -= learning_rate * g / sqrt(1 + sum of g**2)``. The scale of the features does not matter.
 
-    As a weak learner of a booster it learns, with ``multi_class="ovr"``, from the costs of all
-    labels, the irrelevant ones included; with "multinomial" from the relevant ones.
+    As a weak learner of a booster it learns, with ``multi_class="ovr"``, from all labels of a row,
+    the irrelevant ones included; with "multinomial" from the relevant ones.
 
     Parameters
     ----------
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         One softmax over the classes, or a binary model for each of them.
-    learning_rate : float, default=0.1
-        Length of the steps, in units of the standardised features' weights.
+    learning_rate : float, default=1.0
+        Factor on the steps. Short streams and rare features ask for more.
     alpha : float, default=0.0
         Strength of the L2 penalty on the weights, intercept included, for each row.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features that the model looks at, drawn once: a number, a share of them, or all.
-    clip : float, default=3.0
+    clip : float, default=10.0
         Standardised values are cut off at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
         Draws the features when `max_features` leaves some out.
@@ -88,7 +88,7 @@ class OnlineLogisticRegression(OnlineClassifier):
     >>> from sklearn.utils import shuffle
     >>> from sklrank.linear_model import OnlineLogisticRegression
     >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
-    >>> model = OnlineLogisticRegression(learning_rate=1.0).fit(X[:100], y[:100])
+    >>> model = OnlineLogisticRegression().fit(X[:100], y[:100])
     >>> bool(model.score(X[100:], y[100:]) > 0.9)
     True
     """
@@ -104,10 +104,10 @@ class OnlineLogisticRegression(OnlineClassifier):
         self,
         *,
         multi_class="multinomial",
-        learning_rate=0.1,
+        learning_rate=1.0,
         alpha=0.0,
         max_features=None,
-        clip=3.0,
+        clip=10.0,
         random_state=None,
     ):
         self.multi_class = multi_class
@@ -118,8 +118,17 @@ class OnlineLogisticRegression(OnlineClassifier):
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
-        n_columns = n_columns_of(self.max_features, n_features)
-        features = random_map("linear", n_features, n_columns, 0, 1.0, self.clip, random_state)
+        columns = draw_columns(self.max_features, n_features, random_state)
+        no_frequencies = np.empty((len(columns), 0))
+        features = FeatureMap(
+            "linear",
+            n_features,
+            columns,
+            no_frequencies,
+            np.empty(0),
+            self.clip,
+            1.0 / np.sqrt(len(columns)),
+        )
         return LogisticLearner(
             features, n_classes, self.multi_class == "multinomial", self.learning_rate, self.alpha
         )
@@ -148,7 +157,7 @@ class OnlineLogisticRegression(OnlineClassifier):
         """Weights of the standardised features."""
         columns, _, _ = self._standardisation()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
-        coef[:, columns] = self._learner.weight_table[:-1].T
+        coef[:, columns] = self._learner.weight_table[:-1].T * self._learner.features.scale
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 
     @property
@@ -275,13 +284,13 @@ class OnlineRidgeClassifier(OnlineClassifier):
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
-        features = random_map(
-            self.kernel,
-            n_features,
-            n_columns_of(self.max_features, n_features),
-            self.n_components,
-            self.bandwidth,
-            self.clip,
-            random_state,
-        )
+        n_components = self.n_components if self.kernel == "rbf" else 0
+        columns = draw_columns(self.max_features, n_features, random_state)
+        if self.kernel == "constant":
+            columns = columns[:0]
+        # Normal frequencies of variance 1 / (bandwidth^2 d) estimate the kernel of the docstring.
+        frequencies = random_state.standard_normal((len(columns), n_components))
+        frequencies /= self.bandwidth * np.sqrt(max(len(columns), 1))
+        phases = random_state.uniform(0, 2 * np.pi, n_components)
+        features = FeatureMap(self.kernel, n_features, columns, frequencies, phases, self.clip)
         return RidgeLearner(features, n_classes, self.alpha, self.drift, self.sharpness)

@@ -9,7 +9,7 @@ cdef class LogisticLearner(OnlineLearner):
     cdef readonly bint multinomial
     cdef readonly double learning_rate, alpha
     cdef double[:, ::1] weights         # (n_outputs, n_classes)
-    cdef double[:, ::1] squares         # (n_outputs, n_classes) sums of squared gradients
+    cdef double[:, ::1] squares         # (n_outputs, n_classes) 1 + sums of squared gradients
     cdef double[::1] row                # scratch: features of a row
     cdef double[::1] columns            # scratch of the map
     cdef double[::1] slopes             # scratch: (n_classes,)

@@ -1,15 +1,19 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Logistic regression by adaptive gradient steps (AdaGrad, Duchi, Hazan & Singer 2011), row by row.
 
-With the features f of a row and the margins z = W' f, the slope of the loss for label l is
+With the features f of a row, of length about one, and the margins z = W' f, the slope of the loss
+for label l is
 
     multinomial     s_l = sum_k w_k (softmax(z)_l - [l = k])            k: the relevant labels
-    one-versus-rest s_l = w_l (sigma(z_l) - [l is relevant])
+    one-versus-rest s_l = w (sigma(z_l) - [l is relevant])
 
-and each weight takes the step learning_rate g / sqrt(sum of g^2 so far), g = s_l f_j + alpha W_jl.
+and each weight takes the step learning_rate g / sqrt(1 + sum of g^2 so far), where
+g = s_l f_j + alpha w W_jl and w is the weight of the row. The 1 keeps the first steps of a rare
+feature as short as it is rare.
+
 Multinomial lessons use the importance weight of each relevant label. One-versus-rest learns from
-every label: from a booster's costs it takes w_l = max(c) - c[l] for a relevant label and
-c[l] - min(c) for an irrelevant one; without costs all labels weigh what the row weighs.
+every label, irrelevant ones included, and all of them weigh the same: in a booster's lesson as much
+as a wrong vote may cost, max(c) - min(c) (Jung & Tewari 2018, Eq. 3).
 """
 
 from libc.math cimport exp, sqrt
@@ -33,7 +37,7 @@ cdef class LogisticLearner(OnlineLearner):
         self.alpha = alpha
         n = features.n_outputs
         self.weights = np.zeros((n, n_classes))
-        self.squares = np.zeros((n, n_classes))
+        self.squares = np.ones((n, n_classes))
         self.row = np.empty(n)
         self.columns = np.empty(features.n_columns + 1)
         self.slopes = np.empty(n_classes)
@@ -88,15 +92,13 @@ cdef class LogisticLearner(OnlineLearner):
             for l in range(self.n_classes):
                 g = row[j] * slopes[l] + weight * self.alpha * weights[l]
                 squares[l] += g * g
-                if g != 0.0:
-                    weights[l] -= self.learning_rate * g / sqrt(squares[l])
+                weights[l] -= self.learning_rate * g / sqrt(squares[l])
         self.features.update(x)
         return 0
 
     cdef double ask(self, const Lesson* lesson) noexcept nogil:
         # Turn the margins in `slopes` into the slopes of the loss; returns the lesson's weight.
         cdef double* slopes = &self.slopes[0]
-        cdef const double* costs = lesson.costs
         cdef double weight = 0.0, least, greatest
         cdef Py_ssize_t i, l
         for i in range(lesson.n_labels):
@@ -112,19 +114,17 @@ cdef class LogisticLearner(OnlineLearner):
             slopes[l] = sigmoid(slopes[l])
         for i in range(lesson.n_labels):
             slopes[lesson.labels[i]] -= 1.0
-        if costs == NULL:
+        if lesson.costs == NULL:
             weight /= max(lesson.n_labels, 1)
-            for l in range(self.n_classes):
-                slopes[l] *= weight
-            return weight
-        least = greatest = costs[0]
-        for l in range(1, self.n_classes):
-            least = min(least, costs[l])
-            greatest = max(greatest, costs[l])
+        else:
+            least = greatest = lesson.costs[0]
+            for l in range(1, self.n_classes):
+                least = min(least, lesson.costs[l])
+                greatest = max(greatest, lesson.costs[l])
+            weight = greatest - least
         for l in range(self.n_classes):
-            # A slope is negative for the relevant labels, and for them alone.
-            slopes[l] *= greatest - costs[l] if slopes[l] < 0.0 else costs[l] - least
-        return greatest - least
+            slopes[l] *= weight
+        return weight
 
     @property
     def weight_table(self):

@@ -83,7 +83,7 @@ class AdaOLMR(OnlineBooster):
     >>> from sklrank.online_boosting import AdaOLMR, recommended_learners
     >>> X, Y = make_multilabel_classification(1000, n_classes=6, random_state=0)
     >>> model = AdaOLMR(
-    ...     recommended_learners(), n_estimators=21, max_features=None, random_state=0
+    ...     recommended_learners(), n_estimators=22, max_features=None, random_state=0
     ... )
     >>> scores = model.progressive_fit(X, Y)
     >>> bool(rank_loss(Y[500:], scores[500:]) < 0.12)

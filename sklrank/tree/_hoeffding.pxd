@@ -17,6 +17,7 @@ cdef struct Node:
     int feature         # a column of X, or LEAF
     int child           # the left child, the right one follows it; of a leaf: its index among them
     int depth
+    int padding         # named so that it is always 0, and equal trees have equal pickles
 
 
 cdef struct Leaf:
@@ -40,7 +41,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double[:, ::1] counts      # (leaf, class) weight
     cdef int[:, ::1] observers      # (leaf, class) row of `stats`, or NONE; last: all classes
     cdef double[:, ::1] stats       # (row, N_STATS * n_columns), see _split_search
-    cdef double[:, ::1] densities   # (row, 2 * n_columns) half the precision, log of the constant
+    cdef double[:, ::1] densities   # (row, 2 * n_columns) 1 / variance, and its logarithm
     cdef int[::1] free_rows         # rows that a split has given back
 
     cdef const Py_ssize_t[::1] columns      # the features that this tree looks at
@@ -52,9 +53,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Py_ssize_t step(self, Py_ssize_t index, const double* x) noexcept nogil
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil
-    cdef double log_density(self, Py_ssize_t row, const double* x) noexcept nogil
-    cdef double pooled_log_density(self, Py_ssize_t row, const double* x) noexcept nogil
-    cdef void refresh_density(self, Py_ssize_t row, Py_ssize_t pooled) noexcept nogil
+    cdef double log_density(
+        self, Py_ssize_t row, Py_ssize_t pooled, const double* x
+    ) noexcept nogil
+    cdef void refresh_density(self, Py_ssize_t row) noexcept nogil
     cdef void compare_votes(
         self, Py_ssize_t leaf, const double* x, const Lesson* lesson
     ) noexcept nogil

@@ -20,8 +20,8 @@ from libc.math cimport INFINITY, exp, log, log2, sqrt
 import numpy as np
 
 from sklrank.tree._split_search cimport (
-    HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, WEIGHT, Criterion, Split, best_split, entropy,
-    left_share, observe,
+    HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, WEIGHT, Criterion, Split, best_split, left_share,
+    observe,
 )
 
 cdef enum:
@@ -40,7 +40,7 @@ MAX_SPLIT_POINTS = MAX_POINTS
 NODE_DTYPE = np.dtype(
     [
         ("threshold", "f8"), ("weight", "f8"), ("gain", "f8"),
-        ("feature", "i4"), ("child", "i4"), ("depth", "i4"),
+        ("feature", "i4"), ("child", "i4"), ("depth", "i4"), ("padding", "i4"),
     ],
     align=True,
 )
@@ -51,6 +51,9 @@ LEAF_DTYPE = np.dtype(
 # A class whose variance is below this share of the leaf's is taken to have the leaf's: a single
 # value says where a class lies, not how far it spreads.
 cdef double MIN_VARIANCE_SHARE = 1e-9
+# Beyond these a variance or its inverse is lost in overflow.
+cdef double MIN_VARIANCE = 1e-290
+cdef double MAX_VARIANCE = 1e290
 
 
 cdef class HoeffdingTree(OnlineLearner):
@@ -185,9 +188,7 @@ cdef class HoeffdingTree(OnlineLearner):
             votes[c] = -INFINITY
             if counts[c] > 0.0:
                 row = self.observers[leaf, c]
-                votes[c] = log(counts[c]) + (
-                    self.pooled_log_density(pooled, x) if row == NONE else self.log_density(row, x)
-                )
+                votes[c] = log(counts[c]) + self.log_density(row, pooled, x)
                 best = max(best, votes[c])
         if not best > -INFINITY:
             return False
@@ -198,51 +199,51 @@ cdef class HoeffdingTree(OnlineLearner):
             votes[c] /= total
         return True
 
-    cdef double log_density(self, Py_ssize_t row, const double* x) noexcept nogil:
+    cdef double log_density(
+        self, Py_ssize_t row, Py_ssize_t pooled, const double* x
+    ) noexcept nogil:
+        # Of a class, by its observer row (NONE: taken to be all classes together), less the factor
+        # that is the same for every class.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* mean = &self.stats[row, MEAN * n]
-        cdef const double* half_precision = &self.densities[row, 0]
-        cdef const double* log_constant = half_precision + n
-        cdef double value, deviation, total = 0.0
+        cdef const double* all_mean = &self.stats[pooled, MEAN * n]
+        cdef const double* all_precision = &self.densities[pooled, 0]
+        cdef const double* mean
+        cdef const double* seen
+        cdef const double* precision
+        cdef double value, centre, sharp, logarithm, total = 0.0
+        if row == NONE:
+            row = pooled
+        mean = &self.stats[row, MEAN * n]
+        seen = &self.stats[row, WEIGHT * n]
+        precision = &self.densities[row, 0]
         for f in range(n):
             value = x[self.columns[f]]
-            if value == value:
-                deviation = value - mean[f]
-                total += log_constant[f] - deviation * deviation * half_precision[f]
-        return total
-
-    cdef double pooled_log_density(self, Py_ssize_t row, const double* x) noexcept nogil:
-        cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* stats = &self.stats[row, 0]
-        cdef double value, deviation, variance, total = 0.0
-        for f in range(n):
-            value = x[self.columns[f]]
-            if value == value and stats[M2 * n + f] > 0.0:
-                variance = stats[M2 * n + f] / stats[WEIGHT * n + f]
-                deviation = value - stats[MEAN * n + f]
-                total -= 0.5 * (log(variance) + deviation * deviation / variance)
-        return total
-
-    cdef void refresh_density(self, Py_ssize_t row, Py_ssize_t pooled) noexcept nogil:
-        # The factor 1 / sqrt(2 pi) is left out: it is the same for every class.
-        cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* stats = &self.stats[row, 0]
-        cdef const double* all_stats = &self.stats[pooled, 0]
-        cdef double* half_precision = &self.densities[row, 0]
-        cdef double* log_constant = half_precision + n
-        cdef double variance, all_variance
-        for f in range(n):
-            half_precision[f] = log_constant[f] = 0.0
-            if not all_stats[M2 * n + f] > 0.0:
+            if value != value or all_precision[f] == INFINITY:
                 continue
-            all_variance = all_stats[M2 * n + f] / all_stats[WEIGHT * n + f]
-            variance = 0.0
+            centre = mean[f]
+            sharp = precision[f]
+            logarithm = precision[n + f]
+            if sharp * MIN_VARIANCE_SHARE > all_precision[f]:
+                sharp = all_precision[f]
+                logarithm = all_precision[n + f]
+                if seen[f] == 0.0:
+                    centre = all_mean[f]
+            total += 0.5 * (logarithm - (value - centre) * (value - centre) * sharp)
+        return total
+
+    cdef void refresh_density(self, Py_ssize_t row) noexcept nogil:
+        # 1 / variance and its logarithm; infinite where there is none to speak of.
+        cdef Py_ssize_t n = self.n_columns, f
+        cdef const double* stats = &self.stats[row, 0]
+        cdef double* precision = &self.densities[row, 0]
+        cdef double variance
+        for f in range(n):
+            precision[f] = precision[n + f] = INFINITY
             if stats[WEIGHT * n + f] > 0.0:
                 variance = stats[M2 * n + f] / stats[WEIGHT * n + f]
-            if variance < MIN_VARIANCE_SHARE * all_variance:
-                variance = all_variance
-            half_precision[f] = 0.5 / variance
-            log_constant[f] = -0.5 * log(variance)
+                if MIN_VARIANCE < variance < MAX_VARIANCE:
+                    precision[f] = 1.0 / variance
+                    precision[n + f] = -log(variance)
 
     # -- Learning.
 
@@ -287,7 +288,8 @@ cdef class HoeffdingTree(OnlineLearner):
         pooled = self.observers[leaf, self.n_classes]
         observe(&self.stats[pooled, 0], values, self.n_columns, weight)
         observe(&self.stats[row, 0], values, self.n_columns, weight)
-        self.refresh_density(row, pooled)
+        self.refresh_density(pooled)
+        self.refresh_density(row)
         return 0
 
     cdef double sample_size(self, Py_ssize_t index) noexcept nogil:
@@ -310,14 +312,13 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t leaf = self.nodes[index].child
         cdef const double* counts = &self.counts[leaf, 0]
         cdef double n = self.sample_size(index)
-        cdef double gain_range = 1.0, total = 0.0, epsilon, most
+        cdef double gain_range = 1.0, epsilon
         cdef Py_ssize_t c, n_seen = 0, n_rows = 0
         cdef Split best
         self.leaves[leaf].attempted = n
         for c in range(self.n_classes):
             if counts[c] > 0.0:
                 n_seen += 1
-                total += counts[c]
             if self.observers[leaf, c] != NONE:
                 self.class_rows[n_rows] = self.observers[leaf, c]
                 n_rows += 1
@@ -326,13 +327,9 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.criterion == Criterion.ENTROPY:
             gain_range = log2(n_seen)
         epsilon = gain_range * sqrt(-log(self.delta) / (2.0 * n))
-        if epsilon >= self.tau:
-            # A split of two branches gains one bit at the most, and no more than there is.
-            most = 1.0
-            if self.criterion == Criterion.ENTROPY:
-                most = min(most, entropy(counts, self.n_classes, total))
-            if epsilon >= most:
-                return 0
+        if epsilon >= max(self.tau, 1.0):
+            # No split of two branches gains more than one bit, or one in Gini impurity.
+            return 0
         best = best_split(
             &self.stats[0, 0], &self.class_rows[0], n_rows, self.n_columns, self.n_points,
             self.criterion, self.min_branch_fraction,
@@ -420,7 +417,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return 0
 
     cdef int reserve_row(self) except -1:
-        cdef Py_ssize_t n_rows = self.n_rows + max(1, self.n_rows // 2)
+        cdef Py_ssize_t n_rows = self.n_rows + max(1, self.n_rows // 4)
         self.stats = enlarged(self.stats, n_rows)
         self.densities = enlarged(self.densities, n_rows)
         self.free_rows = enlarged(self.free_rows, n_rows)

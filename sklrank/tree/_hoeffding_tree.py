@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import OnlineClassifier, n_columns_of
+from sklrank._online_classifier import OnlineClassifier, draw_columns
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
 from sklrank.tree._hoeffding import (
     CRITERIA,
@@ -58,7 +58,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
     n_split_points : int, default=10
         Thresholds tried on a feature, equally spaced between its extremes in the leaf.
     min_branch_fraction : float, default=0.01
-        Least share of a leaf's weight that either side of a split must get.
+        Share of a leaf's weight that either side of a split must exceed.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features that the tree looks at, drawn once: a number, a share of them, or all.
     weight_scale : float, default=1.0
@@ -155,14 +155,13 @@ class HoeffdingTreeClassifier(OnlineClassifier):
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
-        n_columns = n_columns_of(self.max_features, n_features)
-        columns = np.sort(random_state.choice(n_features, n_columns, replace=False))
+        columns = draw_columns(self.max_features, n_features, random_state)
         params = {
             name: value
             for name, value in self.get_params().items()
             if name not in ("max_features", "random_state")
         }
-        return HoeffdingTree(n_features, n_classes, columns.astype(np.intp), params)
+        return HoeffdingTree(n_features, n_classes, columns, params)
 
     def get_depth(self) -> int:
         """Depth of the tree: the greatest number of splits from the root to a leaf.

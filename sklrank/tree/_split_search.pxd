@@ -44,5 +44,3 @@ cdef Split best_split(
     Criterion criterion,
     double min_branch_fraction,
 ) noexcept nogil
-
-cdef double entropy(const double* weights, Py_ssize_t n, double total) noexcept nogil

@@ -29,6 +29,9 @@ cdef enum:
 # the gains are summed, must not decide.
 cdef double ROUNDING = 1e-12
 
+# And a gain this small may be none: the table of H2(Phi(z)) is good to some 1e-7.
+cdef double LEAST_GAIN = 1e-6
+
 # Cubic Hermite coefficients on |z| in [0, Z_MAX): four of Phi(-|z|), then four of H2(Phi(z)).
 cdef double[N_CELLS][8] TABLE
 
@@ -66,16 +69,6 @@ cdef inline double coin_entropy(double p) noexcept nogil:
     if p <= 0.0 or p >= 1.0:
         return 0.0
     return -p * log2(p) - (1.0 - p) * log2(1.0 - p)
-
-
-cdef double entropy(const double* weights, Py_ssize_t n, double total) noexcept nogil:
-    # Entropy in bits of a distribution given by weights that sum to `total`.
-    cdef double bits = 0.0
-    cdef Py_ssize_t i
-    for i in range(n):
-        if weights[i] > 0.0:
-            bits -= weights[i] / total * log2(weights[i] / total)
-    return bits
 
 
 cdef void observe(
@@ -227,6 +220,8 @@ cdef Split best_split(
             if min(left[t], 1.0 - left[t]) > min_branch_fraction and gains[t] > gain + ROUNDING:
                 gain = gains[t]
                 threshold = thresholds[t]
+        if gain < LEAST_GAIN:
+            continue
         if gain > best.gain + ROUNDING:
             best.runner_up = best.gain
             best.gain = gain

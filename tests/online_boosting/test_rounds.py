@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklrank.online_boosting._adapter import EstimatorLearner
-from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
-from sklrank.online_boosting._rounds import Rounds
 
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
+from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._rounds import Rounds
 
 
 class Recorder(ClassifierMixin, BaseEstimator):

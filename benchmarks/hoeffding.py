@@ -1,0 +1,256 @@
+"""HoeffdingTreeClassifier beside river's: speed, accuracy and memory on five streams.
+
+Both trees have the same settings and see the same rows; each row is predicted, then learnt.
+
+Accuracy is progressive in the strict sense, row by row, on a prefix of the stream. Speed is
+measured apart: river still goes row by row, with rows made into dicts beforehand, as it is meant
+to be used; sklrank predicts and then learns chunks of 1000 rows, as it is meant to be used. The
+work is the same, the predictions lag by up to one chunk. Both run on the same prefix for the
+ratio; sklrank then runs on the whole stream too.
+
+    python benchmarks/hoeffding.py [--quick]
+"""
+
+import argparse
+import pickle
+import tracemalloc
+from statistics import median
+
+import numpy as np
+from _common import Stopwatch, print_header, print_table
+
+from sklrank.tree import HoeffdingTreeClassifier
+
+SETTINGS = {
+    "mc": {"leaf_prediction": "mc"},
+    "nba": {"leaf_prediction": "nba"},
+    "mc, grace 12": {"leaf_prediction": "mc", "grace_period": 12},
+    # As loose as the trees that a booster wants, so that they grow early.
+    "mc, loose": {"leaf_prediction": "mc", "grace_period": 12, "delta": 0.1, "tau": 0.3},
+}
+CHUNK = 1000
+REPETITIONS = 3
+TOLERANCE = 1.0
+
+
+# -- Streams: rows `(n, n_features)` and classes 0, 1, ... `(n,)`.
+
+
+def clusters(n, rng, n_features=20, n_classes=6, n_clusters=4):
+    """Each class is a mixture of Gaussian balls."""
+    centres = 1.5 * rng.normal(size=(n_classes, n_clusters, n_features))
+    y = rng.integers(n_classes, size=n)
+    X = centres[y, rng.integers(n_clusters, size=n)] + 2.0 * rng.normal(size=(n, n_features))
+    return X, y
+
+
+def random_tree(n, rng, n_features=20, n_classes=4, depth=6):
+    """Uniform rows; a complete tree of random splits decides the class."""
+    X = rng.uniform(size=(n, n_features))
+    node = np.zeros(n, dtype=np.intp)
+    low, high = np.zeros((1, n_features)), np.ones((1, n_features))
+    for _ in range(depth):
+        feature = rng.integers(n_features, size=len(low))
+        nodes = np.arange(len(low))
+        # Cut in the middle part of what is left of the feature, so that no branch is tiny.
+        left, right = low[nodes, feature], high[nodes, feature]
+        threshold = left + (right - left) * rng.uniform(0.3, 0.7, size=len(low))
+        node = 2 * node + (X[np.arange(n), feature[node]] > threshold[node])
+        low, high = np.repeat(low, 2, axis=0), np.repeat(high, 2, axis=0)
+        high[2 * nodes, feature] = low[2 * nodes + 1, feature] = threshold
+    return X, rng.integers(n_classes, size=len(low))[node]
+
+
+def led(n, rng, n_irrelevant=17, noise=0.1):
+    """The digit that a noisy seven-segment display shows, beside irrelevant bits."""
+    lit = ["1110111", "0010010", "1011101", "1011011", "0111010"]
+    lit += ["1101011", "1101111", "1010010", "1111111", "1111011"]
+    segments = np.array([[int(bit) for bit in digit] for digit in lit])
+    y = rng.integers(10, size=n)
+    shown = segments[y] ^ (rng.uniform(size=(n, 7)) < noise)
+    return np.hstack([shown, rng.integers(2, size=(n, n_irrelevant))]).astype(float), y
+
+
+def waveform(n, rng):
+    """Three classes, each a random mixture of two of three triangular waves, with noise."""
+    places = np.arange(21)
+    waves = np.stack([np.maximum(6.0 - np.abs(places - peak), 0.0) for peak in (6, 14, 10)])
+    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    y = rng.integers(3, size=n)
+    share = rng.uniform(size=(n, 1))
+    X = share * waves[first[y]] + (1.0 - share) * waves[second[y]]
+    return X + rng.normal(size=X.shape), y
+
+
+def drifting_hyperplane(n, rng, n_features=10, noise=0.05):
+    """Two classes on either side of a plane that turns by one right angle along the stream."""
+    start, _ = np.linalg.qr(rng.normal(size=(n_features, 2)))
+    angle = np.linspace(0.0, np.pi / 2, n)
+    normal = np.cos(angle)[:, None] * start[:, 0] + np.sin(angle)[:, None] * start[:, 1]
+    X = rng.normal(size=(n, n_features))
+    y = (X * normal).sum(axis=1) > 0
+    return X, (y ^ (rng.uniform(size=n) < noise)).astype(np.intp)
+
+
+STREAMS = {
+    "clusters": clusters,
+    "random tree": random_tree,
+    "LED": led,
+    "waveform": waveform,
+    "drifting plane": drifting_hyperplane,
+}
+
+
+# -- The two trees.
+
+
+def as_dicts(X):
+    names = [f"x{i}" for i in range(X.shape[1])]
+    return [dict(zip(names, row)) for row in X.tolist()]
+
+
+def river_run(settings, rows, y):
+    """The tree, the share of rows it predicted right, and its CPU seconds."""
+    from river.tree import HoeffdingTreeClassifier as RiverTree
+
+    tree, correct, watch = RiverTree(**settings), 0, Stopwatch()
+    with watch:
+        for x, label in zip(rows, y.tolist()):
+            correct += tree.predict_one(x) == label
+            tree.learn_one(x, label)
+    return tree, correct / len(rows), watch.seconds
+
+
+def sklrank_accuracy(settings, X, y, n_classes):
+    """The tree and its progressive accuracy, through the compiled learner, row by row."""
+    tree = HoeffdingTreeClassifier(**settings).start(X.shape[1], np.arange(n_classes))
+    learner = tree._learner
+    indptr, weight = np.array([0, 1], dtype=np.intp), np.ones(1)
+    correct = 0
+    for i in range(len(X)):
+        row, label = X[i : i + 1], y[i : i + 1]
+        correct += np.argmax(learner.predict_rows(row)[0]) == label[0]
+        learner.learn_rows(row, indptr, label, weight)
+    return tree, correct / len(X)
+
+
+def sklrank_seconds(settings, X, y, n_classes):
+    tree = HoeffdingTreeClassifier(**settings).start(X.shape[1], np.arange(n_classes))
+    watch = Stopwatch()
+    with watch:
+        for first in range(0, len(X), CHUNK):
+            rows = slice(first, first + CHUNK)
+            tree.predict(X[rows])
+            tree.partial_fit(X[rows], y[rows])
+    return watch.seconds
+
+
+def compare(settings, X, y, n_river):
+    """CPU seconds and accuracies of both trees, and their leaves, on one stream."""
+    n_classes = int(y.max()) + 1
+    X_prefix, y_prefix = X[:n_river], y[:n_river]
+    river_tree, river_accuracy, river_seconds = river_run(settings, as_dicts(X_prefix), y_prefix)
+    seconds = median(
+        sklrank_seconds(settings, X_prefix, y_prefix, n_classes) for _ in range(REPETITIONS)
+    )
+    tree, accuracy = sklrank_accuracy(settings, X_prefix, y_prefix, n_classes)
+    return {
+        "all_seconds": sklrank_seconds(settings, X, y, n_classes),
+        "seconds": seconds,
+        "river_seconds": river_seconds,
+        "accuracy": 100 * accuracy,
+        "river_accuracy": 100 * river_accuracy,
+        "leaves": tree.get_n_leaves(),
+        "river_leaves": river_tree.n_leaves,
+    }
+
+
+def comparison_row(runs, n_rows, n_river):
+    """Cells of the table, from the comparisons on streams of several seeds; and the difference."""
+    mean = {key: np.mean([run[key] for run in runs]) for key in runs[0]}
+    differences = np.array([run["accuracy"] - run["river_accuracy"] for run in runs])
+    difference = differences.mean()
+    cells = [
+        f"{n_rows / mean['all_seconds']:,.0f}",
+        f"{n_river / mean['seconds']:,.0f}",
+        f"{n_river / mean['river_seconds']:,.0f}",
+        f"{mean['river_seconds'] / mean['seconds']:.1f}",
+        f"{mean['accuracy']:.2f}",
+        f"{mean['river_accuracy']:.2f}",
+        f"{difference:+.2f}" + (" *" if abs(difference) > TOLERANCE else "  "),
+        f"{differences.std(ddof=1):.2f}" if len(runs) > 1 else "",
+        f"{mean['leaves']:.0f}/{mean['river_leaves']:.0f}",
+    ]
+    return cells, difference
+
+
+# -- Memory.
+
+
+def bytes_of(build):
+    """Bytes that Python and NumPy hold for what `build()` makes, and the size of its pickle."""
+    build()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    made = build()
+    held = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    return held, len(pickle.dumps(made))
+
+
+def memory_row(leaf_prediction, X, y):
+    settings, rows, classes = {"leaf_prediction": leaf_prediction}, as_dicts(X), range(y.max() + 1)
+    ours, our_pickle = bytes_of(
+        lambda: HoeffdingTreeClassifier(**settings).partial_fit(X, y, classes=classes)
+    )
+    river, river_pickle = bytes_of(lambda: river_run(settings, rows, y)[0])
+    held = [f"{ours / 1000:.1f}", f"{river / 1000:.1f}", f"{river / ours:.0f}"]
+    return [leaf_prediction, *held, f"{our_pickle / 1000:.1f}", f"{river_pickle / 1000:.1f}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=500_000, help="rows of a stream")
+    parser.add_argument("--river-rows", type=int, default=20_000, help="length of the prefix")
+    parser.add_argument("--streams", nargs="+", choices=STREAMS, default=list(STREAMS))
+    parser.add_argument("--seeds", type=int, default=3, help="streams of each kind")
+    parser.add_argument("--quick", action="store_true", help="one short stream of each kind")
+    args = parser.parse_args()
+    if args.quick:
+        args.rows, args.river_rows, args.seeds = 20_000, 3_000, 1
+    args.river_rows = min(args.rows, args.river_rows)
+
+    print_header(
+        f"Speed: rows per CPU second, predicted then learnt. sklrank in chunks of {CHUNK}: on all "
+        f"{args.rows:,} rows,\n  then on the first {args.river_rows:,}; river row by row on those "
+        "(dicts made beforehand). Ratio: on the same rows.",
+        f"Accuracy: % of the first {args.river_rows:,} rows, both strictly row by row; "
+        f"difference in points, * = more than {TOLERANCE:g}.",
+        f"All figures are means over {args.seeds} stream(s); sd is that of the difference.",
+    )
+    table, differences = [], []
+    for name in args.streams:
+        rngs = [np.random.default_rng(seed) for seed in range(args.seeds)]
+        streams = [STREAMS[name](args.rows, rng) for rng in rngs]
+        for setting, settings in SETTINGS.items():
+            runs = [compare(settings, X, y, args.river_rows) for X, y in streams]
+            cells, difference = comparison_row(runs, args.rows, args.river_rows)
+            table.append([name, setting, *cells])
+            differences.append(abs(difference))
+    speeds = ["sklrank, all", "sklrank", "river", "ratio"]
+    columns = ["stream", "leaf", *speeds, "sklrank %", "river %", "points  ", "sd", "leaves"]
+    print_table("Speed and accuracy", columns, table)
+    print(f"Largest difference in accuracy: {max(differences):.2f} points")
+
+    # One row less than the grace period: the tree cannot have split.
+    X, y = clusters(199, np.random.default_rng(0))
+    columns = ["leaf", "sklrank kB", "river kB", "ratio", "pickle: sklrank kB", "river kB"]
+    print_table(
+        "Memory of a tree of one leaf (20 features, 6 classes, 199 rows), by tracemalloc",
+        columns,
+        [memory_row(leaf_prediction, X, y) for leaf_prediction in ("mc", "nba")],
+    )
+
+
+if __name__ == "__main__":
+    main()

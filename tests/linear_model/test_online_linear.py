@@ -1,0 +1,361 @@
+"""The linear learners against slow statements: each row is standardised by all rows before it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, softmax
+from sklearn.base import clone
+
+from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+
+
+def stream(seed=0, n_rows=150, n_classes=3):
+    """Columns of all scales and distributions, one constant, one that begins constant; weights."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n_rows)
+    centre = rng.normal(0, 1.5, (n_classes, 6))[y]
+    X = rng.normal(size=(n_rows, 6)) + centre
+    X[:, 1] = 1e3 + 5 * X[:, 1]
+    X[:, 2] = 1e-6 * np.exp(X[:, 2])
+    X[:, 3] = 0.1
+    X[:20, 4] = -7.0
+    X[:, 5] = y == 1
+    return X, y, rng.choice([0.0, 0.5, 1.0, 3.0], n_rows)
+
+
+def standardised(row, before, clip=3.0):
+    """(row - mean) / deviation by the rows `before`, cut off; 0 where those are constant."""
+    z = np.zeros(len(row))
+    for j, value in enumerate(row):
+        column = [other[j] for other in before]
+        if len(set(column)) > 1:
+            z[j] = np.clip((value - np.mean(column)) / np.std(column), -clip, clip)
+    return z
+
+
+def lessons(X, y, weights, n_classes, clip=3.0):
+    """(z, one-hot label, weight) of each row of positive weight, z as it was at the time."""
+    rows, labels = X[weights > 0], y[weights > 0]
+    for t, (row, label) in enumerate(zip(rows, labels, strict=True)):
+        yield standardised(row, rows[:t], clip), np.eye(n_classes)[label], weights[weights > 0][t]
+
+
+# -- Features.
+
+
+@pytest.mark.parametrize("clip", [3.0, 0.7])
+def test_running_standardisation(clip):
+    """A prediction standardises by all rows learnt, rows of weight zero aside."""
+    X, y, weights = stream()
+    model = OnlineRidgeClassifier(clip=clip)
+    for start, stop in ((0, 1), (1, 2), (2, 19), (19, 20), (20, 21), (21, 150)):
+        model.partial_fit(X[start:stop], y[start:stop], [0, 1, 2], weights[start:stop])
+        features = model._learner.features.transform_rows(X)
+        assert_array_equal(features[:, -1], np.ones(150))
+        before = X[:stop][weights[:stop] > 0]
+        expected = [standardised(row, before, clip) for row in X]
+        assert_allclose(features[:, :-1], expected, rtol=1e-9, atol=1e-9)
+    model = OnlineLogisticRegression().fit(X, y, weights)
+    learnt = X[weights > 0]
+    assert_allclose(model.mean_, learnt.mean(axis=0), rtol=1e-12)
+    expected = np.where(np.ptp(learnt, axis=0) > 0, learnt.std(axis=0), 1.0)
+    assert_allclose(model.scale_, expected, rtol=1e-10)
+
+
+def test_random_features():
+    """cos(z . omega + phase) on the columns drawn, then the 1 of the intercept."""
+    X, y, _ = stream()
+    model = OnlineRidgeClassifier(kernel="rbf", n_components=7, max_features=4, random_state=3)
+    model.fit(X, y)
+    _, (_, _, columns, frequencies, phases, *_), _ = model._learner.features.__reduce__()
+    assert len(columns) == 4
+    assert frequencies.shape == (4, 7)
+    features = model._learner.features.transform_rows(X)
+    assert features.shape == (len(X), 8)
+    for row, feature in zip(X, features, strict=True):
+        z = standardised(row[columns], X[:, columns])
+        expected = [np.cos(z @ frequencies[:, q] + phases[q]) for q in range(7)]
+        assert_allclose(feature, [*expected, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, 1.0, 3.0])
+def test_random_features_estimate_the_kernel(bandwidth):
+    """2 / D times the inner product is exp(-|z - z'|^2 / (2 bandwidth^2 d)), to 1 / sqrt(D)."""
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    # Many small models: the weights of one large one would take D^2 numbers.
+    models = [
+        OnlineRidgeClassifier(
+            kernel="rbf", n_components=50, bandwidth=bandwidth, clip=100.0, random_state=seed
+        ).fit(X, np.arange(30) % 2)
+        for seed in range(300)
+    ]
+    features = np.hstack([model._learner.features.transform_rows(X)[:, :-1] for model in models])
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
+    expected = np.exp(-squares / (2 * bandwidth**2 * 5))
+    assert_allclose(2 / features.shape[1] * features @ features.T, expected, atol=0.05)
+
+
+# -- Ridge.
+
+
+def ridge_solution(rows, alpha):
+    """Weights and intercept (last row) that minimise the penalised squares, in one go."""
+    F = np.array([[*z, 1.0] for z, _, _ in rows])
+    T = np.array([label - 1 / len(label) for _, label, _ in rows])
+    w = np.array([weight for _, _, weight in rows])
+    penalty = np.diag([alpha] * (F.shape[1] - 1) + [min(alpha, 1.0)])
+    return np.linalg.solve(F.T @ (w[:, None] * F) + penalty, F.T @ (w[:, None] * T))
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_ridge_solves_the_normal_equations(alpha, n_classes):
+    """Exact after every row, the standardised rows being what they were at their time."""
+    X, y, weights = stream(1, n_classes=n_classes)
+    rows = list(lessons(X, y, weights, n_classes))
+    model = OnlineRidgeClassifier(alpha=alpha)
+    n_learnt = 0
+    for chunk in np.array_split(np.arange(len(X)), 10):
+        model.partial_fit(X[chunk], y[chunk], np.arange(n_classes), weights[chunk])
+        n_learnt += np.sum(weights[chunk] > 0)
+        expected = ridge_solution(rows[:n_learnt], alpha)
+        assert_allclose(model._learner.weight_table, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_ridge_on_random_features_solves_the_normal_equations():
+    """As above, with the features of the kernel."""
+    X, y, weights = stream(2)
+    model = OnlineRidgeClassifier(kernel="rbf", n_components=12, alpha=0.1, random_state=0)
+    rows = []
+    for i in range(len(X)):
+        if i == 0:
+            model.start(6, np.arange(3))
+        features = model._learner.features.transform_rows(X[i : i + 1])[0]
+        if weights[i] > 0:
+            rows.append((features[:-1], np.eye(3)[y[i]], weights[i]))
+            model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i])
+    expected = ridge_solution(rows, 0.1)
+    assert_allclose(model._learner.weight_table, expected, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("drift", [1e-4, 0.3])
+def test_drift_is_a_kalman_filter(drift):
+    """Weights that walk at random: predict, then correct, in the textbook's safe (Joseph) form."""
+    X, y, weights = stream(3)
+    alpha = 2.0
+    model = OnlineRidgeClassifier(alpha=alpha, drift=drift).fit(X, y, weights)
+    P = np.diag([1 / alpha] * 6 + [1.0])
+    W = np.zeros((7, 3))
+    for z, label, weight in lessons(X, y, weights, 3):
+        f = np.append(z, 1.0)
+        P = P + drift * np.eye(7)
+        gain = P @ f / (f @ P @ f + 1 / weight)
+        W = W + np.outer(gain, label - 1 / 3 - f @ W)
+        keep = np.eye(7) - np.outer(gain, f)
+        P = keep @ P @ keep.T + np.outer(gain, gain) / weight
+    assert_allclose(model._learner.weight_table, W, rtol=1e-8, atol=1e-10)
+
+
+def test_drift_forgets():
+    """After the labels have changed places the old rows fade with drift, and stay without."""
+    X, y, _ = stream(4, n_rows=600, n_classes=2)
+    changed = np.where(np.arange(600) < 500, y, 1 - y)
+    fixed, moving = (OnlineRidgeClassifier(drift=drift).fit(X, changed) for drift in (0.0, 0.01))
+    assert fixed.score(X[500:], changed[500:]) < 0.3
+    assert moving.score(X[500:], changed[500:]) > 0.8
+
+
+@pytest.mark.parametrize("sharpness", [0.2, 1.0, 50.0])
+def test_ridge_probabilities(sharpness):
+    """max(0, 1 / m + sharpness v), normalised; v the estimated deviation from a uniform vote."""
+    X, y, weights = stream(5)
+    model = OnlineRidgeClassifier(sharpness=sharpness).fit(X, y, weights)
+    solution = ridge_solution(list(lessons(X, y, weights, 3)), 1.0)
+    learnt = X[weights > 0]
+    for row, actual in zip(X, model.predict_proba(X), strict=True):
+        votes = np.append(standardised(row, learnt), 1.0) @ solution
+        expected = [max(0.0, 1 / 3 + sharpness * vote) for vote in votes]
+        assert_allclose(actual, np.array(expected) / sum(expected), atol=1e-8)
+
+
+def test_constant_kernel_learns_frequencies():
+    """The intercept alone: class shares, drawn to uniform ones by a row's worth of penalty."""
+    X, y, weights = stream(6)
+    for alpha, penalty in ((0.25, 0.25), (9.0, 1.0)):
+        model = OnlineRidgeClassifier(kernel="constant", alpha=alpha).fit(X, y, weights)
+        sums = np.bincount(y, weights)
+        expected = (sums + penalty / 3) / (sums.sum() + penalty)
+        assert_allclose(model.predict_proba(X[:4]), [expected] * 4, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_ridge_weights_are_relative_to_alpha(kernel):
+    """Weights times c and a penalty times c: the same minimum (while the intercept's follows)."""
+    X, y, weights = stream(7)
+    model = OnlineRidgeClassifier(kernel=kernel, alpha=0.1, n_components=10, random_state=0)
+    expected = model.fit(X, y, weights).predict_proba(X)
+    scaled = clone(model).set_params(alpha=0.8).fit(X, y, 8 * weights)
+    assert_allclose(scaled.predict_proba(X), expected, atol=1e-9)
+
+
+def test_ridge_stays_exact_for_long():
+    """Rounding does not grow over 20,000 nearly collinear rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 3))
+    X[:, 2] = X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=20_000)
+    y = (X[:, 0] + rng.normal(size=20_000) > 0).astype(int)
+    model = OnlineRidgeClassifier().fit(X, y)
+    counts = np.arange(1, 20_001)[:, None]
+    mean = np.cumsum(X, axis=0) / counts
+    deviation = np.sqrt(np.cumsum(X**2, axis=0) / counts - mean**2)
+    Z = np.zeros_like(X)
+    Z[2:] = np.clip((X[2:] - mean[1:-1]) / deviation[1:-1], -3, 3)
+    rows = list(zip(Z, np.eye(2)[y], np.ones(20_000), strict=True))
+    assert_allclose(model._learner.weight_table, ridge_solution(rows, 1.0), rtol=1e-5, atol=1e-8)
+
+
+# -- Logistic regression.
+
+
+def adagrad(rows, n_features, n_classes, multi_class, learning_rate, alpha):
+    """Weights (n_classes, n_features + 1) after one adaptive step a row, entry by entry."""
+    W, squares = np.zeros((n_classes, n_features + 1)), np.ones((n_classes, n_features + 1))
+    for z, label, weight in rows:
+        f = [*(z / np.sqrt(n_features)), 1.0]
+        margins = W @ f
+        votes = softmax(margins) if multi_class == "multinomial" else expit(margins)
+        slopes = weight * (votes - label)
+        old = W.copy()
+        for c in range(n_classes):
+            for j in range(n_features + 1):
+                g = slopes[c] * f[j] + weight * alpha * old[c, j]
+                squares[c, j] += g * g
+                W[c, j] -= learning_rate * g / np.sqrt(squares[c, j])
+    return W
+
+
+LOGISTICS = [
+    {"multi_class": multi_class, "learning_rate": learning_rate, "alpha": alpha}
+    for multi_class, learning_rate, alpha in [
+        ("multinomial", 0.1, 0.0),
+        ("multinomial", 0.7, 0.02),
+        ("ovr", 0.1, 0.0),
+        ("ovr", 1.0, 0.1),
+    ]
+]
+
+
+@pytest.mark.parametrize("params", LOGISTICS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logistic_takes_adagrad_steps(params, n_classes):
+    """Weights, intercepts and votes of the slow statement, with weights and penalty."""
+    X, y, weights = stream(8, n_classes=n_classes)
+    model = OnlineLogisticRegression(clip=2.5, **params).fit(X, y, weights)
+    W = adagrad(lessons(X, y, weights, n_classes, 2.5), 6, n_classes, **params)
+    shown = W[1:] - W[:1] if n_classes == 2 else W
+    assert_allclose(model.coef_, shown[:, :-1] / np.sqrt(6), rtol=1e-10, atol=1e-10)
+    assert_allclose(model.intercept_, shown[:, -1], rtol=1e-10, atol=1e-10)
+    learnt = X[weights > 0]
+    features = [np.append(standardised(row, learnt, 2.5) / np.sqrt(6), 1.0) for row in X]
+    margins = np.array(features) @ W.T
+    votes = softmax(margins, axis=1) if params["multi_class"] == "multinomial" else expit(margins)
+    expected = votes / votes.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(X), expected, rtol=1e-9, atol=1e-10)
+
+
+def test_first_step_by_hand():
+    """One row: z is 0, the intercept moves by less than the learning rate towards the label."""
+    model = OnlineLogisticRegression(learning_rate=0.25)
+    model.partial_fit([[5.0, -3.0]], ["b"], classes=["a", "b", "c"], sample_weight=[3.0])
+    assert_array_equal(model.coef_, np.zeros((3, 2)))
+    sides, label = 0.25 * 1 / np.sqrt(1 + 1), 0.25 * 2 / np.sqrt(1 + 4)
+    assert_allclose(model.intercept_, [-sides, label, -sides])
+    assert_allclose(model.mean_, [5.0, -3.0])
+    assert_allclose(model.scale_, [1.0, 1.0])
+
+
+@pytest.mark.parametrize("params", LOGISTICS)
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("max_features", [None, 3])
+def test_attributes_explain_the_prediction(params, n_classes, max_features):
+    """decision_function is linear in what mean_ and scale_ make of X; votes follow from it."""
+    X, y, weights = stream(9, n_classes=n_classes)
+    model = OnlineLogisticRegression(max_features=max_features, random_state=0, **params)
+    model.fit(X, y, weights)
+    decision, probabilities = model.decision_function(X), model.predict_proba(X)
+    Z = np.clip((X - model.mean_) / model.scale_, -10, 10)
+    expected = Z @ model.coef_.T + model.intercept_
+    assert decision.shape == ((len(X),) if n_classes == 2 else (len(X), n_classes))
+    assert model.coef_.shape == (1 if n_classes == 2 else n_classes, 6)
+    assert_allclose(decision, expected[:, 0] if n_classes == 2 else expected, atol=1e-9)
+    if n_classes == 2:
+        assert_array_equal(model.predict(X), (decision > 0).astype(int))
+    else:
+        assert_array_equal(model.predict(X), decision.argmax(axis=1))
+    if params["multi_class"] == "multinomial":
+        votes = softmax(decision, axis=1) if n_classes > 2 else expit(decision)
+        assert_allclose(probabilities if n_classes > 2 else probabilities[:, 1], votes, atol=1e-12)
+    elif n_classes > 2:
+        votes = expit(decision)
+        assert_allclose(probabilities, votes / votes.sum(axis=1, keepdims=True), atol=1e-12)
+    if max_features is not None:
+        # Constant columns have no weight either.
+        assert 1 <= np.count_nonzero(np.any(model.coef_ != 0, axis=0)) <= max_features
+        left_out = (model.mean_ == 0) & (model.scale_ == 1)
+        assert left_out.sum() == 6 - max_features
+        assert not np.any(model.coef_[:, left_out])
+
+
+MODELS = {
+    "logistic": OnlineLogisticRegression(learning_rate=0.5),
+    "logistic-penalised": OnlineLogisticRegression(alpha=0.05),
+    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
+    "ridge": OnlineRidgeClassifier(),
+    "ridge-drift": OnlineRidgeClassifier(drift=0.01),
+    "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=10, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scale_of_features_does_not_matter(name):
+    """Powers of two, each column its own: the same bits. Other units and origins: rounding."""
+    X, y, weights = stream(10)
+    model = clone(MODELS[name])
+    expected = model.fit(X, y, weights).predict_proba(X)
+    powers = 2.0 ** np.array([-100, 60, 3, -1, 300, 0])
+    assert_array_equal(model.fit(X * powers, y, weights).predict_proba(X * powers), expected)
+    shifted = X * [7.3, 0.01, 1e5, 3.0, 1e-9, 12.0] + [5.0, -2.0, 0.0, 1.0, 0.0, 100.0]
+    assert_allclose(model.fit(shifted, y, weights).predict_proba(shifted), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
+def test_gradient_whose_square_is_zero(multi_class):
+    """A slope so small that its square underflows makes no infinite step."""
+    model = OnlineLogisticRegression(multi_class=multi_class)
+    # The mean of the first two rows is 0, so the third is 1e-200 deviations from it.
+    model.fit([[-1.0], [1.0], [1e-200], [0.5], [0.7]], [0, 1, 0, 1, 0])
+    assert np.all(np.isfinite([model.coef_, model.intercept_[:, None]]))
+    model.fit([[-1.0], [1.0], [2.0], [0.5]], [0, 1, 0, 1], sample_weight=np.full(4, 1e-200))
+    assert np.all(np.isfinite([model.coef_, model.intercept_[:, None]]))
+
+
+def test_large_margins():
+    """Votes of 0 and 1 are reached without overflow."""
+    X = np.tile([[-1.0], [1.0]], (200, 1))
+    y = np.tile([0, 1], 200)
+    for multi_class in ("multinomial", "ovr"):
+        model = OnlineLogisticRegression(multi_class=multi_class, learning_rate=1e4).fit(X, y)
+        assert_allclose(model.predict_proba([[-1.0], [1.0]]), np.eye(2))
+
+
+def test_learns_what_can_be_learnt():
+    """A linear rule by the linear ones; a ring by the kernel alone."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    line, ring = (X @ [1.0, -2.0] > 0.3).astype(int), (np.sum(X**2, axis=1) > 1.4).astype(int)
+    rbf = OnlineRidgeClassifier(kernel="rbf", random_state=0)
+    for model in (OnlineLogisticRegression(), OnlineRidgeClassifier(), rbf):
+        assert model.fit(X[:1500], line[:1500]).score(X[1500:], line[1500:]) > 0.93
+    assert rbf.fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:]) > 0.9
+    assert OnlineRidgeClassifier().fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:]) < 0.7

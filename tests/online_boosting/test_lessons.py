@@ -1,0 +1,80 @@
+"""What the compiled linear learners make of a booster's costs.
+
+A first learner is taught at the score 0, where every pair has the slope 1/2: so its costs are
+-1 / (2 |Y|) for a relevant label and 1 / (2 |Y^c|) for an irrelevant one, whatever it votes.
+"""
+
+import numpy as np
+from numpy.testing import assert_allclose
+from scipy.special import expit
+
+from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.online_boosting import AdaOLMR
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(60, 3)) * [1, 5, 0.1] + [0, 2, -1]
+Y = (RANDOM.uniform(size=(60, 4)) < 0.4).astype(int)
+SIZE = Y.sum(axis=1, keepdims=True)
+TAUGHT = ((SIZE > 0) & (SIZE < 4)).ravel()
+
+
+def first_costs():
+    with np.errstate(divide="ignore"):
+        return np.where(Y, -0.5 / SIZE, 0.5 / (4 - SIZE))
+
+
+def standardised(clip):
+    """Each row by the rows before it that were learnt, with a 1 for the intercept."""
+    rows = []
+    for t in range(len(X)):
+        seen = X[:t][TAUGHT[:t]]
+        deviation = seen.std(axis=0) if len(seen) > 1 else np.zeros(3)
+        safe = np.where(deviation > 0, deviation, np.inf)
+        mean = seen.mean(axis=0) if len(seen) else 0.0
+        rows.append(np.append(np.clip((X[t] - mean) / safe, -clip, clip), 1.0))
+    return np.array(rows)
+
+
+def test_ridge_regresses_on_the_negative_costs():
+    """Ridge regression in one go; the vote is cut off at zero after the factor `sharpness`."""
+    ridge = OnlineRidgeClassifier(alpha=2.0, sharpness=4.0)
+    model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
+    F, target = standardised(3.0)[TAUGHT], -first_costs()[TAUGHT]
+    penalty = np.diag([2.0, 2.0, 2.0, 1.0])
+    weights = np.linalg.solve(F.T @ F + penalty, F.T @ target)
+    learner = model.estimators_[0]
+    assert_allclose(learner._learner.weight_table, weights, atol=1e-9)
+    f = np.append(np.clip((X[0] - X[TAUGHT].mean(axis=0)) / X[TAUGHT].std(axis=0), -3, 3), 1.0)
+    votes = np.maximum(0.25 + 4 * f @ weights, 0)
+    assert_allclose(learner.predict_proba(X[:1])[0], votes / votes.sum(), atol=1e-9)
+
+
+def test_one_versus_rest_learns_every_label_with_the_weight_of_the_row():
+    """Eq. 3: max(c) - min(c), for relevant and irrelevant labels alike."""
+    logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7)
+    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
+    W, squares = np.zeros((4, 4)), np.ones((4, 4))
+    costs, F = first_costs(), standardised(10.0)
+    F[:, :3] /= np.sqrt(3)
+    for t in np.flatnonzero(TAUGHT):
+        slopes = np.ptp(costs[t]) * (expit(F[t] @ W) - Y[t])
+        g = np.outer(F[t], slopes)
+        squares += g**2
+        W -= 0.7 * g / np.sqrt(squares)
+    assert_allclose(model.estimators_[0]._learner.weight_table, W, atol=1e-10)
+
+
+def test_multinomial_learns_the_relevant_labels_by_their_importance():
+    """sum over l in Y of (max(c) - c[l]) (p - e_l)."""
+    logistic = OnlineLogisticRegression(learning_rate=0.7)
+    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
+    W, squares = np.zeros((4, 4)), np.ones((4, 4))
+    costs, F = first_costs(), standardised(10.0)
+    F[:, :3] /= np.sqrt(3)
+    for t in np.flatnonzero(TAUGHT):
+        p = np.exp(F[t] @ W) / np.exp(F[t] @ W).sum()
+        importance = (costs[t].max() - costs[t]) * Y[t]
+        g = np.outer(F[t], importance.sum() * p - importance)
+        squares += g**2
+        W -= 0.7 * g / np.sqrt(squares)
+    assert_allclose(model.estimators_[0]._learner.weight_table, W, atol=1e-10)

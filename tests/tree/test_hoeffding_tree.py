@@ -1,0 +1,680 @@
+"""The tree's rules, restated slowly: every leaf of `SlowTree` keeps its rows and starts afresh."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import norm
+
+from sklrank.tree import HoeffdingTreeClassifier
+
+
+class SlowLeaf:
+    """A leaf as the rows that it has seen, and the class weights that it began with."""
+
+    def __init__(self, depth=0, inherited=(), squares=0.0):
+        self.depth, self.inherited, self.squares = depth, dict(inherited), squares
+        self.rows = {}  # class -> [(row, weight), ...]
+        self.right = {"mc": 0.0, "nb": 0.0}
+        self.moments_of = {}
+        self.attempted = None
+
+    def counts(self):
+        """Class -> weight, inherited weight included."""
+        counts = dict(self.inherited)
+        for label, rows in self.rows.items():
+            counts[label] = counts.get(label, 0.0) + sum(weight for _, weight in rows)
+        return {label: weight for label, weight in counts.items() if weight > 0}
+
+    def add(self, row, label, weight):
+        self.rows.setdefault(label, []).append((row, weight))
+        self.squares += weight * weight
+        self.moments_of = {key: m for key, m in self.moments_of.items() if key not in (label, None)}
+
+    def moments(self, label):
+        """Per feature: weight, mean, population variance, min, max; of all classes for None."""
+        if label not in self.moments_of:
+            chosen = [label] if label is not None else list(self.rows)
+            pairs = [pair for c in chosen for pair in self.rows.get(c, [])]
+            self.moments_of[label] = [
+                describe([(row[f], weight) for row, weight in pairs])
+                for f in range(len(pairs[0][0]))
+            ]
+        return self.moments_of[label]
+
+
+def describe(values):
+    """Weight, mean, population variance, minimum, maximum of (value, weight) without the NaN."""
+    values = [(value, weight) for value, weight in values if not math.isnan(value)]
+    total = math.fsum(weight for _, weight in values)
+    if not values:
+        return 0.0, 0.0, 0.0, math.inf, -math.inf
+    mean = math.fsum(value * weight for value, weight in values) / total
+    variance = math.fsum(weight * (value - mean) ** 2 for value, weight in values) / total
+    low, high = min(value for value, _ in values), max(value for value, _ in values)
+    return total, mean, variance if low < high else 0.0, low, high
+
+
+def impurity(weights, criterion):
+    """Entropy in bits, or Gini impurity, of a class distribution."""
+    total = sum(weights)
+    shares = [weight / total for weight in weights if weight > 0]
+    if criterion == "entropy":
+        return -sum(share * math.log2(share) for share in shares)
+    return 1 - sum(share * share for share in shares)
+
+
+class SlowTree:
+    """VFDT from its rules, with no thought for time."""
+
+    def __init__(self, n_classes, **params):
+        self.n_classes = n_classes
+        self.params = HoeffdingTreeClassifier(**params).get_params()
+        self.root = SlowLeaf()
+        self.root.attempted = 0.0
+        self.n_leaves = 1
+
+    # -- Voting.
+
+    def leaf_of(self, row):
+        node = self.root
+        while isinstance(node, dict):
+            node = node[self.side(node, row)]
+        return node
+
+    def side(self, node, row):
+        value = row[node["feature"]]
+        if math.isnan(value):
+            return "right" if node["weights"]["right"] > node["weights"]["left"] else "left"
+        return "left" if value <= node["threshold"] else "right"
+
+    def predict_proba(self, row):
+        leaf = self.leaf_of(row)
+        kind = self.params["leaf_prediction"]
+        if kind == "nba":
+            kind = "nb" if leaf.right["nb"] >= leaf.right["mc"] else "mc"
+        votes = self.votes(leaf, row, kind)
+        return [1 / self.n_classes] * self.n_classes if votes is None else votes
+
+    def votes(self, leaf, row, kind):
+        counts = leaf.counts()
+        if not counts or (kind == "nb" and not leaf.rows):
+            return self.votes(leaf, row, "mc") if counts else None
+        logs = {label: math.log(weight) for label, weight in counts.items()}
+        if kind == "nb":
+            for label in logs:
+                logs[label] += self.log_likelihood(leaf, row, label)
+        top = max(logs.values())
+        votes = [math.exp(logs[c] - top) if c in logs else 0.0 for c in range(self.n_classes)]
+        return [vote / sum(votes) for vote in votes]
+
+    @staticmethod
+    def log_likelihood(leaf, row, label):
+        total = 0.0
+        for f, (value, everyone) in enumerate(zip(row, leaf.moments(None), strict=True)):
+            if math.isnan(value) or everyone[2] == 0:
+                continue
+            _, mean, variance = everyone[:3]
+            if label in leaf.rows and leaf.moments(label)[f][0] > 0:
+                # One value only: where the class lies, not how far it spreads.
+                _, mean, own = leaf.moments(label)[f][:3]
+                variance = own if own >= 1e-9 * variance else variance
+            total += norm.logpdf(value, mean, math.sqrt(variance))
+        return total
+
+    # -- Growing.
+
+    def learn(self, row, label, weight):
+        if weight == 0:
+            return
+        weight *= self.params["weight_scale"]
+        parent, side, node = None, None, self.root
+        while isinstance(node, dict):
+            parent, side = node, self.side(node, row)
+            node["weights"][side] += weight
+            node = node[side]
+        for kind in ("mc", "nb"):
+            votes = self.votes(node, row, kind) if kind == "mc" or node.rows else None
+            if votes is not None and votes.index(max(votes)) == label:
+                node.right[kind] += weight
+        node.add(row, label, weight)
+        if self.may_split(node):
+            size = self.size(node)
+            if size - node.attempted >= self.params["grace_period"]:
+                node.attempted = size
+                split = self.attempt(node, size)
+                if split is not None and parent is None:
+                    self.root = split
+                elif split is not None:
+                    parent[side] = split
+
+    def size(self, leaf):
+        total = sum(leaf.counts().values())
+        return total if self.params["weight_count"] == "sum" else total**2 / leaf.squares
+
+    def may_split(self, leaf):
+        depth, leaves = self.params["max_depth"], self.params["max_leaves"]
+        return (depth is None or leaf.depth < depth) and (leaves is None or self.n_leaves < leaves)
+
+    def attempt(self, leaf, size):
+        n_seen = len(leaf.counts())
+        if n_seen < 2:
+            return None
+        # "No split" competes: gain 0 on no feature.
+        best_of_feature = [(0.0, None, None)]
+        for f in range(len(leaf.moments(None))):
+            candidates = [split for split in self.splits(leaf, f) if split is not None]
+            # Exactly 0 in theory may come out as 1e-16 here.
+            if candidates and max(candidates)[0] > 1e-12:
+                best_of_feature.append(max(candidates, key=lambda split: split[0]))
+        best_of_feature.sort(key=lambda split: -split[0])
+        (gain, feature, threshold), runner_up = best_of_feature[0], best_of_feature[1:2]
+        gain_range = math.log2(n_seen) if self.params["criterion"] == "entropy" else 1.0
+        bound = math.sqrt(gain_range**2 * math.log(1 / self.params["delta"]) / (2 * size))
+        lead = gain - runner_up[0][0] if runner_up else 0.0
+        if feature is None or not (lead > bound or bound < self.params["tau"]):
+            return None
+        return self.split(leaf, feature, threshold)
+
+    def splits(self, leaf, f):
+        """(gain, feature, threshold) of each threshold, None where a branch is too small."""
+        classes = [label for label in leaf.rows if leaf.moments(label)[f][0] > 0]
+        _, _, _, low, high = leaf.moments(None)[f]
+        if not classes or low == high:
+            return
+        n_points = self.params["n_split_points"]
+        for t in range(1, n_points + 1):
+            threshold = low + (high - low) * (t / (n_points + 1))
+            whole = [leaf.moments(label)[f][0] for label in classes]
+            left = [self.left_weight(leaf, label, f, threshold) for label in classes]
+            right = [w - part for w, part in zip(whole, left, strict=True)]
+            share = sum(left) / sum(whole)
+            if min(share, 1 - share) <= self.params["min_branch_fraction"]:
+                yield None
+                continue
+            before, after_left, after_right = (
+                impurity(weights, self.params["criterion"]) for weights in (whole, left, right)
+            )
+            yield before - share * after_left - (1 - share) * after_right, f, threshold
+
+    @staticmethod
+    def left_weight(leaf, label, f, threshold):
+        """What the class's Gaussian, cut off at its extremes, puts to the left."""
+        total, mean, variance, low, high = leaf.moments(label)[f]
+        if threshold < low:
+            return 0.0
+        if threshold >= high:
+            return total
+        return total * norm.cdf((threshold - mean) / math.sqrt(variance))
+
+    def split(self, leaf, feature, threshold):
+        self.n_leaves += 1
+        left = {c: self.left_weight(leaf, c, feature, threshold) for c in leaf.rows}
+        right = {c: leaf.moments(c)[feature][0] - weight for c, weight in left.items()}
+        node = {"feature": feature, "threshold": threshold, "weights": {}}
+        parent_weight = sum(leaf.counts().values())
+        for side, inherited in (("left", left), ("right", right)):
+            weight = sum(inherited.values())
+            child = SlowLeaf(leaf.depth + 1, inherited, leaf.squares * weight / parent_weight)
+            child.attempted = self.size(child)
+            node[side], node["weights"][side] = child, weight
+        return node
+
+    def structure(self, node=None):
+        """Nested (feature, threshold, left, right); a leaf is its weight."""
+        node = self.root if node is None else node
+        if isinstance(node, SlowLeaf):
+            return sum(node.counts().values())
+        left, right = self.structure(node["left"]), self.structure(node["right"])
+        return node["feature"], node["threshold"], left, right
+
+
+RULE = re.compile(r"(?P<indent>(\|   )*)\|--- x(?P<feature>\d+) (?P<sign><=|> ) (?P<threshold>\S+)")
+LEAF = re.compile(r"(\|   )*\|--- class: (?P<label>.*) \(weight (?P<weight>\S+)\)")
+
+
+def parse(text):
+    """Nested (feature, threshold, left, right) of an exported tree; a leaf is its weight."""
+    lines = text.split("\n")
+
+    def node(start, depth):
+        leaf = LEAF.fullmatch(lines[start])
+        if leaf:
+            return float(leaf["weight"]), start + 1
+        rule = RULE.fullmatch(lines[start])
+        assert rule["sign"] == "<=" and len(rule["indent"]) == 4 * depth
+        left, start = node(start + 1, depth + 1)
+        other = RULE.fullmatch(lines[start])
+        assert other["sign"] == "> " and len(other["indent"]) == 4 * depth
+        assert (other["feature"], other["threshold"]) == (rule["feature"], rule["threshold"])
+        right, start = node(start + 1, depth + 1)
+        return (int(rule["feature"]), float(rule["threshold"]), left, right), start
+
+    tree, end = node(0, 0)
+    assert end == len(lines)
+    return tree
+
+
+def leaves_of(tree):
+    return leaves_of(tree[2]) + leaves_of(tree[3]) if isinstance(tree, tuple) else [tree]
+
+
+def depth_of(tree):
+    return 1 + max(depth_of(tree[2]), depth_of(tree[3])) if isinstance(tree, tuple) else 0
+
+
+def assert_same_tree(actual, expected):
+    """Same features, thresholds to rounding, leaf weights to the error of the table of Phi."""
+    assert isinstance(actual, tuple) == isinstance(expected, tuple)
+    if not isinstance(actual, tuple):
+        assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
+        return
+    assert actual[0] == expected[0]
+    assert_allclose(actual[1], expected[1], rtol=1e-9, atol=1e-12)
+    assert_same_tree(actual[2], expected[2])
+    assert_same_tree(actual[3], expected[3])
+
+
+def stream(seed, n_rows=500, n_classes=3, missing=0.0):
+    """Gaussian, discrete, constant, duplicate and noise columns; some rows come twice."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(n_classes, n_rows, p=rng.dirichlet(np.full(n_classes, 3.0)))
+    informative = rng.normal(rng.normal(0, 1.5, n_classes)[y], rng.uniform(0.5, 2, n_classes)[y])
+    discrete = (rng.integers(0, 3, n_rows) + y) // 2
+    X = np.column_stack(
+        [informative, discrete, np.full(n_rows, 4.0), rng.normal(1e3, 5, n_rows), informative**2]
+    )
+    twice = rng.random(n_rows) < 0.1
+    X[1:][twice[1:]] = X[:-1][twice[1:]]
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y, rng.choice([0.0, 0.5, 1.0, 1.0, 3.0], n_rows)
+
+
+def assert_agrees(X, y, weights, n_classes, *, checkpoints=5, **params):
+    """Drive both trees through the stream; compare them on the way, and return the quick one."""
+    tree, slow = HoeffdingTreeClassifier(**params), SlowTree(n_classes, **params)
+    queries = X[:: max(1, len(X) // 40)]
+    for rows in np.array_split(np.arange(len(X)), checkpoints):
+        tree.partial_fit(X[rows], y[rows], np.arange(n_classes), weights[rows])
+        for i in rows:
+            slow.learn(X[i].tolist(), int(y[i]), float(weights[i]))
+        assert_same_tree(parse(tree.export_text(decimals=15)), slow.structure())
+        expected = [slow.predict_proba(row) for row in queries.tolist()]
+        assert_allclose(tree.predict_proba(queries), expected, atol=2e-6)
+    return tree
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_agrees_with_slow_tree(seed):
+    """Every rule at once, on weighted streams with all sorts of columns."""
+    n_classes = 2 + seed % 3
+    X, y, weights = stream(seed, n_rows=800, n_classes=n_classes)
+    tree = assert_agrees(
+        X,
+        y,
+        weights,
+        n_classes,
+        grace_period=[30.3, 60.7, 45.2][seed % 3],
+        delta=[0.3, 0.05, 0.1][seed % 3],
+        tau=[0.3, 0.15][seed // 2 % 2],
+        leaf_prediction=["mc", "nb", "nba", "nba"][seed % 4],
+        criterion=["entropy", "entropy", "gini"][seed // 2 % 3],
+        # No grace period is a sum of weights, which rounding would make a near-tie of.
+        weight_count=["sum", "effective"][seed // 4 % 2],
+        n_split_points=[10, 10, 4][seed // 3 % 3],
+        min_branch_fraction=[0.01, 0.1][seed // 5 % 2],
+        weight_scale=[1.0, 2.5][seed // 3 % 2],
+    )
+    assert tree.get_n_leaves() >= 2
+
+
+@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
+def test_agrees_with_slow_tree_on_missing_values(leaf_prediction):
+    """A missing value is left out of the observers and follows the heavier child."""
+    X, y, weights = stream(5, n_rows=600, n_classes=3, missing=0.2)
+    tree = assert_agrees(
+        X, y, weights, 3, grace_period=30.3, delta=0.2, tau=0.3, leaf_prediction=leaf_prediction
+    )
+    assert tree.get_n_leaves() >= 3
+
+
+@pytest.mark.parametrize("limits", [{"max_depth": 1}, {"max_leaves": 3}])
+def test_agrees_with_slow_tree_within_limits(limits):
+    """Leaves that cannot split go on learning."""
+    X, y, weights = stream(3, n_rows=600)
+    assert_agrees(X, y, weights, 3, grace_period=20.3, delta=0.2, tau=0.3, **limits)
+
+
+def test_tie_waits_for_tau():
+    """Two columns that are one: only the tie threshold lets a leaf split, when its bound is met."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(400, 1)), 2, axis=1)
+    y = (X[:, 0] > 0).astype(int)
+    # R = 1 bit, delta = e^-2: the bound is sqrt(1 / n), below .1 after 100 rows.
+    params = {"grace_period": 1, "delta": math.exp(-2), "leaf_prediction": "mc"}
+    never = HoeffdingTreeClassifier(tau=0.0, **params).fit(X, y)
+    assert never.get_n_leaves() == 1
+    tree = HoeffdingTreeClassifier(tau=0.1, max_depth=1, **params).partial_fit(X[:100], y[:100])
+    assert tree.get_n_leaves() == 1
+    assert tree.partial_fit(X[100:102], y[100:102]).get_n_leaves() == 2
+
+
+def test_lead_must_exceed_the_bound():
+    """One perfect column: its lead is the whole bit, so the bound alone decides when to split."""
+    y = np.arange(60) % 2
+    X = y[:, None].astype(float)
+    # sqrt(ln(1 / delta) / 2n) < 1 needs n > ln(1 / delta) / 2 = 20.
+    tree = HoeffdingTreeClassifier(grace_period=2, delta=math.exp(-40), tau=0.0)
+    assert tree.partial_fit(X[:20], y[:20]).get_n_leaves() == 1
+    assert tree.partial_fit(X[20:22], y[20:22]).get_n_leaves() == 2
+
+
+def test_pure_leaf_does_not_split():
+    """Nothing to gain: no split before a second class has come."""
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    tree = HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=1.0)
+    tree.partial_fit(X, np.zeros(500, int), classes=[0, 1])
+    assert tree.get_n_leaves() == 1
+
+
+def test_useless_columns_do_not_split():
+    """Every row comes with either class: no split gains anything, however loose the bound is."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(300, 2)), 2, axis=0)
+    y = np.arange(600) % 2
+    tree = HoeffdingTreeClassifier(grace_period=100, tau=10.0, leaf_prediction="mc").fit(X, y)
+    assert tree.get_n_leaves() == 1
+
+
+def test_inherited_weight_does_not_hide_a_split():
+    """A leaf that inherits much of one class may find a whole bit to gain in its own rows.
+
+    Its observers start empty, so the gain is that of the rows since the last split. The entropy of
+    the leaf's class weights, inherited ones included, is no bound on it.
+    """
+    first = np.array([[0.0, 0.5], [1.0, 0.5]])
+    second = np.column_stack([np.zeros(20), np.tile([0.0, 1.0], 10)])
+    X, y = np.vstack([first, second]), np.append([0, 1], second[:, 1]).astype(int)
+    weights = np.repeat([300.0, 1.0], [2, 20])
+    # The bound is .27 when twenty rows have come, the lead 1, the entropy of (310, 10) is .20.
+    params = {"grace_period": 19.5, "delta": math.exp(-46), "tau": 0.0, "leaf_prediction": "mc"}
+    assert_agrees(X[:2], y[:2], weights[:2], 2, checkpoints=1, **params)
+    tree = assert_agrees(X, y, weights, 2, checkpoints=1, **params)
+    assert tree.get_n_leaves() == 3
+
+
+def test_first_row_of_a_class_is_spread_like_the_others():
+    """A class of one row has the leaf's variance, also when that row was the leaf's first."""
+    others = np.random.default_rng(0).normal(5, 1, (200, 1))
+    X, y = np.vstack([[[0.0]], others]), np.repeat([0, 1], [1, 200])
+    assert_agrees(X, y, np.ones(201), 2, grace_period=1e6, leaf_prediction="nb")
+
+
+def test_class_without_values_is_spread_like_the_others():
+    """A column that one class never shows says of that class what it says of all, wherever 0 is."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal([[1000.0, 0.0]], 1, (200, 2)), np.arange(200) % 2
+    X[y == 0, 0] = np.nan
+    params = {"grace_period": 1e6, "leaf_prediction": "nb"}
+    assert_agrees(X, y, np.ones(200), 2, **params)
+    queries = np.array([[1000.0, 0.0], [1001.0, 1.0]])
+    shifted = HoeffdingTreeClassifier(**params).fit(X - [1000, 0], y)
+    expected = shifted.predict_proba(queries - [1000, 0])
+    assert_allclose(
+        HoeffdingTreeClassifier(**params).fit(X, y).predict_proba(queries), expected, atol=1e-9
+    )
+
+
+def test_missing_value_follows_the_heavier_child():
+    """The side that has more weight takes the rows whose value is unknown, and may change."""
+    X, y = np.repeat([[0.0], [1.0]], [100, 200], axis=0), np.repeat([0, 1], [100, 200])
+    order = np.random.default_rng(0).permutation(300)
+    tree = HoeffdingTreeClassifier(grace_period=50, max_depth=1, leaf_prediction="mc")
+    tree.partial_fit(X[order], y[order])
+    assert_allclose(tree.predict_proba([[0.0], [1.0], [np.nan]]), [[1, 0], [0, 1], [0, 1]])
+    tree.partial_fit([[0.0]], [0], sample_weight=[101.0])
+    assert_allclose(tree.predict_proba([[np.nan]]), [[1, 0]])
+    # And it is learnt where it went.
+    tree.partial_fit([[np.nan]], [1], sample_weight=[67.0])
+    assert_allclose(tree.predict_proba([[0.0], [1.0]]), [[0.75, 0.25], [0, 1]], atol=1e-12)
+
+
+@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
+def test_column_without_values(leaf_prediction):
+    """A column that is always missing changes nothing but the numbers of the columns."""
+    X, y, weights = stream(2)
+    params = {"grace_period": 20, "delta": 0.2, "tau": 0.3, "leaf_prediction": leaf_prediction}
+    plain = HoeffdingTreeClassifier(**params).fit(X, y, weights)
+    with_empty = np.insert(X, 1, np.nan, axis=1)
+    tree = HoeffdingTreeClassifier(**params).fit(with_empty, y, weights)
+    assert plain.get_n_leaves() > 2
+    assert np.array_equal(tree.predict_proba(with_empty), plain.predict_proba(X))
+    assert np.array_equal(tree.feature_importances_, np.insert(plain.feature_importances_, 1, 0.0))
+
+
+def test_nothing_but_missing_values():
+    """Without any value the class weights are all there is to know."""
+    y = np.arange(90) % 3
+    tree = HoeffdingTreeClassifier(grace_period=10, tau=1.0).fit(np.full((90, 4), np.nan), y)
+    assert tree.get_n_leaves() == 1
+    assert_allclose(tree.predict_proba(np.zeros((2, 4))), np.full((2, 3), 1 / 3))
+
+
+def test_a_value_up_to_the_threshold_goes_left():
+    """Equal to the threshold is left, for a row as for the greatest value of a class.
+
+    The thresholds are 1, 2, ..., 10; the first one parts {0, 1} from {11} without a rest.
+    """
+    y = np.arange(400) % 2
+    X = np.where(y == 1, 11.0, np.arange(400) // 2 % 2)[:, None]
+    tree = HoeffdingTreeClassifier(grace_period=50, max_depth=1, leaf_prediction="mc").fit(X, y)
+    feature, threshold, *weights = parse(tree.export_text(decimals=15))
+    assert (feature, threshold) == (0, 1.0)
+    assert_allclose(weights, [200, 200])
+    assert_allclose(tree.predict_proba([[1.0], [np.nextafter(1.0, 2.0)]]), [[1, 0], [0, 1]])
+
+
+# -- Weights.
+
+
+def weighted_params(leaf_prediction, **more):
+    base = {"grace_period": 20, "delta": 0.2, "tau": 0.3, "leaf_prediction": leaf_prediction}
+    return base | more
+
+
+@pytest.mark.parametrize("weight_count", ["sum", "effective"])
+@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
+def test_weight_scale_multiplies_the_weights(leaf_prediction, weight_count):
+    """weight_scale=c is a way to write weights times c, to the bit."""
+    X, y, weights = stream(8)
+    params = weighted_params(leaf_prediction, weight_count=weight_count)
+    scaled = HoeffdingTreeClassifier(weight_scale=3.7, **params).fit(X, y, weights)
+    multiplied = HoeffdingTreeClassifier(**params).fit(X, y, 3.7 * weights)
+    assert multiplied.get_n_leaves() > 1
+    assert scaled.export_text(decimals=17) == multiplied.export_text(decimals=17)
+    assert np.array_equal(scaled.predict_proba(X), multiplied.predict_proba(X))
+
+
+@pytest.mark.parametrize("factor", [7.3, 1e-12, 1e12])
+@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
+def test_effective_weight_has_no_scale(leaf_prediction, factor):
+    """With the effective sample size the unit of the weights does not matter at all."""
+    X, y, weights = stream(9)
+    params = weighted_params(leaf_prediction, weight_count="effective")
+    one = HoeffdingTreeClassifier(**params).fit(X, y, weights)
+    other = HoeffdingTreeClassifier(**params).fit(X, y, factor * weights)
+    assert one.get_n_leaves() > 2
+
+    def without_weights(tree):
+        return re.sub("weight [^)]*", "", tree.export_text(decimals=9))
+
+    assert without_weights(other) == without_weights(one)
+    assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-8)
+
+
+def test_sum_of_weights_counts_towards_the_grace_period():
+    """By default ten rows of weight ten count as a hundred rows do."""
+    y = np.arange(20) % 2
+    X = y[:, None].astype(float)
+    params = {"grace_period": 100, "delta": 0.5, "tau": 1.0}
+    assert HoeffdingTreeClassifier(**params).fit(X, y).get_n_leaves() == 1
+    assert HoeffdingTreeClassifier(**params).fit(X, y, np.full(20, 10.0)).get_n_leaves() == 2
+    effective = HoeffdingTreeClassifier(weight_count="effective", **params)
+    assert effective.fit(X, y, np.full(20, 10.0)).get_n_leaves() == 1
+
+
+# -- Limits.
+
+
+@pytest.mark.parametrize("max_depth", [1, 2, 4])
+def test_max_depth(max_depth):
+    """The limit is met, since the free tree is deeper, and never passed."""
+    X, y, _ = stream(10, n_rows=3000)
+    params = {"grace_period": 10, "delta": 0.5, "tau": 1.0}
+    assert HoeffdingTreeClassifier(**params).fit(X, y).get_depth() > 4
+    tree = HoeffdingTreeClassifier(max_depth=max_depth, **params).fit(X, y)
+    assert tree.get_depth() == max_depth == depth_of(parse(tree.export_text()))
+
+
+@pytest.mark.parametrize("max_leaves", [2, 3, 9])
+def test_max_leaves(max_leaves):
+    """The limit is met and never passed."""
+    X, y, _ = stream(10, n_rows=3000)
+    tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0, max_leaves=max_leaves)
+    for rows in np.array_split(np.arange(3000), 6):
+        tree.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+        assert tree.get_n_leaves() <= max_leaves
+    assert tree.get_n_leaves() == max_leaves == len(leaves_of(parse(tree.export_text())))
+
+
+@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
+def test_memory_of_a_small_tree(leaf_prediction):
+    """One leaf, 20 features, 6 classes: less than 10 kB (river: 404 kB)."""
+    X = np.random.default_rng(0).normal(size=(600, 20))
+    tree = HoeffdingTreeClassifier(grace_period=1e6, leaf_prediction=leaf_prediction)
+    tree.fit(X, np.arange(600) % 6)
+    assert tree.get_n_leaves() == 1
+    # The means and variances alone take 2 * 20 * 6 * 8 = 1920 bytes.
+    assert 1920 < tree._learner.nbytes < 10_000
+
+
+@pytest.mark.parametrize("leaf_prediction", ["mc", "nba"])
+def test_memory_does_not_follow_the_rows(leaf_prediction):
+    """Once all leaves and all classes in them are there, rows cost nothing."""
+    X, y, _ = stream(11, n_rows=2000)
+    tree = HoeffdingTreeClassifier(
+        grace_period=10, delta=0.5, tau=1.0, max_leaves=8, leaf_prediction=leaf_prediction
+    ).fit(X, y)
+    assert tree.get_n_leaves() == 8
+    # Every class into every leaf.
+    for label in range(3):
+        tree.partial_fit(X, np.full(2000, label))
+    before = tree._learner.nbytes
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        tree.partial_fit(rng.normal(size=(5000, 5)) * 100, rng.integers(0, 3, 5000))
+    assert tree._learner.nbytes == before
+
+
+@pytest.mark.parametrize(
+    ("max_features", "expected"),
+    [(3, 3), (0.25, 3), ("sqrt", 3), ("log2", 3), (1, 1), (None, 12), (50, 12), (1.0, 12)],
+)
+def test_max_features(max_features, expected):
+    """No more than that many columns are looked at, and the same ones for the same seed."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 12))
+    y = (X @ rng.normal(size=12) > 0).astype(int)
+    params = {"grace_period": 5, "delta": 0.5, "tau": 1.0, "max_features": max_features}
+    used = []
+    for seed in range(6):
+        tree = HoeffdingTreeClassifier(random_state=seed, **params).fit(X, y)
+        again = HoeffdingTreeClassifier(random_state=seed, **params).fit(X, y)
+        assert tree.export_text(decimals=17) == again.export_text(decimals=17)
+        used.append(frozenset(np.flatnonzero(tree.feature_importances_)))
+        assert len(used[-1]) == expected
+        # The other columns do not matter for the votes either.
+        other = X.copy()
+        other[:, sorted(set(range(12)) - used[-1])] = 1e6
+        assert np.array_equal(tree.predict_proba(other), tree.predict_proba(X))
+    assert len(set(used)) > 1 or expected == 12
+
+
+# -- What the tree tells of itself.
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_reports_agree_with_each_other(seed):
+    """Depth, leaves, features and weights are those of the exported text."""
+    X, y, weights = stream(seed, n_rows=1500)
+    tree = HoeffdingTreeClassifier(grace_period=20, delta=0.3, tau=0.5, leaf_prediction="mc")
+    tree.fit(X, y, weights)
+    text = tree.export_text(decimals=12)
+    parsed = parse(text)
+    assert tree.get_n_leaves() == len(leaves_of(parsed)) > 3
+    assert tree.get_depth() == depth_of(parsed)
+
+    def features(node):
+        return {node[0]} | features(node[2]) | features(node[3]) if type(node) is tuple else set()
+
+    importances = tree.feature_importances_
+    assert set(np.flatnonzero(importances)) == features(parsed)
+    assert_allclose(importances.sum(), 1.0)
+    assert np.all(importances >= 0)
+    # Routing rows by the text gives the printed class, that of the greatest vote.
+    labels = [int(match["label"]) for match in map(LEAF.fullmatch, text.split("\n")) if match]
+    leaf_numbers = iter(range(len(labels)))
+
+    def number(node):
+        if not isinstance(node, tuple):
+            return labels[next(leaf_numbers)]
+        return node[0], node[1], number(node[2]), number(node[3])
+
+    def route(node, row):
+        while isinstance(node, tuple):
+            node = node[2] if row[node[0]] <= node[1] else node[3]
+        return node
+
+    numbered = number(parsed)
+    assert [route(numbered, row) for row in X] == tree.predict(X).tolist()
+
+
+def test_importance_is_gain_times_weight():
+    """Two splits by hand: the root halves the impurity of all rows, the next that of half of them.
+
+    Four equally frequent cells of two binary columns, the first of which parts classes {0, 1} from
+    {2}; the second parts 0 from 1 on the left alone.
+    """
+    cells = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (3000, 1))
+    y = np.select([cells[:, 0] == 1, cells[:, 1] == 1], [2, 1], 0)
+    tree = HoeffdingTreeClassifier(grace_period=2000, leaf_prediction="mc").fit(cells, y)
+    # 1.5 bits at the root of which column 0 gives one; left of it the other bit, for half the rows.
+    assert tree.get_n_leaves() == 3
+    assert_allclose(tree.feature_importances_, [2 / 3, 1 / 3], rtol=1e-6)
+
+
+def test_importances_of_a_single_leaf_are_zero():
+    """No split, no gain."""
+    tree = HoeffdingTreeClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    assert tree.get_depth() == 0
+    assert tree.get_n_leaves() == 1
+    assert tree.feature_importances_.tolist() == [0.0, 0.0]
+    assert tree.export_text() == "|--- class: 0 (weight 2.00)"
+
+
+def test_export_text_options():
+    """Names, a cut and decimals as asked for; wrong names are refused."""
+    y = np.arange(800) % 2
+    X = np.column_stack([11.0 * y, np.zeros(800)])
+    labels = np.array(["no", "yes"])[y]
+    tree = HoeffdingTreeClassifier().fit(X, labels)
+    expected = [
+        "|--- size <= 1.0",
+        "|   |--- class: no (weight 400.0)",
+        "|--- size >  1.0",
+        "|   |--- class: yes (weight 400.0)",
+    ]
+    assert tree.export_text(feature_names=["size", "k"], decimals=1).split("\n") == expected
+    assert tree.export_text(max_depth=0, decimals=0) == "|--- ... (weight 800)"
+    with pytest.raises(ValueError, match="feature_names"):
+        tree.export_text(feature_names=["size"])
