@@ -24,8 +24,9 @@ class AdaOLMR(OnlineBooster):
     estimator : estimator, list of estimators or None, default=None
         The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
         of them; learner i is a clone of entry i modulo the list's length. Those of this package
-        run compiled. None: Hoeffding trees with loose random parameters, which split early.
-        :func:`recommended_learners` gives a list that ranks better, and faster.
+        run compiled. None: Hoeffding trees with loose random parameters, which split early and
+        have 256 leaves at the most. :func:`recommended_learners` gives a list that ranks better,
+        and faster.
     n_estimators : int, default=100
         Number of weak learners.
     max_features : int, float, {"sqrt", "log2"} or None, default=20

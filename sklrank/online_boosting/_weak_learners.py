@@ -144,8 +144,12 @@ def recommended_learners(n_estimators: int = 22) -> list[OnlineClassifier]:
 
 
 def random_tree(random_state):
-    """A Hoeffding tree with loose random parameters, so that it splits early and unlike others."""
+    """A Hoeffding tree with loose random parameters, so that it splits early and unlike others.
+
+    It would go on splitting for ever: a bound on its leaves bounds memory and time.
+    """
     return HoeffdingTreeClassifier(
+        max_leaves=256,
         leaf_prediction="mc",
         grace_period=random_state.uniform(10, 40),
         delta=10 ** random_state.uniform(-2, -0.05),

@@ -72,4 +72,5 @@ cdef class HoeffdingTree(OnlineLearner):
     ) except -1 nogil
     cdef Py_ssize_t new_row(self) except -1 nogil
     cdef int reserve_leaf(self) except -1
+    cdef int drop_observers(self) except -1
     cdef int reserve_row(self) except -1

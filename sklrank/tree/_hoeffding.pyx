@@ -384,6 +384,9 @@ cdef class HoeffdingTree(OnlineLearner):
         node.threshold = threshold
         node.gain = gain
         node.child = <int>child
+        if self.leaf_prediction == MAJORITY_CLASS and self.n_leaves == self.max_leaves:
+            with gil:
+                self.drop_observers()
         return 0
 
     # -- Room for more.
@@ -414,6 +417,15 @@ cdef class HoeffdingTree(OnlineLearner):
         self.leaves = enlarged(self.leaves, n_leaves)
         self.counts = enlarged(self.counts, n_leaves)
         self.observers = enlarged(self.observers, n_leaves, NONE)
+        return 0
+
+    cdef int drop_observers(self) except -1:
+        # A tree that will not grow any more has no use for them.
+        self.observers[:] = NONE
+        self.n_rows = self.n_free = 0
+        self.stats = np.empty((0, N_STATS * self.n_columns))
+        self.densities = np.empty((0, self.n_densities))
+        self.free_rows = np.empty(0, dtype=np.int32)
         return 0
 
     cdef int reserve_row(self) except -1:
