@@ -84,12 +84,11 @@ class OnlineLogisticRegression(OnlineClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.utils import shuffle
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from sklrank.linear_model import OnlineLogisticRegression
-    >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
-    >>> model = OnlineLogisticRegression().fit(X[:100], y[:100])
-    >>> bool(model.score(X[100:], y[100:]) > 0.9)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = OnlineLogisticRegression().fit(X[:400], y[:400])
+    >>> bool(model.score(X[400:], y[400:]) > 0.95)
     True
     """
 
