@@ -15,7 +15,8 @@ cdef struct Pairs:
 cdef class CostRule:
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_learners
-    cdef readonly bint learns_weights
+    cdef readonly bint learns_weights   # whether the learners' weights follow the costs
+    cdef readonly bint single_label     # whether a learner's whole vote goes to one label
 
     # To be called once before the costs of a round are asked for.
     cdef int start_round(self, const Pairs* pairs) except -1 nogil

@@ -7,6 +7,7 @@ class CostRule:
     n_labels: int
     n_learners: int
     learns_weights: bool
+    single_label: bool
     def __init__(self, n_labels: int, n_learners: int) -> None: ...
     def cost_vector(
         self,

@@ -100,6 +100,8 @@ cdef class PotentialCosts(CostRule):
         self.edge = edge
         self.loss = loss
         self.kind = LOSSES[loss]
+        # Theorem 2 asks for single-label votes where the loss is not convex.
+        self.single_label = self.kind == RANK
         self.walks = {}
         self.n_favoured = 0
 

@@ -123,9 +123,5 @@ class OnlineBMR(OnlineBooster):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    @property
-    def _single_label(self):
-        return self.loss == "rank"
-
     def _make_cost_rule(self, n_labels):
         return PotentialCosts(n_labels, self.n_estimators, self.edge, self.loss)

@@ -48,7 +48,6 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
     """
 
     _hedge = False
-    _single_label = False
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -239,7 +238,8 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         """Weight of each expert: how likely Hedge is to follow it in the next round."""
         check_is_fitted(self, "classes_")
         if self._log_expert_weights is None:
-            return np.eye(1, self.n_estimators, self.n_estimators - 1)[0]
+            n_experts = len(self.estimators_)
+            return np.eye(1, n_experts, n_experts - 1)[0]
         weights = np.exp(self._log_expert_weights - self._log_expert_weights.max())
         return weights / weights.sum()
 
@@ -303,13 +303,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
             )
 
     def _rounds(self, n_threads=1):
-        return Rounds(
-            self._learners,
-            self.estimators_features_,
-            self._cost_rule,
-            self._single_label,
-            n_threads,
-        )
+        return Rounds(self._learners, self.estimators_features_, self._cost_rule, n_threads)
 
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))

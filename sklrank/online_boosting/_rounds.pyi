@@ -11,7 +11,6 @@ class Rounds(Team):
         learners: list[OnlineLearner],
         columns: list[NDArray[np.intp]],
         rule: CostRule,
-        single_label: bool = False,
         n_threads: int = 1,
     ) -> None: ...
     def decide(

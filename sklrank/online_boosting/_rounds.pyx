@@ -44,15 +44,12 @@ cdef class Rounds(Team):
         The columns of a row that each learner sees.
     rule : CostRule
         How votes are priced.
-    single_label : bool
-        Whether the whole vote of a learner goes to the first of its favourite labels.
     n_threads : int
         Threads that share the learners.
     """
 
     cdef list learners
     cdef CostRule rule
-    cdef bint single_label
     cdef Py_ssize_t n_learners, n_labels, n_columns
     cdef Py_ssize_t[::1] addresses          # of the learners, for use without the GIL
     cdef const Py_ssize_t[::1] columns      # of all learners, one after the other
@@ -71,13 +68,11 @@ cdef class Rounds(Team):
     cdef double[:, :, ::1] scratch          # (n_threads, 6, n_labels)
 
     def __init__(
-        self, list learners, list columns, CostRule rule, bint single_label=False,
-        Py_ssize_t n_threads=1,
+        self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1
     ):
         cdef Py_ssize_t i
         self.learners = learners
         self.rule = rule
-        self.single_label = single_label
         self.n_learners = len(learners)
         self.n_labels = rule.n_labels
         self.addresses = np.empty(self.n_learners, dtype=np.intp)
@@ -216,7 +211,8 @@ cdef class Rounds(Team):
                 self.values[j] = self.row[self.columns[j]]
             h = &self.votes[i, 0]
             (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
-            if self.single_label:
+            if self.rule.single_label:
+                # To the first of its favourite labels.
                 best = 0
                 for l in range(1, self.n_labels):
                     if h[l] > h[best]:
