@@ -50,14 +50,16 @@ def test_ridge_regresses_on_the_negative_costs():
 
 
 def test_one_versus_rest_learns_every_label_with_the_weight_of_the_row():
-    """Eq. 3: max(c) - min(c), for relevant and irrelevant labels alike."""
+    """Twice Eq. 9, for relevant and irrelevant labels alike; times a sample weight."""
     logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7)
-    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
+    sample_weight = RANDOM.choice([0.5, 1.0, 3.0], len(X))
+    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0)
+    model.fit(X, Y, sample_weight=sample_weight)
     W, squares = np.zeros((4, 4)), np.ones((4, 4))
-    costs, F = first_costs(), standardised(10.0)
+    F = standardised(10.0)
     F[:, :3] /= np.sqrt(3)
     for t in np.flatnonzero(TAUGHT):
-        slopes = np.ptp(costs[t]) * (expit(F[t] @ W) - Y[t])
+        slopes = sample_weight[t] * (expit(F[t] @ W) - Y[t])
         g = np.outer(F[t], slopes)
         squares += g**2
         W -= 0.7 * g / np.sqrt(squares)
