@@ -6,18 +6,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import _fit_context
-from sklrank._validation import (
-    check_classes,
-    check_target,
-    check_weights,
-    relevance_lists,
-    unchanged_on_error,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,16 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["OnlineClassifier", "draw_columns"]
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator):
+class OnlineClassifier(OnlineEstimator):
     """A classifier around one compiled :class:`~sklrank._online_learner.OnlineLearner`.
 
-    A subclass makes the learner from its parameters (`_make_learner`) and says whether it takes
-    missing values (`_allow_nan`) and label indicators (`_multilabel`). Boosters use `start` and
+    A subclass makes the learner from its parameters (`_make_learner`). Boosters use `start` and
     drive the learner themselves.
     """
-
-    _allow_nan = False
-    _multilabel = False
 
     def _make_learner(self, n_features, n_classes, random_state):
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
@@ -88,7 +77,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If the data are malformed or hold one class only; a fitted model stays as it was.
         """
-        return self._learn(X, y, None, sample_weight, restart=True)
+        rows = self._prepare(X, y, None, sample_weight, restart=True)
+        self._learner.learn_rows(*rows)
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -124,41 +115,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        return self._learn(X, y, classes, sample_weight, restart=not hasattr(self, "classes_"))
-
-    def _learn(self, X, y, classes, sample_weight, restart):
-        with unchanged_on_error(self):
-            X = self._check_rows(X, y, reset=restart)
-            target = check_target(y, multilabel=self._multilabel)
-            if len(target.values) != len(X):
-                raise ValueError(f"y has {len(target.values)} rows and X has {len(X)}")
-            weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
-            if restart:
-                classes = check_classes(target, classes)
-            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-                raise ValueError(
-                    f"classes={np.asarray(classes).tolist()!r} differs from the first call's "
-                    f"{self.classes_.tolist()!r}; leave it out, or call fit to start anew"
-                )
-            indptr, labels = relevance_lists(target, classes if restart else self.classes_)
-            if restart:
-                self.start(X.shape[1], classes)
-        self._learner.learn_rows(X, indptr, labels, weights)
+        first = not hasattr(self, "classes_")
+        rows = self._prepare(X, y, classes, sample_weight, restart=first)
+        self._learner.learn_rows(*rows)
         return self
 
-    def _check_rows(self, X, y="no_validation", *, reset):
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan" if self._allow_nan else True,
-        )
+    def _start(self, classes):
+        self.start(self.n_features_in_, classes)
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probability of each class.
@@ -191,12 +154,6 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """
         probabilities = self.predict_proba(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._allow_nan
-        tags.classifier_tags.multi_label = self._multilabel
-        return tags
 
 
 def draw_columns(max_features, n_features: int, random_state) -> np.ndarray:

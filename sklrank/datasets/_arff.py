@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import Bunch
 
-from ._arff_reader import ArffFile, Attribute, read_arff
+from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
 
 _RELEVANCE = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
 _MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d+)\b")

@@ -18,72 +18,42 @@ learner of Ada.OLMR, and less for the next ones, the better a row is ranked alre
 """
 
 from libc.math cimport exp, fabs, sqrt
-from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank.linear_model._linear_learner cimport normalise
 
-cdef class LogisticLearner(OnlineLearner):
+
+cdef class LogisticLearner(LinearLearner):
     """The compiled learner; OnlineLogisticRegression documents and checks the parameters."""
 
     def __init__(
         self, FeatureMap features, Py_ssize_t n_classes, bint multinomial, double learning_rate,
         double alpha,
     ):
-        self.features = features
-        self.n_features = features.n_features
-        self.n_classes = n_classes
+        super().__init__(features, n_classes)
         self.multinomial = multinomial
         self.learning_rate = learning_rate
         self.alpha = alpha
-        n = features.n_outputs
-        self.weights = np.zeros((n, n_classes))
-        self.squares = np.ones((n, n_classes))
-        self.row = np.empty(n)
-        self.columns = np.empty(features.n_columns + 1)
-        self.slopes = np.empty(n_classes)
+        self.squares = np.ones((features.n_outputs, n_classes))
 
-    cdef int predict(self, const double* x, double* votes) except -1 nogil:
-        # Own memory, so that threads may share a trained model.
-        cdef Py_ssize_t n = self.features.n_outputs
-        cdef double* memory = <double*>malloc((n + self.features.n_columns + 1) * sizeof(double))
+    cdef void vote(self, double* values) noexcept nogil:
         cdef Py_ssize_t l
-        cdef double total = 0.0
-        if memory == NULL:
-            with gil:
-                raise MemoryError
-        self.features.transform(x, memory, memory + n)
-        self.margins(memory, votes)
-        free(memory)
         if self.multinomial:
-            softmax(votes, self.n_classes)
-            return 0
+            softmax(values, self.n_classes)
+            return
         for l in range(self.n_classes):
-            votes[l] = sigmoid(votes[l])
-            total += votes[l]
-        for l in range(self.n_classes):
-            votes[l] = votes[l] / total if total > 0.0 else 1.0 / self.n_classes
-        return 0
-
-    cdef void margins(self, const double* row, double* values) noexcept nogil:
-        cdef Py_ssize_t j, l
-        cdef const double* weights
-        for l in range(self.n_classes):
-            values[l] = 0.0
-        for j in range(self.features.n_outputs):
-            weights = &self.weights[j, 0]
-            for l in range(self.n_classes):
-                values[l] += row[j] * weights[l]
+            values[l] = sigmoid(values[l])
+        normalise(values, self.n_classes)
 
     cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
         cdef Py_ssize_t j, l
         cdef double* row = &self.row[0]
-        cdef double* slopes = &self.slopes[0]
+        cdef double* slopes = &self.values[0]
         cdef double* weights
         cdef double* squares
         cdef double g, weight
-        self.features.transform(x, row, &self.columns[0])
-        self.margins(row, slopes)
+        self.evaluate(x)
         weight = self.ask(lesson)
         if weight <= 0.0:
             return 0
@@ -98,8 +68,8 @@ cdef class LogisticLearner(OnlineLearner):
         return 0
 
     cdef double ask(self, const Lesson* lesson) noexcept nogil:
-        # Turn the margins in `slopes` into the slopes of the loss; returns the lesson's weight.
-        cdef double* slopes = &self.slopes[0]
+        # Turn the margins in `values` into the slopes of the loss; returns the lesson's weight.
+        cdef double* slopes = &self.values[0]
         cdef double weight = 0.0, mean
         cdef Py_ssize_t i, l
         for i in range(lesson.n_labels):
@@ -126,11 +96,6 @@ cdef class LogisticLearner(OnlineLearner):
         for l in range(self.n_classes):
             slopes[l] *= weight
         return weight
-
-    @property
-    def weight_table(self):
-        """Copy of the weights `(n_outputs, n_classes)`; the last row is the intercept."""
-        return np.array(self.weights)
 
     def __reduce__(self):
         arguments = (

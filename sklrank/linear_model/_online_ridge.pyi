@@ -1,11 +1,7 @@
-import numpy as np
-from numpy.typing import NDArray
-
-from sklrank._online_learner import OnlineLearner
 from sklrank.linear_model._feature_map import FeatureMap
+from sklrank.linear_model._linear_learner import LinearLearner
 
-class RidgeLearner(OnlineLearner):
-    features: FeatureMap
+class RidgeLearner(LinearLearner):
     alpha: float
     drift: float
     sharpness: float
@@ -17,5 +13,3 @@ class RidgeLearner(OnlineLearner):
         drift: float,
         sharpness: float,
     ) -> None: ...
-    @property
-    def weight_table(self) -> NDArray[np.float64]: ...

@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
-from sklrank._validation import (
-    check_classes,
-    check_target,
-    check_weights,
-    relevance_lists,
-    unchanged_on_error,
-)
 from sklrank.base import LabelRankerMixin
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
     allow_nan,
-    check_templates,
     compiled_learners,
     make_weak_learners,
 )
@@ -40,7 +32,7 @@ __all__ = ["OnlineBooster"]
 BATCH = 1000
 
 
-class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
     A subclass says how votes are priced (`_make_cost_rule`) and whether Hedge chooses the expert
@@ -48,6 +40,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
     """
 
     _hedge = False
+    _takes_indicators = True
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -217,7 +210,7 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
             relevant labels with more, and for the irrelevant ones with less, than that share.
         """
         scores = self._label_scores(X)
-        if self._multilabel:
+        if self._learns_indicators:
             return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
 
@@ -245,32 +238,15 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
 
     @property
     def _two_classes(self):
-        return not self._multilabel and len(self.classes_) == 2
+        return not self._learns_indicators and len(self.classes_) == 2
 
-    def _prepare(self, X, y, classes, sample_weight, *, restart):
-        # All checks come before anything is learnt, so that bad input leaves the model as it was.
-        with unchanged_on_error(self):
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None"
-                )
-            check_templates(self.estimator)
-            X = self._check_rows(X, reset=restart)
-            target = check_target(y, multilabel=True)
-            if target.values.shape[0] != len(X):
-                raise ValueError(f"y has {target.values.shape[0]} rows and X has {len(X)}")
-            weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
-            if restart:
-                self._start(target, check_classes(target, classes))
-            else:
-                self._check_same_labels(target, classes)
-            indptr, labels = relevance_lists(target, self.classes_)
-        return X, indptr, labels, weights
+    @property
+    def _takes_nan(self):
+        return allow_nan(self.estimator)
 
-    def _start(self, target, classes):
+    def _start(self, classes):
         n_labels = len(classes)
         self.classes_ = classes
-        self._multilabel = target.multilabel
         self._random_state = check_random_state(self.random_state)
         self.estimators_, self.estimators_features_ = make_weak_learners(
             self.estimator,
@@ -288,19 +264,6 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
         self.estimator_weights_ = np.full(self.n_estimators, start)
         self._log_expert_weights = np.zeros(self.n_estimators) if self._hedge else None
         self.n_rounds_ = 0
-
-    def _check_same_labels(self, target, classes):
-        if target.multilabel != self._multilabel:
-            kinds = ("class labels", "an indicator of labels")
-            raise ValueError(
-                f"y holds {kinds[target.multilabel]}, but the first call had "
-                f"{kinds[self._multilabel]}; call fit to start anew"
-            )
-        if classes is not None and set(np.ravel(classes)) != set(self.classes_):
-            raise ValueError(
-                f"classes={np.ravel(classes).tolist()} differs from the first call's "
-                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
-            )
 
     def _rounds(self, n_threads=1):
         return Rounds(self._learners, self.estimators_features_, self._cost_rule, n_threads)
@@ -323,22 +286,6 @@ class OnlineBooster(LabelRankerMixin, ClassifierMixin, BaseEstimator, metaclass=
             )
             if self.verbose:
                 print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
-
-    def _check_rows(self, X, *, reset):
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite="allow-nan" if allow_nan(self.estimator) else True,
-        )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.allow_nan = allow_nan(self.estimator)
-        return tags
 
 
 def take_lists(indptr, labels, order):

@@ -101,7 +101,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
     True
     """
 
-    _allow_nan = True
+    _takes_nan = True
     _parameter_constraints: dict = {
         "grace_period": [Interval(Real, 0, None, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],

@@ -1,0 +1,90 @@
+"""What every estimator that learns row by row does before it learns: check, and start anew."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import validate_data
+
+from sklrank._validation import (
+    Target,
+    check_classes,
+    check_target,
+    check_weights,
+    relevance_lists,
+    unchanged_on_error,
+)
+
+__all__ = ["OnlineEstimator"]
+
+
+class OnlineEstimator(ClassifierMixin, BaseEstimator):
+    """Base of the online classifiers and boosters.
+
+    A subclass starts a model in `_start(target, classes)`, which sets `classes_`, and says what it
+    takes: missing values (`_takes_nan`), label indicators (`_takes_indicators`).
+    """
+
+    _takes_indicators = False
+    _learns_indicators = False  # what the first call brought
+
+    @property
+    def _takes_nan(self):
+        return False
+
+    def _prepare(self, X, y, classes, sample_weight, *, restart):
+        """Check all that is to be learnt; where `restart`, forget what was learnt before.
+
+        Bad input is refused before anything is learnt, and leaves the model as it was.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features), C-contiguous float64
+        indptr, labels : ndarrays of intp
+            Relevance lists, see `_validation`.
+        weights : ndarray of shape (n_samples,)
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        with unchanged_on_error(self):
+            X = self._check_rows(X, reset=restart)
+            target = check_target(y, multilabel=self._takes_indicators)
+            if target.values.shape[0] != len(X):
+                raise ValueError(f"y has {target.values.shape[0]} rows and X has {len(X)}")
+            weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
+            if restart:
+                self._learns_indicators = target.multilabel
+                self._start(check_classes(target, classes))
+            else:
+                self._check_same_labels(target, classes)
+            indptr, labels = relevance_lists(target, self.classes_)
+        return X, indptr, labels, weights
+
+    def _check_same_labels(self, target: Target, classes):
+        if target.multilabel != self._learns_indicators:
+            kinds = ("class labels", "an indicator of labels")
+            raise ValueError(
+                f"y holds {kinds[target.multilabel]}, but the first call had "
+                f"{kinds[self._learns_indicators]}; call fit to start anew"
+            )
+        if classes is not None and set(np.ravel(classes)) != set(self.classes_):
+            raise ValueError(
+                f"classes={np.ravel(classes).tolist()} differs from the first call's "
+                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
+            )
+
+    def _check_rows(self, X, *, reset):
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan" if self._takes_nan else True,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_nan
+        tags.classifier_tags.multi_label = self._takes_indicators
+        return tags
