@@ -2,6 +2,8 @@
 
 Every estimator follows scikit-learn's conventions; see the subpackages:
 
+Threads may share a model to predict; while one of them lets it learn, no other may use it.
+
 - :mod:`sklrank.online_boosting`: boosting that learns row by row and ranks labels.
 - :mod:`sklrank.tree`: incremental decision trees.
 - :mod:`sklrank.linear_model`: online linear models.
@@ -10,5 +12,35 @@ Every estimator follows scikit-learn's conventions; see the subpackages:
 - :mod:`sklrank.datasets`: readers of benchmark files, and synthetic streams.
 """
 
+import importlib
+
 __version__ = "0.1.0"
-__all__ = ["__version__"]
+
+_SUBPACKAGES = (
+    "datasets",
+    "linear_model",
+    "metrics",
+    "model_selection",
+    "online_boosting",
+    "tree",
+)
+__all__ = ["__version__", *_SUBPACKAGES]
+
+try:
+    import sklrank._online_learner  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"This copy of sklrank, {__path__[0]!r}, is not compiled. Python found the source folder "
+        "first: leave the checkout to use the installed package, or install it in place by "
+        "pip install -e ."
+    ) from error
+
+
+def __getattr__(name):
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"sklrank.{name}")
+    raise AttributeError(f"module 'sklrank' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -6,11 +6,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import _fit_context
+from sklrank._validation import lists_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,18 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineClassifier", "draw_columns"]
 
+# Rows between two looks at the keyboard: the compiled loop does not heed it.
+BATCH = 10_000
+
 
 class OnlineClassifier(OnlineEstimator):
     """A classifier around one compiled :class:`~sklrank._online_learner.OnlineLearner`.
 
-    A subclass makes the learner from its parameters (`_make_learner`). Boosters use `start` and
+    A subclass makes the learner from its parameters (`_make_learner`). Boosters use `_begin` and
     drive the learner themselves.
     """
 
     def _make_learner(self, n_features, n_classes, random_state):
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
 
-    def start(self, n_features, classes, random_state=None):
+    def _begin(self, n_features, classes, random_state=None):
         """Set up an untrained model for `n_features` columns and these classes.
 
         Parameters
@@ -77,9 +81,7 @@ class OnlineClassifier(OnlineEstimator):
         ValueError
             If the data are malformed or hold one class only; a fitted model stays as it was.
         """
-        rows = self._prepare(X, y, None, sample_weight, restart=True)
-        self._learner.learn_rows(*rows)
-        return self
+        return self._learn(*self._prepare(X, y, None, sample_weight, restart=True))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -116,12 +118,16 @@ class OnlineClassifier(OnlineEstimator):
             it was.
         """
         first = not hasattr(self, "classes_")
-        rows = self._prepare(X, y, classes, sample_weight, restart=first)
-        self._learner.learn_rows(*rows)
+        return self._learn(*self._prepare(X, y, classes, sample_weight, restart=first))
+
+    def _learn(self, X, indptr, labels, weights):
+        for batch in gen_batches(len(X), BATCH):
+            lists = lists_of_rows(indptr, labels, batch)
+            self._learner.learn_rows(X[batch], *lists, weights[batch])
         return self
 
     def _start(self, classes):
-        self.start(self.n_features_in_, classes)
+        self._begin(self.n_features_in_, classes)
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probability of each class.

@@ -54,6 +54,7 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
             weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
             if restart:
                 self._learns_indicators = target.multilabel
+                self._learns_nan = self._takes_nan
                 self._start(check_classes(target, classes))
             else:
                 self._check_same_labels(target, classes)
@@ -67,20 +68,26 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
                 f"y holds {kinds[target.multilabel]}, but the first call had "
                 f"{kinds[self._learns_indicators]}; call fit to start anew"
             )
-        if classes is not None and set(np.ravel(classes)) != set(self.classes_):
+        if classes is None:
+            return
+        # Class labels are a set; the names of an indicator's columns have their order.
+        given = np.ravel(classes) if self._learns_indicators else np.unique(classes)
+        if not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"classes={np.ravel(classes).tolist()} differs from the first call's "
                 f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
             )
 
     def _check_rows(self, X, *, reset):
+        # What a fitted model takes does not change with its parameters.
+        takes_nan = self._takes_nan if reset else getattr(self, "_learns_nan", self._takes_nan)
         return validate_data(
             self,
             X,
             reset=reset,
             dtype=np.float64,
             order="C",
-            ensure_all_finite="allow-nan" if self._takes_nan else True,
+            ensure_all_finite="allow-nan" if takes_nan else True,
         )
 
     def __sklearn_tags__(self):

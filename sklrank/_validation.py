@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 
 __all__ = [
     "Target",
     "check_classes",
     "check_target",
     "check_weights",
+    "lists_of_rows",
     "relevance_lists",
     "unchanged_on_error",
 ]
@@ -34,6 +35,9 @@ class Target(NamedTuple):
 def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels, or where `multilabel` allows it an indicator of labels."""
     y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+    if sparse.issparse(y):
+        y = y.astype(np.float64)
+        y.sum_duplicates()
     if y.ndim == 2 and _is_indicator(y):
         if not multilabel:
             raise ValueError(
@@ -43,8 +47,10 @@ def check_target(y, *, multilabel: bool) -> Target:
         return Target(y, True)
     if y.ndim == 2 and y.shape[1] > 1:
         check_classification_targets(y)
+        values = np.unique(y.data if sparse.issparse(y) else y)
         raise ValueError(
-            f"y must hold class labels, or 0 and 1 in one column a label; got {type_of_target(y)}"
+            "y must hold class labels of shape (n_samples,), or 0 and 1 in one column a label; got "
+            f"{y.shape[1]} columns of the values {values[:5].tolist()}"
         )
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
@@ -118,6 +124,12 @@ def relevance_lists(target: Target, classes):
     return np.arange(len(labels) + 1, dtype=np.intp), labels
 
 
+def lists_of_rows(indptr, labels, rows: slice):
+    """The relevance lists of some rows that follow each other."""
+    first, last = indptr[rows.start], indptr[rows.stop]
+    return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
+
+
 def check_weights(sample_weight, n_samples: int, *, positive: bool):
     """Weights `(n_samples,)` of rows, float64 and >= 0; where `positive`, not all of them zero."""
     if sample_weight is None:
@@ -146,7 +158,7 @@ def unchanged_on_error(estimator):
     before = vars(estimator).copy()
     try:
         yield
-    except Exception:
+    except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise

@@ -19,7 +19,8 @@ __all__ = ["LabelRankerMixin"]
 class LabelRankerMixin:
     """Rankings of the labels, for an estimator that scores them.
 
-    The estimator defines `_label_scores(X)`, the scores `(n_samples, n_labels)`, and `classes_`.
+    The estimator defines `_label_scores(X)`, the scores `(n_samples, n_labels)`, `classes_`, and
+    whether it learns indicators of labels or class labels, `_learns_indicators`.
     A higher score ranks a label earlier; among equal scores the smaller label comes first.
     """
 
@@ -62,7 +63,7 @@ class LabelRankerMixin:
             If `k` is out of range.
         """
         scores = self._label_scores(X)
-        if not isinstance(k, Integral) or not 1 <= k <= scores.shape[1]:
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= scores.shape[1]:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )
@@ -86,9 +87,9 @@ class LabelRankerMixin:
             For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
             loss; for class labels the accuracy.
         """
-        if getattr(y, "ndim", None) == 2 or np.ndim(y) == 2:
+        if self._learns_indicators:
             return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
-        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        return accuracy_score(np.ravel(y), self.predict(X), sample_weight=sample_weight)
 
 
 def _best_first(scores):

@@ -144,7 +144,7 @@ def test_probabilities(model, n_classes):
 
 def test_untrained_model_knows_nothing(model):
     """Declared classes and no weight: all classes are as likely, and a tie goes to the first."""
-    model.start(4, np.array(["a", "b", "c"]))
+    model._begin(4, np.array(["a", "b", "c"]))
     assert_allclose(model.predict_proba(np.ones((2, 4))), np.full((2, 3), 1 / 3))
     assert model.predict(np.ones((1, 4))).tolist() == ["a"]
 

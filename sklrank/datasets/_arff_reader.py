@@ -25,8 +25,10 @@ from scipy import sparse
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{]+)\s*(.*)", re.DOTALL)
-_VALUE = re.compile(rf"\s*({_QUOTED}|[^,'\"]*)\s*(?:,|$)")
-_INDEX_AND_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|[^,'\"]*)\s*(?:,|$)")
+# White space belongs to one part only of a pattern: a long run of it must not be tried in all ways.
+_PLAIN = r"(?:[^\s,'\"]+(?:\s+[^\s,'\"]+)*)?"
+_VALUE = re.compile(rf"\s*({_QUOTED}|{_PLAIN})\s*(?:,|$)")
+_INDEX_AND_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN})\s*(?:,|$)")
 _ESCAPED = re.compile(r"\\(.)")
 _CONTROL_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t"}
 _NUMERIC_TYPES = ("numeric", "real", "integer")
@@ -117,6 +119,8 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
 def _open_text(path: str, encoding: str) -> io.TextIOBase:
     with open(path, "rb") as file:
         is_compressed = file.read(2) == b"\x1f\x8b"
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        encoding = "utf-8-sig"  # some programs write a byte order mark
     return (gzip.open if is_compressed else open)(path, "rt", encoding=encoding)
 
 

@@ -24,7 +24,7 @@ cdef class FeatureMap:
 
     def __init__(
         self,
-        str kind,
+        kind,
         Py_ssize_t n_features,
         const Py_ssize_t[::1] columns,
         const double[:, ::1] frequencies,

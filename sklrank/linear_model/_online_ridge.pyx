@@ -70,7 +70,8 @@ cdef class RidgeLearner(LinearLearner):
                 spread[k] += row[j] * p[k]
         for j in range(n):
             variance += row[j] * spread[j]
-        gain = weight / (1.0 + weight * max(variance, 0.0))
+        # Not positive by rounding only: nothing is left to learn in this direction.
+        gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
         for j in range(n):
             p = &self.covariance[j, 0]
             for k in range(n):

@@ -98,7 +98,10 @@ def _check_scores(y_score):
 
 
 def _as_bool(y_true):
-    values = y_true.tocsr().data if sparse.issparse(y_true) else y_true
+    if sparse.issparse(y_true):
+        y_true = y_true.tocsr(copy=True)
+        y_true.sum_duplicates()
+    values = y_true.data if sparse.issparse(y_true) else y_true
     bad = values[~((values == 0) | (values == 1))]
     if bad.size:
         raise ValueError(

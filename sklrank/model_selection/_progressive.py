@@ -192,6 +192,12 @@ def _score_then_learn(estimator, X, y, chunk_size, params, verbose):
             columns = _column_classes(estimator, y, params.get("classes"))
             n_labels = y.shape[1] if columns is None else len(columns)
             scores.append(np.zeros((rows.stop, n_labels)))
+        if not np.isfinite(scores[-1]).all():
+            raise ValueError(
+                f"{type(estimator).__name__} gave scores that are not finite to rows {rows.start} "
+                f"to {rows.stop - 1}. Some classifiers do until they have met every class: let it "
+                "learn some rows of each beforehand, or take a larger chunk_size."
+            )
         if weight is not None:
             params["sample_weight"] = weight[rows]
         estimator.partial_fit(rows_of[rows], y[rows], **params)

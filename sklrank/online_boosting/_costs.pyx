@@ -72,6 +72,10 @@ cdef class CostRule:
             raise ValueError("scores or weights do not fit the labels")
         if w.size == 0 or labels.min() < 0 or labels.max() >= self.n_labels:
             raise ValueError("a relevant and an irrelevant label within n_labels are needed")
+        if len(np.unique(labels)) < len(labels):
+            raise ValueError("a label is relevant or irrelevant, and named once")
+        if n_favoured is not None and n_favoured < 1:
+            raise ValueError("a baseline favours one label at least")
         pairs.n_relevant, pairs.n_irrelevant = len(a), len(b)
         pairs.relevant, pairs.irrelevant, pairs.weights = &a[0], &b[0], &w[0, 0]
         pairs.weight = 0.0
@@ -95,10 +99,10 @@ cdef class PotentialCosts(CostRule):
     cdef const Py_ssize_t[::1] highs
     cdef Py_ssize_t n_favoured
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, str loss):
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
         super().__init__(n_labels, n_learners)
         self.edge = edge
-        self.loss = loss
+        self.loss = str(loss)
         self.kind = LOSSES[loss]
         # Theorem 2 asks for single-label votes where the loss is not convex.
         self.single_label = self.kind == RANK

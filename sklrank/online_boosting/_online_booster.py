@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
+from sklrank._validation import lists_of_rows
 from sklrank.base import LabelRankerMixin
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
@@ -54,7 +55,11 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
     }
 
     @abstractmethod
@@ -73,8 +78,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             0/1 relevance of the labels, or class labels (one relevant label a row). A row with no
             or all labels relevant teaches nothing.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on the weights of a row's label pairs; a row of weight zero is no round. One by
-            default.
+            Factors on the weights of a row's label pairs, of the order of one: steps and losses
+            grow with them. A row of weight zero is no round. One by default.
 
         Returns
         -------
@@ -266,24 +271,26 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         self.n_rounds_ = 0
 
     def _rounds(self, n_threads=1):
-        return Rounds(self._learners, self.estimators_features_, self._cost_rule, n_threads)
+        return Rounds(
+            self._learners, self.estimators_features_, self._cost_rule, n_threads, self.n_rounds_
+        )
 
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in gen_batches(len(X), BATCH):
             n_rows = batch.stop - batch.start
-            first, last = indptr[batch.start], indptr[batch.stop]
-            self.n_rounds_ = rounds.play(
-                X[batch],
-                indptr[batch.start : batch.stop + 1] - first,
-                labels[first:last],
-                weights[batch],
-                self.estimator_weights_,
-                self._log_expert_weights,
-                self._random_state.random_sample(n_rows) if self._hedge else None,
-                self.n_rounds_,
-                None if scores is None else scores[batch],
-            )
+            try:
+                rounds.play(
+                    X[batch],
+                    *lists_of_rows(indptr, labels, batch),
+                    weights[batch],
+                    self.estimator_weights_,
+                    self._log_expert_weights,
+                    self._random_state.random_sample(n_rows) if self._hedge else None,
+                    None if scores is None else scores[batch],
+                )
+            finally:
+                self.n_rounds_ = rounds.n_rounds
             if self.verbose:
                 print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
 

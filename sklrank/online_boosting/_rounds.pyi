@@ -6,12 +6,14 @@ from sklrank.online_boosting._costs import CostRule
 from sklrank.online_boosting._team import Team
 
 class Rounds(Team):
+    n_rounds: int
     def __init__(
         self,
         learners: list[OnlineLearner],
         columns: list[NDArray[np.intp]],
         rule: CostRule,
         n_threads: int = 1,
+        n_rounds: int = 0,
     ) -> None: ...
     def decide(
         self, X: NDArray[np.float64], weights: NDArray[np.float64], n_used: int
@@ -25,6 +27,5 @@ class Rounds(Team):
         weights: NDArray[np.float64],
         log_expert_weights: NDArray[np.float64] | None,
         draws: NDArray[np.float64] | None,
-        n_rounds: int,
         out: NDArray[np.float64] | None = None,
-    ) -> int: ...
+    ) -> None: ...

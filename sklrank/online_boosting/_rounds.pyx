@@ -46,8 +46,11 @@ cdef class Rounds(Team):
         How votes are priced.
     n_threads : int
         Threads that share the learners.
+    n_rounds : int
+        Rounds that they have played before.
     """
 
+    cdef public Py_ssize_t n_rounds
     cdef list learners
     cdef CostRule rule
     cdef Py_ssize_t n_learners, n_labels, n_columns
@@ -68,10 +71,12 @@ cdef class Rounds(Team):
     cdef double[:, :, ::1] scratch          # (n_threads, 6, n_labels)
 
     def __init__(
-        self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1
+        self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1,
+        Py_ssize_t n_rounds=0,
     ):
         cdef Py_ssize_t i
         self.learners = learners
+        self.n_rounds = n_rounds
         self.rule = rule
         self.n_learners = len(learners)
         self.n_labels = rule.n_labels
@@ -124,7 +129,6 @@ cdef class Rounds(Team):
         double[::1] weights,
         double[::1] log_expert_weights,
         const double[::1] draws,
-        Py_ssize_t n_rounds,
         double[:, ::1] out=None,
     ):
         """One round for each row of `X`, with full information.
@@ -142,15 +146,10 @@ cdef class Rounds(Team):
             Changed in place by Hedge; None: the last expert decides.
         draws : ndarray of shape (n_samples,) or None
             A number from [0, 1) for each row, which draws the expert.
-        n_rounds : int
-            Rounds played before.
         out : ndarray of shape (n_samples, n_labels), optional
             Where to write the scores of each row, decided before it is learnt.
 
-        Returns
-        -------
-        int
-            Rounds played, those before included.
+        The attribute `n_rounds` counts the rounds, those played before included.
         """
         cdef Py_ssize_t t, n_samples = X.shape[0], expert = self.n_learners, l
         cdef bint hedge = log_expert_weights is not None
@@ -177,7 +176,7 @@ cdef class Rounds(Team):
                         out[t, l] = self.scores[expert, l]
                 if sample_weight[t] == 0.0:
                     continue
-                n_rounds += 1
+                self.n_rounds += 1
                 if not self.know_all_pairs(
                     &labels[0] + indptr[t] if indptr[t + 1] > indptr[t] else NULL,
                     indptr[t + 1] - indptr[t], sample_weight[t],
@@ -185,8 +184,7 @@ cdef class Rounds(Team):
                     continue
                 self.rule.start_round(&self.pairs)
                 self.together(TEACH)
-                self.update(weights, log_expert_weights, n_rounds)
-        return n_rounds
+                self.update(weights, log_expert_weights)
 
     def check(self, const double[:, ::1] X, const double[::1] weights):
         """Refuse arrays that the loops would follow out of bounds."""
@@ -260,10 +258,10 @@ cdef class Rounds(Team):
         return 0
 
     cdef void update(
-        self, double[::1] weights, double[::1] log_expert_weights, Py_ssize_t n_rounds
+        self, double[::1] weights, double[::1] log_expert_weights
     ) noexcept nogil:
         # Lines 9 and 13 of Algorithm 3.
-        cdef double weight, step = 1.0 / sqrt(<double>n_rounds)
+        cdef double weight, step = 1.0 / sqrt(<double>self.n_rounds)
         cdef Py_ssize_t i
         for i in range(self.n_learners):
             if self.rule.learns_weights:

@@ -76,18 +76,30 @@ cdef class Team:
             PyThread_acquire_lock(self.has_ended[k], WAIT_LOCK)
 
     def __enter__(self):
-        self.threads = [Thread(target=self.serve, args=(k,)) for k in range(1, self.n_members)]
-        for thread in self.threads:
-            thread.start()
+        self.threads = []
+        self.phase = THE_END    # for those who start before one who cannot
+        try:
+            for k in range(1, self.n_members):
+                thread = Thread(target=self.serve, args=(k,), daemon=True)
+                self.threads.append(thread)
+                thread.start()
+        except BaseException:
+            self.dismiss()
+            raise
         return self
 
     def __exit__(self, *exception):
+        self.dismiss()
+
+    def dismiss(self):
+        """Let all threads end, those too whose start was interrupted."""
         cdef Py_ssize_t k
         self.phase = THE_END
-        for k in range(1, self.n_members):
+        for k in range(1, len(self.threads) + 1):
             PyThread_release_lock(self.may_start[k])
         for thread in self.threads:
-            thread.join()
+            if thread.ident is not None:
+                thread.join()
 
     def serve(self, Py_ssize_t member):
         """The life of a thread: wait for a phase, do the share, say so."""

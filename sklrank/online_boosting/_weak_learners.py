@@ -86,7 +86,7 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
             set_random_states(weak, random_state)
         if isinstance(weak, OnlineClassifier):
             weak._validate_params()
-            weak.start(len(seen), np.arange(n_labels))
+            weak._begin(len(seen), np.arange(n_labels))
         estimators.append(weak)
         columns.append(seen)
     return estimators, columns

@@ -337,3 +337,13 @@ def test_agrees_with_scipy_on_dense_files(write, tmp_path):
     columns = [records[name] for name in records.dtype.names]
     assert_array_equal(bunch.data, np.column_stack(columns[:4]))
     assert_array_equal(bunch.target, np.column_stack(columns[4:]) == b"1")
+
+
+def test_long_white_space_and_byte_order_mark(write):
+    """Neither a run of blanks that ends in nonsense, nor a mark before the first line."""
+    path = write(DENSE)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_arff_multilabel(path, labels=-2).data.shape[1] == 2
+    for row in ("1," + " " * 20_000 + "b'c", "{0 " + " " * 20_000 + "b'c}"):
+        with pytest.raises(ValueError, match="line 11"):
+            load_arff_multilabel(write(HEADER + row), labels=-2)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -325,3 +325,15 @@ def test_model_that_forgets_to_be_fitted(iris):
 
     with pytest.raises(NotFittedError):
         progressive_val_score(Forgetful(), *iris)
+
+
+def test_scores_that_are_not_finite():
+    """GaussianNB has none for a class that it has not met; the error says what to do."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match="GaussianNB gave scores .* rows 1 to 1.*chunk_size"),
+    ):
+        progressive_val_score(GaussianNB(), X, y)
+    assert progressive_val_score(GaussianNB(), X, y, chunk_size=15).shape == (30,)

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
@@ -129,7 +130,7 @@ def test_rankings_agree_with_the_scores(model):
         assert [ranks[row, label] for label in order] == [1, 2, 3, 4, 5]
         assert list(top[row]) == [model.classes_[label] for label in order[:3]]
     assert_array_equal(model.predict(X), scores > scores.mean(axis=1, keepdims=True))
-    for k in (0, 6, 2.5):
+    for k in (0, 6, 2.5, True):
         with pytest.raises(ValueError, match="k must be an integer from 1 to"):
             model.predict_topk(X, k)
 
@@ -198,6 +199,12 @@ BAD_CALLS = {
     "grades": (lambda m: m.partial_fit(X, Y * 2), "0 and 1"),
     "negative weight": (lambda m: m.partial_fit(X, Y, sample_weight=-np.ones(300)), "egative"),
     "long weights": (lambda m: m.partial_fit(X, Y, sample_weight=np.ones(301)), "sample_weight"),
+    "a label twice": (
+        lambda m: m.partial_fit(
+            X[:2], sparse.csr_matrix((np.ones(3), [0, 0, 1], [0, 3, 3]), shape=(2, 5))
+        ),
+        "0 and 1",
+    ),
     "other classes": (lambda m: m.partial_fit(X, Y, classes=range(6)), "classes="),
     "fit on one class": (lambda m: m.fit(X, np.ones(300)), "one class"),
     "fit on one label": (lambda m: m.fit(X, sparse.csr_matrix(Y[:, :1])), "label"),
@@ -230,6 +237,26 @@ def test_labels_that_no_one_announced():
     model.partial_fit(X, np.arange(300) % 4)
     with pytest.raises(ValueError, match="classes must name the 5 columns"):
         AdaOLMR().partial_fit(X, Y, classes=["a", "b"])
+    named = AdaOLMR(n_estimators=2).partial_fit(X, Y, classes=list("dcbae"))
+    named.partial_fit(X, Y, classes=list("dcbae"))
+    with pytest.raises(ValueError, match="differs from the first call's"):
+        named.partial_fit(X, Y, classes=list("abcde"))
+
+
+@pytest.mark.parametrize("kind", ["ada", "bmr", "bmr, rank loss"])
+def test_parameters_set_later_do_not_change_a_fitted_model(kind):
+    """They wait for the next fit."""
+    model = clone(KINDS[kind]).fit(X, Y)
+    expected = model.decision_function(X)
+    for parameters in ({"n_estimators": 3}, {"n_estimators": 30}, {"estimator": GaussianNB()}):
+        model.set_params(**parameters)
+        assert_array_equal(model.decision_function(X), expected)
+    if "loss" in model.get_params():
+        model.set_params(loss="rank" if model.loss == "hinge" else "hinge")
+        assert_array_equal(model.decision_function(X), expected)
+    ridge = AdaOLMR(OnlineRidgeClassifier(), n_estimators=2).fit(X, Y).set_params(estimator=None)
+    with pytest.raises(ValueError, match="NaN"):
+        ridge.decision_function(np.where(X > 3, np.nan, X))
 
 
 @pytest.mark.parametrize(
@@ -246,6 +273,7 @@ def test_labels_that_no_one_announced():
         {"estimator": 3},
         {"estimator": []},
         {"n_jobs": "two"},
+        {"n_jobs": 0},
     ],
     ids=str,
 )
@@ -325,18 +353,34 @@ def test_sample_weight_by_metadata_routing():
     weight = np.random.RandomState(0).uniform(size=300)
     with sklearn.config_context(enable_metadata_routing=True):
         model = AdaOLMR(n_estimators=4, random_state=0)
-        model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        model.set_partial_fit_request(sample_weight=True)
+        model.set_fit_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         pipeline = make_pipeline(scaler, model)
         results = cross_validate(
-            pipeline, X, Y, params={"sample_weight": weight}, return_estimator=True, cv=2
+            pipeline,
+            X,
+            Y,
+            scoring=clone(rank_loss_scorer).set_score_request(sample_weight=True),
+            params={"sample_weight": weight},
+            return_estimator=True,
+            cv=2,
         )
     scaled = StandardScaler().fit_transform(X[150:])
     by_hand = AdaOLMR(n_estimators=4, random_state=0).fit(scaled, Y[150:], weight[150:])
     assert_array_equal(
         results["estimator"][0][-1].decision_function(scaled), by_hand.decision_function(scaled)
     )
+
+
+def test_score_takes_what_fit_takes():
+    """A column of class labels is scored by accuracy, weights included."""
+    y = Y[:, :1]
+    with pytest.warns(DataConversionWarning):
+        model = AdaOLMR(n_estimators=4, random_state=0).fit(X, y)
+    assert model.score(X, y) == np.mean(model.predict(X) == y.ravel()) > 0.5
+    weight = np.arange(300.0)
+    right = model.predict(X) == y.ravel()
+    assert model.score(X, y, sample_weight=weight) == pytest.approx(weight @ right / weight.sum())
 
 
 def test_verbose_tells_how_far_it_is(capsys):

@@ -1,5 +1,7 @@
 """Whole rounds against a slow statement of Algorithms 1 to 3 of Jung & Tewari (2018)."""
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -208,7 +210,6 @@ def test_experts_are_drawn_by_their_weights():
             alpha,
             log_weights + 700.0,
             np.array([draw]),
-            0,
             out,
         )
         assert_allclose(out[0], np.cumsum(alpha)[expert] / m)
@@ -243,6 +244,28 @@ def test_errors_of_learners_come_through(n_jobs, place):
     with pytest.raises(RuntimeError, match="five is enough"):
         model.fit(*make_rows())
     assert len(model.estimators_[place].lessons_) == 5
+    # The round that failed is counted: what it taught the others stays.
+    _, Y = make_rows()
+    taught = np.flatnonzero(~np.isin(Y.sum(axis=1), (0, Y.shape[1])))
+    assert model.n_rounds_ == taught[4] + 1
+
+
+@pytest.mark.parametrize("last", [1, 2])
+def test_threads_that_cannot_start_do_not_hang(monkeypatch, last):
+    """Those that did start are sent home."""
+    start, started = Thread.start, []
+
+    def fail(thread):
+        if len(started) == last:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", fail)
+    with pytest.raises(RuntimeError, match="can't start"):
+        AdaOLMR([Recorder()], n_estimators=4, n_jobs=4, random_state=0).fit(*make_rows())
+    assert len(started) == last
+    assert not any(thread.is_alive() for thread in started)
 
 
 def test_rounds_refuse_what_would_lead_out_of_bounds():
@@ -261,7 +284,6 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
             np.ones(n) if alpha is None else alpha,
             None,
             None,
-            0,
         )
 
     rounds = Rounds(learners, columns, rule)
