@@ -123,7 +123,7 @@ def river_run(settings, rows, y):
 
 def sklrank_accuracy(settings, X, y, n_classes):
     """The tree and its progressive accuracy, through the compiled learner, row by row."""
-    tree = HoeffdingTreeClassifier(**settings).start(X.shape[1], np.arange(n_classes))
+    tree = HoeffdingTreeClassifier(**settings)._begin(X.shape[1], np.arange(n_classes))
     learner = tree._learner
     indptr, weight = np.array([0, 1], dtype=np.intp), np.ones(1)
     correct = 0
@@ -135,7 +135,7 @@ def sklrank_accuracy(settings, X, y, n_classes):
 
 
 def sklrank_seconds(settings, X, y, n_classes):
-    tree = HoeffdingTreeClassifier(**settings).start(X.shape[1], np.arange(n_classes))
+    tree = HoeffdingTreeClassifier(**settings)._begin(X.shape[1], np.arange(n_classes))
     watch = Stopwatch()
     with watch:
         for first in range(0, len(X), CHUNK):
