@@ -7,6 +7,7 @@ Threads may share a model to predict; while one of them lets it learn, no other 
 - :mod:`sklrank.online_boosting`: boosting that learns row by row and ranks labels.
 - :mod:`sklrank.tree`: incremental decision trees.
 - :mod:`sklrank.linear_model`: online linear models.
+- :mod:`sklrank.feedback`: exploration, propensities and the record of what was shown.
 - :mod:`sklrank.metrics`: ranking losses and their scorers.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation.
 - :mod:`sklrank.datasets`: readers of benchmark files, and synthetic streams.
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 
 _SUBPACKAGES = (
     "datasets",
+    "feedback",
     "linear_model",
     "metrics",
     "model_selection",

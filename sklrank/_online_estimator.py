@@ -68,8 +68,10 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
                 f"y holds {kinds[target.multilabel]}, but the first call had "
                 f"{kinds[self._learns_indicators]}; call fit to start anew"
             )
-        if classes is None:
-            return
+        if classes is not None:
+            self._check_same_classes(classes)
+
+    def _check_same_classes(self, classes):
         # Class labels are a set; the names of an indicator's columns have their order.
         given = np.ravel(classes) if self._learns_indicators else np.unique(classes)
         if not np.array_equal(given, self.classes_):

@@ -2,8 +2,8 @@
 """Base class of the compiled online learners, and their loops over rows.
 
 A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
-:meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each
-and, when a booster gives the lesson, the cost of every label. Learners of single labels read the
+:meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each,
+which labels are known to be irrelevant and, when a booster gives the lesson, the cost of every label. Learners of single labels read the
 weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1).
 """
 
@@ -55,11 +55,13 @@ cdef class OnlineLearner:
             raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} rows")
         lesson.costs = NULL
         lesson.weights = &repeated[0]
+        lesson.irrelevant = NULL
         with nogil:
             for i in range(n_samples):
                 if weights[i] == 0.0:
                     continue
                 lesson.n_labels = indptr[i + 1] - indptr[i]
+                lesson.n_irrelevant = self.n_classes - lesson.n_labels
                 lesson.labels = &labels[0] + indptr[i] if lesson.n_labels else NULL
                 for j in range(lesson.n_labels):
                     repeated[j] = weights[i]

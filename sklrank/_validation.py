@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 __all__ = [
     "Target",
     "check_classes",
+    "check_label_names",
     "check_target",
     "check_weights",
     "lists_of_rows",
@@ -98,6 +99,14 @@ def check_classes(target: Target, classes=None):
             "of another class, or name every class that may come in partial_fit's `classes`"
         )
     return classes
+
+
+def check_label_names(classes):
+    """Names `(n_labels,)` of labels, in the order in which they are given."""
+    names = column_or_1d(classes)
+    if len(names) < 2 or len(np.unique(names)) < len(names):
+        raise ValueError(f"classes must name two labels or more, each once; got {classes!r}")
+    return names
 
 
 def relevance_lists(target: Target, classes):

@@ -14,6 +14,8 @@ list of weak learners that does best on the benchmark sets.
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR
 from sklrank.online_boosting._online_bmr import OnlineBMR
+from sklrank.online_boosting._top_k_adaptive import TopKAdaptive
+from sklrank.online_boosting._top_k_bbm import TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 
-__all__ = ["AdaOLMR", "OnlineBMR", "recommended_learners"]
+__all__ = ["AdaOLMR", "OnlineBMR", "TopKAdaptive", "TopKBBM", "recommended_learners"]

@@ -15,7 +15,9 @@ cdef struct Pairs:
 cdef class CostRule:
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_learners
-    cdef readonly bint learns_weights   # whether the learners' weights follow the costs
+    cdef readonly bint learns_weights   # whether the learners' weights follow the costs,
+    cdef readonly double learning_rate  # by steps of this over the root of the round,
+    cdef readonly double gradient_clip  # down slopes cut off at plus and minus this
     cdef readonly bint single_label     # whether a learner's whole vote goes to one label
 
     # To be called once before the costs of a round are asked for.
@@ -29,4 +31,6 @@ cdef class CostRule:
     ) noexcept nogil
 
 
-cdef double rank_loss(const double* scores, const Pairs* pairs, double* scratch) noexcept nogil
+cdef double rank_loss(
+    const double* scores, const Pairs* pairs, double tie_loss, double* scratch
+) noexcept nogil

@@ -24,4 +24,13 @@ class PotentialCosts(CostRule):
     loss: str
     def __init__(self, n_labels: int, n_learners: int, edge: float, loss: str) -> None: ...
 
-class LogisticCosts(CostRule): ...
+class LogisticCosts(CostRule):
+    learning_rate: float
+    gradient_clip: float
+    def __init__(
+        self,
+        n_labels: int,
+        n_learners: int,
+        learning_rate: float = 1.0,
+        gradient_clip: float = ...,
+    ) -> None: ...

@@ -23,7 +23,7 @@ are exact, for real scores as well, in a constant number of operations.
 `LogisticCosts`, Eq. 8 (Ada.OLMR). The gradient of sum_ab w_ab log(1 + exp(s[b] - s[a])).
 """
 
-from libc.math cimport ceil, exp, floor
+from libc.math cimport INFINITY, ceil, exp, floor
 from libc.float cimport DBL_MIN
 
 import numpy as np
@@ -176,12 +176,18 @@ cdef class PotentialCosts(CostRule):
 cdef class LogisticCosts(CostRule):
     """Gradient of the logistic rank loss; the weights of the learners follow it too."""
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners):
+    def __init__(
+        self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate=1.0,
+        double gradient_clip=INFINITY,
+    ):
         super().__init__(n_labels, n_learners)
         self.learns_weights = True
+        self.learning_rate = learning_rate
+        self.gradient_clip = gradient_clip
 
     def __reduce__(self):
-        return LogisticCosts, (self.n_labels, self.n_learners)
+        arguments = self.n_labels, self.n_learners, self.learning_rate, self.gradient_clip
+        return LogisticCosts, arguments
 
     cdef void costs(
         self, Py_ssize_t i, const double* scores, const Pairs* pairs, double* costs,
@@ -245,24 +251,27 @@ cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
     return (a + b) + (c + d)
 
 
-cdef double rank_loss(const double* scores, const Pairs* pairs, double* scratch) noexcept nogil:
-    # Weight of the pairs in the wrong order, ties half. `scratch`: room for n_labels numbers.
-    cdef double score, loss = 0.0, wrong
-    cdef Py_ssize_t j, k, twice
+cdef double rank_loss(
+    const double* scores, const Pairs* pairs, double tie_loss, double* scratch
+) noexcept nogil:
+    # Weight of the pairs in the wrong order; ties cost `tie_loss` of theirs. `scratch`: room for
+    # n_labels numbers.
+    cdef double score, loss = 0.0
+    cdef Py_ssize_t j, k, n_wrong, n_not_right
+    cdef const double* weights
     for k in range(pairs.n_irrelevant):
         scratch[k] = scores[pairs.irrelevant[k]]
     for j in range(pairs.n_relevant):
         score = scores[pairs.relevant[j]]
         if pairs.weights == NULL:
-            twice = 0
+            n_wrong = n_not_right = 0
             for k in range(pairs.n_irrelevant):
-                twice += (scratch[k] > score) + (scratch[k] >= score)
-            loss += 0.5 * pairs.weight * twice
+                n_wrong += scratch[k] > score
+                n_not_right += scratch[k] >= score
+            loss += pairs.weight * (n_wrong + tie_loss * (n_not_right - n_wrong))
         else:
-            wrong = 0.0
+            weights = pairs.weights + j * pairs.n_irrelevant
             for k in range(pairs.n_irrelevant):
-                wrong += pairs.weights[j * pairs.n_irrelevant + k] * (
-                    (scratch[k] > score) + (scratch[k] >= score)
-                )
-            loss += 0.5 * wrong
+                if scratch[k] >= score:
+                    loss += weights[k] * (1.0 if scratch[k] > score else tie_loss)
     return loss

@@ -16,6 +16,7 @@ from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from sklrank._validation import lists_of_rows
 from sklrank.base import LabelRankerMixin
+from sklrank.online_boosting._pair_sources import AllPairs
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
     allow_nan,
@@ -41,6 +42,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     """
 
     _hedge = False
+    _tie_loss = 0.5  # of a pair of equal scores, for Hedge
     _takes_indicators = True
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
@@ -65,6 +67,14 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _make_cost_rule(self, n_labels):
         """The rule that prices votes for labels 0, 1, ..., n_labels - 1."""
+
+    def _draw_rows(self, n_rows):
+        """The random numbers of `n_rows` rounds: one a row, which draws the expert, or none."""
+        return self._random_state.random_sample(n_rows) if self._hedge else None, None
+
+    def _reveal(self, indptr, labels, draws):
+        """The source of pairs for rows with these relevance lists."""
+        return AllPairs(indptr, labels, len(self.classes_))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -272,27 +282,36 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
     def _rounds(self, n_threads=1):
         return Rounds(
-            self._learners, self.estimators_features_, self._cost_rule, n_threads, self.n_rounds_
+            self._learners,
+            self.estimators_features_,
+            self._cost_rule,
+            n_threads,
+            self.n_rounds_,
+            self._tie_loss,
         )
 
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in gen_batches(len(X), BATCH):
-            n_rows = batch.stop - batch.start
-            try:
-                rounds.play(
-                    X[batch],
-                    *lists_of_rows(indptr, labels, batch),
-                    weights[batch],
-                    self.estimator_weights_,
-                    self._log_expert_weights,
-                    self._random_state.random_sample(n_rows) if self._hedge else None,
-                    None if scores is None else scores[batch],
-                )
-            finally:
-                self.n_rounds_ = rounds.n_rounds
-            if self.verbose:
-                print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
+            expert_draws, source_draws = self._draw_rows(batch.stop - batch.start)
+            source = self._reveal(*lists_of_rows(indptr, labels, batch), source_draws)
+            self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
+
+    def _play_batch(self, rounds, batch, X, source, weights, expert_draws=None, scores=None):
+        try:
+            rounds.play(
+                X[batch],
+                source,
+                weights[batch],
+                self.estimator_weights_,
+                self._log_expert_weights,
+                expert_draws,
+                None if scores is None else scores[batch],
+            )
+        finally:
+            self.n_rounds_ = rounds.n_rounds
+        if self.verbose:
+            print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
 
 
 def take_lists(indptr, labels, order):

@@ -2,7 +2,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklrank._online_learner import OnlineLearner
+from sklrank.feedback._sampler import TopKSampler
 from sklrank.online_boosting._costs import CostRule
+from sklrank.online_boosting._pair_sources import PairSource
 from sklrank.online_boosting._team import Team
 
 class Rounds(Team):
@@ -14,6 +16,7 @@ class Rounds(Team):
         rule: CostRule,
         n_threads: int = 1,
         n_rounds: int = 0,
+        tie_loss: float = 0.5,
     ) -> None: ...
     def decide(
         self, X: NDArray[np.float64], weights: NDArray[np.float64], n_used: int
@@ -21,11 +24,26 @@ class Rounds(Team):
     def play(
         self,
         X: NDArray[np.float64],
-        indptr: NDArray[np.intp],
-        labels: NDArray[np.intp],
+        source: PairSource,
         sample_weight: NDArray[np.float64],
         weights: NDArray[np.float64],
         log_expert_weights: NDArray[np.float64] | None,
-        draws: NDArray[np.float64] | None,
+        draws: NDArray[np.float64] | None = None,
         out: NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def explore(
+        self,
+        X: NDArray[np.float64],
+        sampler: TopKSampler,
+        sampler_draws: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        log_expert_weights: NDArray[np.float64] | None,
+        draws: NDArray[np.float64] | None = None,
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]: ...
+    def check(
+        self,
+        X: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        log_expert_weights: NDArray[np.float64] | None = None,
+        draws: NDArray[np.float64] | None = None,
     ) -> None: ...

@@ -3,14 +3,15 @@
 
 A round follows Algorithm 1 of Jung & Tewari (2018), which is the template of Raman et al. (2020)
 too. For the row x, learner i votes h_i, a distribution over the labels; expert j scores the labels
-by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrelevant) that are
-known of the row,
+by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrelevant) that a source
+(see _pair_sources) reveals of the row,
 
 - learner i is taught with the costs c of a vote given s_{i-1} (a cost rule, see _costs): each
-  relevant label l with the importance weight max(c) - c[l];
-- where the rule learns weights, alpha_i takes a step of 1 / sqrt(t) down the gradient
-  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9);
-- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (line 13).
+  relevant label l that is known with the importance weight max(c) - c[l];
+- where the rule learns weights, alpha_i takes a step of rate / sqrt(t) down the gradient
+  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9; line 13 of Raman et al.);
+- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (line 13;
+  line 14 of Raman et al.).
 
 Once the votes are in, one learner's lesson does not depend on another's: both phases of a round,
 voting and teaching, are shared out over threads, a block of learners each. The loop runs without
@@ -22,8 +23,9 @@ from libc.math cimport exp, sqrt
 import numpy as np
 
 from sklrank._online_learner cimport Lesson, OnlineLearner
-from sklrank._online_learner import check_relevance
+from sklrank.feedback._sampler cimport TopKSampler
 from sklrank.online_boosting._costs cimport CostRule, Pairs, rank_loss
+from sklrank.online_boosting._pair_sources cimport PairSource
 from sklrank.online_boosting._team cimport Team
 
 cdef enum Phase:
@@ -48,6 +50,8 @@ cdef class Rounds(Team):
         Threads that share the learners.
     n_rounds : int
         Rounds that they have played before.
+    tie_loss : float
+        What a pair of equal scores costs an expert.
     """
 
     cdef public Py_ssize_t n_rounds
@@ -66,17 +70,17 @@ cdef class Rounds(Team):
     cdef double[::1] gradients              # (n_learners,) c(s_i) . h_i
     cdef double[::1] losses                 # (n_learners,) rank loss of each expert, for Hedge
     cdef bint hedge
-    cdef Py_ssize_t[::1] irrelevant
-    cdef char[::1] is_relevant
+    cdef double tie_loss
     cdef double[:, :, ::1] scratch          # (n_threads, 6, n_labels)
 
     def __init__(
         self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1,
-        Py_ssize_t n_rounds=0,
+        Py_ssize_t n_rounds=0, double tie_loss=0.5,
     ):
         cdef Py_ssize_t i
         self.learners = learners
         self.n_rounds = n_rounds
+        self.tie_loss = tie_loss
         self.rule = rule
         self.n_learners = len(learners)
         self.n_labels = rule.n_labels
@@ -98,8 +102,6 @@ cdef class Rounds(Team):
         self.votes = np.empty((self.n_learners, self.n_labels))
         self.scores = np.zeros((self.n_learners + 1, self.n_labels))
         self.gradients = np.empty(self.n_learners)
-        self.irrelevant = np.empty(self.n_labels, dtype=np.intp)
-        self.is_relevant = np.zeros(self.n_labels, dtype=np.int8)
         self.losses = np.empty(self.n_learners)
         self.hire(max(1, min(n_threads, self.n_learners)))
         self.scratch = np.empty((self.n_members, 6, self.n_labels))
@@ -123,75 +125,114 @@ cdef class Rounds(Team):
     def play(
         self,
         const double[:, ::1] X,
-        const Py_ssize_t[::1] indptr,
-        const Py_ssize_t[::1] labels,
+        PairSource source,
         const double[::1] sample_weight,
         double[::1] weights,
         double[::1] log_expert_weights,
-        const double[::1] draws,
+        const double[::1] draws=None,
         double[:, ::1] out=None,
     ):
-        """One round for each row of `X`, with full information.
+        """One round for each row of `X`.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
-        indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
-            The relevant labels of each row, as in a CSR matrix.
+        source : PairSource
+            Tells what is known of each row, once its labels are scored.
         sample_weight : ndarray of shape (n_samples,)
             Factors on the weights of a row's pairs; a row of weight zero is no round.
         weights : ndarray of shape (n_learners,)
             The alpha; changed in place where the rule learns them.
         log_expert_weights : ndarray of shape (n_learners,) or None
             Changed in place by Hedge; None: the last expert decides.
-        draws : ndarray of shape (n_samples,) or None
-            A number from [0, 1) for each row, which draws the expert.
+        draws : ndarray of shape (n_samples,), optional
+            A number from [0, 1) for each row, which draws the expert; none: the last one.
         out : ndarray of shape (n_samples, n_labels), optional
             Where to write the scores of each row, decided before it is learnt.
 
         The attribute `n_rounds` counts the rounds, those played before included.
         """
-        cdef Py_ssize_t t, n_samples = X.shape[0], expert = self.n_learners, l
-        cdef bint hedge = log_expert_weights is not None
-        self.check(X, weights)
-        check_relevance(indptr, labels, n_samples, self.n_labels)
+        cdef Py_ssize_t t, n_samples = X.shape[0], l
+        cdef const double* decision
+        self.check(X, weights, log_expert_weights, draws)
+        if source.n_samples != n_samples or source.n_labels != self.n_labels:
+            raise ValueError("the source of pairs does not fit the rows or the labels")
         if sample_weight.shape[0] != n_samples:
             raise ValueError("sample_weight does not fit the rows")
-        if hedge and (
-            log_expert_weights.shape[0] != self.n_learners or draws.shape[0] != n_samples
-        ):
-            raise ValueError("log_expert_weights or draws do not fit")
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
             raise ValueError("out does not fit the rows and labels")
-        self.hedge = hedge
+        self.hedge = log_expert_weights is not None
         with self, nogil:
             for t in range(n_samples):
-                self.row = &X[t, 0]
-                self.together(VOTE)
-                self.add_votes(weights)
+                decision = self.score(&X[t, 0], weights, log_expert_weights, draws, t)
                 if out is not None:
-                    if hedge:
-                        expert = 1 + drawn_expert(log_expert_weights, draws[t])
                     for l in range(self.n_labels):
-                        out[t, l] = self.scores[expert, l]
+                        out[t, l] = decision[l]
                 if sample_weight[t] == 0.0:
                     continue
                 self.n_rounds += 1
-                if not self.know_all_pairs(
-                    &labels[0] + indptr[t] if indptr[t + 1] > indptr[t] else NULL,
-                    indptr[t + 1] - indptr[t], sample_weight[t],
-                ):
-                    continue
-                self.rule.start_round(&self.pairs)
-                self.together(TEACH)
-                self.update(weights, log_expert_weights)
+                if source.reveal(t, decision, sample_weight[t], &self.pairs):
+                    self.rule.start_round(&self.pairs)
+                    self.together(TEACH)
+                    self.update(weights, log_expert_weights)
 
-    def check(self, const double[:, ::1] X, const double[::1] weights):
+    def explore(
+        self,
+        const double[:, ::1] X,
+        TopKSampler sampler,
+        const double[:, ::1] sampler_draws,
+        const double[::1] weights,
+        const double[::1] log_expert_weights,
+        const double[::1] draws=None,
+    ):
+        """Draw what to show for each row of `X`, and learn nothing.
+
+        Returns
+        -------
+        actions, propensities : ndarrays of shape (n_samples, k) and (n_samples, k, k)
+        """
+        cdef Py_ssize_t t, n_samples = X.shape[0]
+        cdef Py_ssize_t[:, ::1] actions = np.empty((n_samples, sampler.k), dtype=np.intp)
+        cdef double[:, :, ::1] propensities = np.empty((n_samples, sampler.k, sampler.k))
+        self.check(X, weights, log_expert_weights, draws)
+        if sampler.n_labels != self.n_labels or (
+            sampler_draws.shape[0], sampler_draws.shape[1]
+        ) != (n_samples, sampler.n_draws):
+            raise ValueError("the sampler or its draws do not fit")
+        with self, nogil:
+            for t in range(n_samples):
+                sampler.show(
+                    self.score(&X[t, 0], weights, log_expert_weights, draws, t),
+                    &sampler_draws[t, 0], &actions[t, 0], &propensities[t, 0, 0],
+                )
+        return np.asarray(actions), np.asarray(propensities)
+
+    def check(
+        self, const double[:, ::1] X, const double[::1] weights,
+        const double[::1] log_expert_weights=None, const double[::1] draws=None,
+    ):
         """Refuse arrays that the loops would follow out of bounds."""
         if X.shape[1] < self.n_columns:
             raise ValueError(f"X has {X.shape[1]} columns; the learners see {self.n_columns}")
         if weights.shape[0] != self.n_learners:
             raise ValueError("weights do not fit the learners")
+        if log_expert_weights is not None and log_expert_weights.shape[0] != self.n_learners:
+            raise ValueError("log_expert_weights do not fit the learners")
+        if draws is not None and (log_expert_weights is None or draws.shape[0] != X.shape[0]):
+            raise ValueError("draws do not fit the rows, or there are no experts to draw")
+
+    cdef const double* score(
+        self, const double* row, const double[::1] weights, const double[::1] log_expert_weights,
+        const double[::1] draws, Py_ssize_t t,
+    ) except NULL nogil:
+        # Lines 3 to 6: votes, experts, and the scores (n_labels,) of the expert that decides.
+        cdef Py_ssize_t expert = self.n_learners
+        self.row = row
+        self.together(VOTE)
+        self.add_votes(weights)
+        if draws is not None:
+            expert = 1 + drawn_expert(log_expert_weights, draws[t])
+        return &self.scores[expert, 0]
 
     cdef int do_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
@@ -236,6 +277,8 @@ cdef class Rounds(Team):
         cdef Py_ssize_t i, j, l
         lesson.n_labels = pairs.n_relevant
         lesson.labels = pairs.relevant
+        lesson.n_irrelevant = pairs.n_irrelevant
+        lesson.irrelevant = pairs.irrelevant
         lesson.weights = lesson_weights
         lesson.costs = costs
         for i in range(first, last):
@@ -254,52 +297,23 @@ cdef class Rounds(Team):
                 for l in range(self.n_labels):
                     self.gradients[i] += costs[l] * self.votes[i, l]
             if self.hedge:
-                self.losses[i] = rank_loss(&self.scores[i + 1, 0], pairs, scratch)
+                self.losses[i] = rank_loss(&self.scores[i + 1, 0], pairs, self.tie_loss, scratch)
         return 0
 
     cdef void update(
         self, double[::1] weights, double[::1] log_expert_weights
     ) noexcept nogil:
         # Lines 9 and 13 of Algorithm 3.
-        cdef double weight, step = 1.0 / sqrt(<double>self.n_rounds)
+        cdef double gradient, weight, clip = self.rule.gradient_clip
+        cdef double step = self.rule.learning_rate / sqrt(<double>self.n_rounds)
         cdef Py_ssize_t i
         for i in range(self.n_learners):
             if self.rule.learns_weights:
-                weight = weights[i] - step * self.gradients[i]
+                gradient = min(max(self.gradients[i], -clip), clip)
+                weight = weights[i] - step * gradient
                 weights[i] = min(max(weight, -MAX_LEARNER_WEIGHT), MAX_LEARNER_WEIGHT)
             if self.hedge:
                 log_expert_weights[i] -= self.losses[i]
-
-    cdef bint know_all_pairs(
-        self, const Py_ssize_t* relevant, Py_ssize_t n_relevant, double sample_weight
-    ) noexcept nogil:
-        # Full information: every pair is known and weighs 1 / (|Y| |Y^c|). False: there is none.
-        cdef Pairs* pairs = &self.pairs
-        cdef double n_pairs = <double>n_relevant * <double>(self.n_labels - n_relevant)
-        if n_pairs == 0.0:
-            return False
-        pairs.relevant = relevant
-        pairs.n_relevant = pairs.n_favoured = n_relevant
-        pairs.irrelevant = self.complement(relevant, n_relevant)
-        pairs.n_irrelevant = self.n_labels - n_relevant
-        pairs.weights = NULL
-        pairs.weight = sample_weight / n_pairs
-        return True
-
-    cdef const Py_ssize_t* complement(
-        self, const Py_ssize_t* relevant, Py_ssize_t n_relevant
-    ) noexcept nogil:
-        # The labels that are not relevant, in order.
-        cdef Py_ssize_t j, l, n = 0
-        for j in range(n_relevant):
-            self.is_relevant[relevant[j]] = True
-        for l in range(self.n_labels):
-            if not self.is_relevant[l]:
-                self.irrelevant[n] = l
-                n += 1
-        for j in range(n_relevant):
-            self.is_relevant[relevant[j]] = False
-        return &self.irrelevant[0]
 
 
 cdef Py_ssize_t drawn_expert(const double[::1] log_weights, double draw) noexcept nogil:

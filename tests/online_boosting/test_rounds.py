@@ -11,6 +11,7 @@ from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._pair_sources import AllPairs
 from sklrank.online_boosting._rounds import Rounds
 
 
@@ -204,8 +205,7 @@ def test_experts_are_drawn_by_their_weights():
         alpha = np.array([1.0, 2.0, 4.0, 8.0])
         rounds.play(
             np.zeros((1, 1)),
-            np.array([0, 0]),
-            np.array([], dtype=np.intp),
+            AllPairs(np.array([0, 0]), np.array([], dtype=np.intp), m),
             np.ones(1),
             alpha,
             log_weights + 700.0,
@@ -278,11 +278,9 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
     def play(rounds, X, indptr, labels, weights=None, alpha=None):
         rounds.play(
             X,
-            np.array(indptr),
-            np.array(labels, dtype=np.intp),
+            AllPairs(np.array(indptr), np.array(labels, dtype=np.intp), m),
             np.ones(len(X)) if weights is None else weights,
             np.ones(n) if alpha is None else alpha,
-            None,
             None,
         )
 

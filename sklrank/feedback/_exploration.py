@@ -1,0 +1,279 @@
+"""The record of what was shown, from which an estimator can learn later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Exploration", "check_exploration", "check_rewards"]
+
+# Of logs.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """What was shown, and with which probability.
+
+    Plain arrays, a line for each row; index it by a slice, a mask or positions to get the record
+    of some rows, in the order asked for. What came back, the rewards, is kept beside it: an array
+    `(n_samples, k)` of 0 and 1.
+
+    Parameters
+    ----------
+    actions : array-like of shape (n_samples, k)
+        The labels shown, as indices into `classes_`, best first.
+    propensities : array-like of shape (n_samples, k, k)
+        For each two labels shown in a row the probability, at the time of the draw, that both were;
+        on the diagonal the probability that the label was.
+
+    Attributes
+    ----------
+    actions : ndarray of shape (n_samples, k)
+        As given.
+    propensities : ndarray of shape (n_samples, k, k)
+        As given.
+
+    See Also
+    --------
+    UniformRandomization.explore : Draws what to show, given scores.
+
+    Notes
+    -----
+    What is not possible, such as a propensity of 0, is refused by the method that learns from it.
+
+    Examples
+    --------
+    The log of another policy, which showed two of five labels, drawn at random:
+
+    >>> from sklrank.feedback import Exploration
+    >>> shown = Exploration([[0, 3], [4, 1], [2, 0]], [[[2 / 5, 1 / 10], [1 / 10, 2 / 5]]] * 3)
+    >>> len(shown), shown[[2, 0]].actions.tolist()
+    (2, [[2, 0], [0, 3]])
+    >>> shown.to_frame(rewards=[[1, 0], [0, 0], [1, 1]]).columns.tolist()[:4]
+    ['action_0', 'action_1', 'reward_0', 'reward_1']
+    """
+
+    actions: NDArray[np.intp]
+    propensities: NDArray[np.float64]
+
+    def __post_init__(self):
+        object.__setattr__(self, "actions", np.asarray(self.actions))
+        object.__setattr__(self, "propensities", np.asarray(self.propensities))
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def __getitem__(self, rows) -> Exploration:
+        if isinstance(rows, Integral):
+            rows = [rows]
+        elif not isinstance(rows, slice):
+            rows = np.asarray(rows)
+        return Exploration(self.actions[rows], self.propensities[rows])
+
+    @classmethod
+    def concatenate(cls, explorations: Sequence[Exploration]) -> Exploration:
+        """Put records of the same number of labels shown after each other.
+
+        Parameters
+        ----------
+        explorations : sequence of Exploration
+            One at least.
+
+        Returns
+        -------
+        Exploration
+            The rows of the first, then those of the second, and so on.
+        """
+        return cls(
+            np.concatenate([part.actions for part in explorations]),
+            np.concatenate([part.propensities for part in explorations]),
+        )
+
+    def to_frame(self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None):
+        """A data frame to log, a line for each row.
+
+        Parameters
+        ----------
+        rewards : array-like of shape (n_samples, k), default=None
+            What came back, to be logged as well.
+        classes : array-like of shape (n_labels,), default=None
+            Names to log in place of the labels' indices: an estimator's `classes_`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``action_i``, ``reward_i`` where rewards were given, ``propensity_i`` (that the
+            i-th label was shown) and ``propensity_i_j`` (that both were), with i < j.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        ValueError
+            If `rewards` have another shape than the actions.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("Exploration.to_frame needs pandas: pip install pandas") from error
+        k = self.actions.shape[1]
+        actions = self.actions if classes is None else np.asarray(classes)[self.actions]
+        columns = {f"action_{i}": actions[:, i] for i in range(k)}
+        if rewards is not None:
+            rewards = np.asarray(rewards)
+            if rewards.shape != self.actions.shape:
+                raise ValueError(
+                    f"rewards must have the shape {self.actions.shape} of the actions, got "
+                    f"{rewards.shape}"
+                )
+            columns |= {f"reward_{i}": rewards[:, i] for i in range(k)}
+        columns |= {name: self.propensities[:, i, j] for name, i, j in _propensity_columns(k)}
+        return pd.DataFrame(columns)
+
+    @classmethod
+    def from_frame(cls, frame, classes: ArrayLike | None = None) -> Exploration:
+        """Read what `to_frame` wrote, or a log made like it.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, or a mapping of names to columns
+            Other columns are left alone. The rewards are, for k labels,
+            ``frame[[f"reward_{i}" for i in range(k)]]``.
+        classes : array-like of shape (n_labels,), default=None
+            Where the actions were logged by name: the names, in the order of the labels.
+
+        Returns
+        -------
+        Exploration
+            The record.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, or an action is not in `classes`.
+        """
+        k = 0
+        while f"action_{k}" in frame:
+            k += 1
+        wanted = [name for name, _, _ in _propensity_columns(k)]
+        missing = [name for name in wanted if name not in frame] if k else ["action_0"]
+        if missing:
+            raise ValueError(f"frame has no column {missing[0]!r}; see Exploration.to_frame")
+        actions = np.column_stack([np.asarray(frame[f"action_{i}"]) for i in range(k)])
+        if classes is not None:
+            names = np.asarray(classes)
+            unknown = np.setdiff1d(actions, names)
+            if len(unknown):
+                raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
+            order = np.argsort(names)
+            actions = order[np.searchsorted(names, actions, sorter=order)]
+        propensities = np.empty((len(actions), k, k))
+        for name, i, j in _propensity_columns(k):
+            propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
+        return cls(actions, propensities)
+
+
+def _propensity_columns(k):
+    alone = [(f"propensity_{i}", i, i) for i in range(k)]
+    return alone + [(f"propensity_{i}_{j}", i, j) for i in range(k) for j in range(i + 1, k)]
+
+
+def check_exploration(exploration, n_samples: int, n_labels: int):
+    """Refuse a record from which nothing can be learnt, whoever made it.
+
+    Parameters
+    ----------
+    exploration : Exploration, or an object with its attributes
+        What was shown.
+    n_samples, n_labels : int
+        What it must fit.
+
+    Returns
+    -------
+    actions : ndarray of shape (n_samples, k), C-contiguous intp
+    propensities : ndarray of shape (n_samples, k, k), C-contiguous float64
+
+    Raises
+    ------
+    ValueError
+        Naming what is wrong: `exploration`, actions or propensities.
+    """
+    actions = getattr(exploration, "actions", None)
+    propensities = getattr(exploration, "propensities", None)
+    if actions is None:
+        raise ValueError(
+            f"exploration must have actions and propensities, as explore returns; got "
+            f"{type(exploration).__name__}"
+        )
+    actions = np.asarray(actions)
+    if actions.ndim != 2 or len(actions) != n_samples or not 1 <= actions.shape[1] <= n_labels:
+        raise ValueError(
+            f"actions of exploration must have the shape ({n_samples}, k) with k from 1 to the "
+            f"number of labels, {n_labels}; got {actions.shape}"
+        )
+    if actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"actions of exploration must be integers, indices into classes_; got {actions.dtype}"
+        )
+    if actions.min() < 0 or actions.max() >= n_labels:
+        raise ValueError(
+            f"actions of exploration must be labels from 0 to {n_labels - 1}, indices into "
+            f"classes_; got {actions.min()} to {actions.max()}"
+        )
+    ordered = np.sort(actions, axis=1)
+    if np.any(ordered[:, 1:] == ordered[:, :-1]):
+        raise ValueError("actions of exploration must not show a label twice in a row")
+    shape = (*actions.shape, actions.shape[1])
+    if propensities is None or np.asarray(propensities).ndim == 0:
+        raise ValueError(
+            "propensities of exploration are missing: give the probability of each two labels to "
+            f"be shown both, of shape {shape}"
+        )
+    propensities = np.asarray(propensities)
+    if propensities.shape != shape or propensities.dtype.kind not in "biuf":
+        raise ValueError(
+            f"propensities of exploration must be numbers of shape (n_samples, k, k) = {shape}, "
+            f"got {propensities.dtype} of shape {propensities.shape}"
+        )
+    propensities = np.ascontiguousarray(propensities, dtype=np.float64)
+    # Written so that NaN fails too.
+    if not np.all((propensities > 0) & (propensities <= 1)):
+        raise ValueError(
+            "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
+            f"chance to be; got {np.min(propensities):g} to {np.max(propensities):g}"
+        )
+    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > ROUNDING):
+        raise ValueError(
+            "propensities of exploration must be symmetric: entries i, j and j, i are both the "
+            "probability that the i-th and the j-th label of the row were shown"
+        )
+    return np.ascontiguousarray(actions, dtype=np.intp), propensities
+
+
+def check_rewards(rewards, shape):
+    """Rewards as an int8 array; refuse what is not 0 or 1, or has another shape than the actions.
+
+    Raises
+    ------
+    ValueError
+        Naming `rewards`.
+    """
+    rewards = np.asarray(rewards)
+    if rewards.shape != shape:
+        raise ValueError(
+            f"rewards must have the shape {shape} of the actions, got {rewards.shape}"
+        )
+    if rewards.dtype.kind not in "biuf" or not np.all((rewards == 0) | (rewards == 1)):
+        raise ValueError(
+            "rewards must be 0 or 1 (was the label shown relevant?), without missing ones; learn "
+            "from the rows whose rewards are in: exploration[rows], rewards[rows]"
+        )
+    return np.ascontiguousarray(rewards, dtype=np.int8)

@@ -1,0 +1,40 @@
+"""Sources of label pairs: what becomes known of a row once its labels are scored."""
+
+from sklrank.feedback._sampler cimport TopKSampler
+from sklrank.online_boosting._costs cimport Pairs
+
+
+cdef class PairSource:
+    cdef readonly Py_ssize_t n_samples, n_labels
+
+    # Write what becomes known of row `t`, of the weight `weight`, where an expert has given the
+    # labels `scores`. False: nothing is to be learnt from the row.
+    cdef bint reveal(
+        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+    ) noexcept nogil
+
+
+cdef class AllPairs(PairSource):
+    cdef const Py_ssize_t[::1] indptr       # relevant labels of each row, as in a CSR matrix
+    cdef const Py_ssize_t[::1] labels
+    cdef Py_ssize_t[::1] irrelevant         # scratch
+    cdef char[::1] is_relevant              # scratch
+
+
+cdef class ShownPairs(PairSource):
+    cdef readonly Py_ssize_t k
+    cdef Py_ssize_t[:, ::1] actions         # (n_samples, k)
+    cdef double[:, :, ::1] propensities     # (n_samples, k, k)
+    cdef char[:, ::1] rewards               # (n_samples, k)
+    cdef double lowest, highest             # bounds of propensities
+    cdef Py_ssize_t[::1] relevant           # scratch: shown labels, and where in `actions`
+    cdef Py_ssize_t[::1] irrelevant
+    cdef Py_ssize_t[::1] places
+    cdef double[::1] weights                # scratch: (k * k,)
+
+
+cdef class SimulatedPairs(ShownPairs):
+    cdef TopKSampler sampler
+    cdef const double[:, ::1] draws         # (n_samples, sampler.n_draws)
+    cdef const Py_ssize_t[::1] indptr
+    cdef const Py_ssize_t[::1] labels

@@ -1,0 +1,190 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Sources of label pairs: what becomes known of a row once its labels are scored.
+
+A round of boosting learns from pairs of a relevant label a and an irrelevant label b, each with a
+weight w_ab. With full information these are all pairs, and w_ab = 1 / (|Y| |Y^c|) (Jung & Tewari
+2018). With top-k feedback they are the pairs among the k labels shown, and
+w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1): the sum over them is then an unbiased
+estimate of the sum over all pairs. How many labels are relevant remains unknown, so that losses are
+not normalised, and the baseline of the potentials favours one label (their Section 3.2.2).
+"""
+
+import numpy as np
+
+from sklrank._online_learner import check_relevance
+
+
+cdef class PairSource:
+    """What the rounds ask of a source: see `_pair_sources.pxd`."""
+
+    cdef bint reveal(
+        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+    ) noexcept nogil:
+        return False
+
+
+cdef class AllPairs(PairSource):
+    """Full information: every label of a row is known.
+
+    Parameters
+    ----------
+    indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
+        The relevant labels of each row, as in a CSR matrix.
+    n_labels : int
+        How many labels there are.
+    """
+
+    def __init__(
+        self, const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] labels, Py_ssize_t n_labels
+    ):
+        self.n_samples = indptr.shape[0] - 1
+        self.n_labels = n_labels
+        check_relevance(indptr, labels, self.n_samples, n_labels)
+        self.indptr, self.labels = indptr, labels
+        self.irrelevant = np.empty(n_labels, dtype=np.intp)
+        self.is_relevant = np.zeros(n_labels, dtype=np.int8)
+
+    cdef bint reveal(
+        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+    ) noexcept nogil:
+        cdef Py_ssize_t j, l, n = 0, n_relevant = self.indptr[t + 1] - self.indptr[t]
+        if n_relevant == 0 or n_relevant == self.n_labels:
+            return False
+        pairs.relevant = &self.labels[0] + self.indptr[t]
+        pairs.irrelevant = &self.irrelevant[0]
+        pairs.n_relevant = pairs.n_favoured = n_relevant
+        pairs.n_irrelevant = self.n_labels - n_relevant
+        pairs.weights = NULL
+        pairs.weight = weight / (<double>n_relevant * <double>pairs.n_irrelevant)
+        for j in range(n_relevant):
+            self.is_relevant[pairs.relevant[j]] = True
+        for l in range(self.n_labels):
+            if not self.is_relevant[l]:
+                self.irrelevant[n] = l
+                n += 1
+        for j in range(n_relevant):
+            self.is_relevant[pairs.relevant[j]] = False
+        return True
+
+
+cdef class ShownPairs(PairSource):
+    """Top-k feedback: the relevance of the labels that were shown.
+
+    Parameters
+    ----------
+    actions, propensities, rewards : ndarrays of shape (n_samples, k), (n_samples, k, k) and \
+(n_samples, k)
+        What was shown, with which probabilities, and whether it was relevant.
+    n_labels : int
+        How many labels there are.
+    lowest, highest : float
+        Propensities are cut off at these bounds.
+    """
+
+    def __init__(
+        self, Py_ssize_t[:, ::1] actions, double[:, :, ::1] propensities, char[:, ::1] rewards,
+        Py_ssize_t n_labels, double lowest, double highest,
+    ):
+        cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
+        if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
+            propensities.shape[0], propensities.shape[1], propensities.shape[2]
+        ) != (n, k, k):
+            raise ValueError("actions, propensities and rewards differ in shape")
+        if n * k > 0 and not (0 <= np.min(actions) and np.max(actions) < n_labels):
+            raise ValueError(f"actions are outside the {n_labels} labels")
+        self.n_samples, self.k, self.n_labels = n, k, n_labels
+        self.actions, self.propensities, self.rewards = actions, propensities, rewards
+        self.lowest, self.highest = lowest, highest
+        self.relevant, self.irrelevant, self.places = np.empty((3, k), dtype=np.intp)
+        self.weights = np.empty(k * k)
+
+    cdef bint reveal(
+        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+    ) noexcept nogil:
+        cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
+        cdef double propensity
+        for i in range(self.k):
+            if self.rewards[t, i]:
+                self.relevant[n_relevant] = self.actions[t, i]
+                n_relevant += 1
+            else:
+                self.irrelevant[n_irrelevant] = self.actions[t, i]
+                self.places[n_irrelevant] = i
+                n_irrelevant += 1
+        pairs.relevant, pairs.n_relevant = &self.relevant[0], n_relevant
+        pairs.irrelevant, pairs.n_irrelevant = &self.irrelevant[0], n_irrelevant
+        pairs.n_favoured = 1
+        pairs.weight = 0.0
+        pairs.weights = &self.weights[0]
+        n_relevant = 0
+        for i in range(self.k):
+            if not self.rewards[t, i]:
+                continue
+            for j in range(n_irrelevant):
+                propensity = self.propensities[t, i, self.places[j]]
+                propensity = min(max(propensity, self.lowest), self.highest)
+                self.weights[n_relevant * n_irrelevant + j] = weight / propensity
+            n_relevant += 1
+        return True
+
+
+cdef class SimulatedPairs(ShownPairs):
+    """Top-k feedback on rows whose labels are known, of which it looks at those shown only.
+
+    Parameters
+    ----------
+    sampler : TopKSampler
+        Draws what is shown.
+    draws : ndarray of shape (n_samples, sampler.n_draws)
+        Numbers from [0, 1).
+    indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
+        The relevant labels of each row, in order, as in a CSR matrix.
+    lowest, highest : float
+        Propensities are cut off at these bounds.
+    """
+
+    def __init__(
+        self, TopKSampler sampler, const double[:, ::1] draws, const Py_ssize_t[::1] indptr,
+        const Py_ssize_t[::1] labels, double lowest, double highest,
+    ):
+        cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
+        check_relevance(indptr, labels, n, sampler.n_labels)
+        if (draws.shape[0], draws.shape[1]) != (n, sampler.n_draws):
+            raise ValueError("draws do not fit the rows")
+        # Room for one row.
+        super().__init__(
+            np.zeros((1, k), dtype=np.intp), np.ones((1, k, k)), np.zeros((1, k), dtype=np.int8),
+            sampler.n_labels, lowest, highest,
+        )
+        self.n_samples = n
+        self.sampler, self.draws = sampler, draws
+        self.indptr, self.labels = indptr, labels
+
+    cdef bint reveal(
+        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        self.sampler.show(
+            scores, &self.draws[t, 0], &self.actions[0, 0], &self.propensities[0, 0, 0]
+        )
+        for i in range(self.k):
+            self.rewards[0, i] = contains(
+                self.labels, self.indptr[t], self.indptr[t + 1], self.actions[0, i]
+            )
+        return ShownPairs.reveal(self, 0, scores, weight, pairs)
+
+
+cdef bint contains(
+    const Py_ssize_t[::1] labels, Py_ssize_t first, Py_ssize_t last, Py_ssize_t label
+) noexcept nogil:
+    # Whether labels[first:last], in order, holds the label.
+    cdef Py_ssize_t middle
+    while first < last:
+        middle = (first + last) // 2
+        if labels[middle] == label:
+            return True
+        if labels[middle] < label:
+            first = middle + 1
+        else:
+            last = middle
+    return False

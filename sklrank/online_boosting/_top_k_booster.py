@@ -1,0 +1,196 @@
+"""The estimator around rounds with top-k feedback: show k labels, learn whether they are relevant."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import check_label_names, check_weights, unchanged_on_error
+from sklrank.feedback import Exploration
+from sklrank.feedback._exploration import check_exploration, check_rewards
+from sklrank.feedback._randomization import RANDOMIZATIONS
+from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
+from sklrank.online_boosting._pair_sources import ShownPairs, SimulatedPairs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["TopKBooster"]
+
+
+class TopKBooster(OnlineBooster):
+    """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
+
+    _tie_loss = 1.0
+    _parameter_constraints: dict = {
+        **OnlineBooster._parameter_constraints,
+        "k": [Interval(Integral, 2, None, closed="left")],
+        "exploration": [Interval(Real, 0, 1, closed="right")],
+        "randomization": [StrOptions(set(RANDOMIZATIONS))],
+        "propensity_clip": [tuple, list],
+    }
+
+    def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
+        """Draw the `k` labels to show for each row.
+
+        Each call goes on in the sequence of random numbers, which started at `random_state`.
+        Nothing is learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        classes : array-like of shape (n_labels,), default=None
+            Names of the labels, of which relevance is to be learnt; needed where nothing was learnt
+            before. A model is started then.
+
+        Returns
+        -------
+        Exploration
+            The labels shown, as indices into `classes_`, best first, with their propensities. Keep
+            it until the rewards are in: `partial_fit_feedback` learns from it.
+
+        Raises
+        ------
+        ValueError
+            If `X` is malformed, or `classes` differ from those of an earlier call.
+        NotFittedError
+            If there is no model, and no `classes` to start one.
+        """
+        X = self._start_from_rows(X, classes)
+        expert_draws, sampler_draws = self._draw_rows(len(X))
+        return Exploration(
+            *self._rounds().explore(
+                X,
+                self._sampler(),
+                sampler_draws,
+                self.estimator_weights_,
+                self._log_expert_weights,
+                expert_draws,
+            )
+        )
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit_feedback(
+        self,
+        X: ArrayLike,
+        exploration: Exploration,
+        rewards: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from what was shown, whoever showed it, and from what came back.
+
+        Rows may come in any order, after any delay and in any chunks: their propensities are those
+        of the time of the draw, and stay right. Rows given in chunks, in one call or across a
+        pickle make the same model, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows for which labels were shown.
+        exploration : Exploration
+            What was shown: the record of `explore`, or that of another policy with any number of
+            labels shown.
+        rewards : array-like of shape (n_samples, k)
+            1 for a label that was shown and relevant, 0 for one that was shown and irrelevant.
+        classes : array-like of shape (n_labels,), default=None
+            As in `explore`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors on the weights of a row's label pairs. One by default.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed: labels outside of `classes_`, propensities that are missing
+            or not in (0, 1], rewards other than 0 and 1. The model stays as it was.
+        NotFittedError
+            If there is no model, and no `classes` to start one.
+        """
+        with unchanged_on_error(self):
+            X = self._start_from_rows(X, classes)
+            n_labels = len(self.classes_)
+            actions, propensities = check_exploration(exploration, len(X), n_labels)
+            rewards = check_rewards(rewards, actions.shape)
+            weights = check_weights(sample_weight, len(X), positive=False)
+            bounds = self._propensity_bounds()
+        rounds = self._rounds(effective_n_jobs(self.n_jobs))
+        for batch in gen_batches(len(X), BATCH):
+            source = ShownPairs(
+                actions[batch],
+                propensities[batch],
+                rewards[batch],
+                n_labels,
+                *bounds,
+            )
+            self._play_batch(rounds, batch, X, source, weights)
+        return self
+
+    def _start_from_rows(self, X, classes):
+        """Check the rows; where nothing was learnt before, start a model for the labels `classes`."""
+        if not hasattr(self, "classes_") and classes is not None:
+            with unchanged_on_error(self):
+                self._validate_params()
+                X = self._check_rows(X, reset=True)
+                self._learns_indicators = True
+                self._learns_nan = self._takes_nan
+                self._start(check_label_names(classes))
+            return X
+        check_is_fitted(
+            self,
+            "classes_",
+            msg="This %(name)s knows no labels yet: name them by `classes`, or call fit",
+        )
+        if classes is not None:
+            self._check_same_classes(classes)
+        return self._check_rows(X, reset=False)
+
+    def _start(self, classes):
+        super()._start(classes)
+        self._propensity_bounds()
+        if self.k > len(classes) and self._learns_indicators:
+            raise ValueError(
+                f"k={self.k} labels cannot be shown where there are {len(classes)}; "
+                f"k must be {len(classes)} or less"
+            )
+
+    def _propensity_bounds(self):
+        bounds = tuple(self.propensity_clip)
+        if (
+            len(bounds) != 2
+            or not all(isinstance(bound, Real) for bound in bounds)
+            or not 0 <= bounds[0] <= bounds[1] <= 1
+            or bounds[1] == 0
+        ):
+            raise ValueError(
+                "propensity_clip must be a pair of bounds from 0 to 1, the lower one first; got "
+                f"{self.propensity_clip!r}"
+            )
+        return bounds
+
+    def _sampler(self):
+        # All classes are shown where they are fewer than k, as in a binary problem.
+        n_labels = len(self.classes_)
+        scheme = RANDOMIZATIONS[self.randomization](self.exploration)
+        return scheme.sampler(n_labels, min(self.k, n_labels))
+
+    def _draw_rows(self, n_rows):
+        n_hedge = int(self._hedge)
+        draws = self._random_state.random_sample((n_rows, n_hedge + self._sampler().n_draws))
+        expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
+        return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
+
+    def _reveal(self, indptr, labels, draws):
+        return SimulatedPairs(self._sampler(), draws, indptr, labels, *self._propensity_bounds())
