@@ -81,8 +81,11 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
             )
 
     def _check_rows(self, X, *, reset):
+        if not reset and self._is_clean(X):
+            return X
         # What a fitted model takes does not change with its parameters.
-        takes_nan = self._takes_nan if reset else getattr(self, "_learns_nan", self._takes_nan)
+        fixed = not reset and hasattr(self, "_learns_nan")
+        takes_nan = self._learns_nan if fixed else self._takes_nan
         return validate_data(
             self,
             X,
@@ -90,6 +93,20 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
             dtype=np.float64,
             order="C",
             ensure_all_finite="allow-nan" if takes_nan else True,
+        )
+
+    def _is_clean(self, X):
+        # Whether validation would return the rows as they are. It takes some 100 microseconds, more
+        # than a model needs for a row.
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.flags.c_contiguous
+            and X.shape[0] > 0
+            and X.shape[1] == getattr(self, "n_features_in_", None)
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
         )
 
     def __sklearn_tags__(self):

@@ -5,7 +5,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, recommended_learners
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
 
 ESTIMATORS = [
@@ -23,6 +23,10 @@ ESTIMATORS = [
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
     OnlineBMR(n_estimators=10),
     OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
+    TopKBBM(n_estimators=10),
+    TopKBBM(n_estimators=10, k=2, randomization="single-swap", max_iter=2),
+    TopKAdaptive(n_estimators=10),
+    TopKAdaptive(n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None),
 ]
 
 

@@ -76,6 +76,7 @@ class Exploration:
             rows = [rows]
         elif not isinstance(rows, slice):
             rows = np.asarray(rows)
+            rows = rows if rows.size else rows.astype(np.intp)
         return Exploration(self.actions[rows], self.propensities[rows])
 
     @classmethod

@@ -140,22 +140,23 @@ class TopKBooster(OnlineBooster):
 
     def _start_from_rows(self, X, classes):
         """Check the rows; where nothing was learnt before, start a model for the labels `classes`."""
-        if not hasattr(self, "classes_") and classes is not None:
-            with unchanged_on_error(self):
-                self._validate_params()
-                X = self._check_rows(X, reset=True)
-                self._learns_indicators = True
-                self._learns_nan = self._takes_nan
-                self._start(check_label_names(classes))
-            return X
-        check_is_fitted(
-            self,
-            "classes_",
-            msg="This %(name)s knows no labels yet: name them by `classes`, or call fit",
-        )
-        if classes is not None:
-            self._check_same_classes(classes)
-        return self._check_rows(X, reset=False)
+        if hasattr(self, "classes_"):
+            if classes is not None:
+                self._check_same_classes(classes)
+            return self._check_rows(X, reset=False)
+        if classes is None:
+            check_is_fitted(
+                self,
+                "classes_",
+                msg="This %(name)s knows no labels yet: name them by `classes`, or call fit",
+            )
+        with unchanged_on_error(self):
+            self._validate_params()
+            X = self._check_rows(X, reset=True)
+            self._learns_indicators = True
+            self._learns_nan = self._takes_nan
+            self._start(check_label_names(classes))
+        return X
 
     def _start(self, classes):
         super()._start(classes)

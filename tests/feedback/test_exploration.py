@@ -1,0 +1,153 @@
+"""The record of what was shown."""
+
+import builtins
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback._exploration import check_exploration, check_rewards
+
+SHOWN = UniformRandomization(0.5).explore(
+    np.random.RandomState(0).normal(size=(6, 5)), 3, random_state=0
+)
+
+
+def assert_same(a, b):
+    assert_array_equal(a.actions, b.actions)
+    assert_array_equal(a.propensities, b.propensities)
+
+
+@pytest.mark.parametrize(
+    "rows, positions",
+    [
+        (slice(1, 4), [1, 2, 3]),
+        (slice(None, None, -2), [5, 3, 1]),
+        ([4, 0, 4], [4, 0, 4]),
+        (np.array([True, False, False, True, False, False]), [0, 3]),
+        (2, [2]),
+        (np.int64(-1), [5]),
+        ([], []),
+    ],
+)
+def test_rows_are_taken_like_an_arrays(rows, positions):
+    part = SHOWN[rows]
+    assert len(part) == len(positions)
+    assert_array_equal(part.actions, SHOWN.actions[positions])
+    assert_array_equal(part.propensities, SHOWN.propensities[positions])
+
+
+def test_pickles_and_joins():
+    assert_same(pickle.loads(pickle.dumps(SHOWN)), SHOWN)
+    assert_same(Exploration.concatenate([SHOWN[:2], SHOWN[2:3], SHOWN[3:]]), SHOWN)
+
+
+def test_data_frames_of_logs():
+    """There and back, with names, with rewards, with columns of others, from a plain mapping."""
+    names = np.array(list("edcba"))
+    rewards = np.random.RandomState(1).randint(2, size=(6, 3))
+    frame = SHOWN.to_frame(rewards=rewards, classes=names)
+    frame["user"] = range(6)
+    assert_same(Exploration.from_frame(frame, classes=names), SHOWN)
+    assert_same(Exploration.from_frame(frame.to_dict("series"), classes=names), SHOWN)
+    assert_same(Exploration.from_frame(SHOWN.to_frame()), SHOWN)
+    assert_array_equal(frame[[f"reward_{i}" for i in range(3)]], rewards)
+    assert frame["action_0"].tolist() == [names[label] for label in SHOWN.actions[:, 0]]
+    assert frame["propensity_0_2"].tolist() == SHOWN.propensities[:, 0, 2].tolist()
+    # One line a row, in the order of the record.
+    assert_same(Exploration.from_frame(frame.iloc[[4, 1]], classes=names), SHOWN[[4, 1]])
+
+
+def test_frames_that_lack_something():
+    frame = SHOWN.to_frame()
+    with pytest.raises(ValueError, match="no column 'propensity_1_2'"):
+        Exploration.from_frame(frame.drop(columns="propensity_1_2"))
+    with pytest.raises(ValueError, match="no column 'action_0'"):
+        Exploration.from_frame(pd.DataFrame({"x": [1]}))
+    with pytest.raises(ValueError, match="not in `classes`"):
+        Exploration.from_frame(frame, classes=[0, 1])
+    with pytest.raises(ValueError, match="rewards must have the shape"):
+        SHOWN.to_frame(rewards=[[1, 0]])
+
+
+def test_without_pandas(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args):
+        if name == "pandas":
+            raise ImportError
+        return real(name, *args)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        SHOWN.to_frame()
+
+
+HALF = np.full((2, 2, 2), 0.5)
+BAD = {
+    "actions of exploration must have the shape": [
+        ([0, 1], HALF),
+        ([[0, 1]], HALF[:1]),
+        ([[0, 1, 2, 3], [0, 1, 2, 3]], np.full((2, 4, 4), 0.5)),
+    ],
+    "must be integers": [([[0.0, 1.0], [1.0, 0.0]], HALF), ([["a", "b"], ["b", "a"]], HALF)],
+    "must be labels from 0 to 2": [([[0, 1], [1, 3]], HALF), ([[0, 1], [1, -1]], HALF)],
+    "a label twice": [([[0, 1], [1, 1]], HALF)],
+    "propensities of exploration are missing": [([[0, 1], [1, 0]], None)],
+    "propensities of exploration must be numbers of shape": [
+        ([[0, 1], [1, 0]], HALF[0]),
+        ([[0, 1], [1, 0]], np.full((2, 2), 0.5)),
+        ([[0, 1], [1, 0]], HALF.astype(str)),
+    ],
+    r"must be probabilities in \(0, 1\]": [
+        ([[0, 1], [1, 0]], HALF * [[1, 0], [0, 1]]),
+        ([[0, 1], [1, 0]], HALF * 3),
+        ([[0, 1], [1, 0]], -HALF),
+        ([[0, 1], [1, 0]], HALF * np.nan),
+        ([[0, 1], [1, 0]], HALF * np.inf),
+    ],
+    "must be symmetric": [([[0, 1], [1, 0]], HALF * [[1, 1], [0.5, 1]])],
+}
+
+
+@pytest.mark.parametrize(
+    "message, actions, propensities",
+    [(message, *bad) for message, bads in BAD.items() for bad in bads],
+)
+def test_impossible_records_are_refused(message, actions, propensities):
+    """When they are to be learnt from, by name."""
+    record = Exploration(actions, propensities)
+    with pytest.raises(ValueError, match=message):
+        check_exploration(record, 2, 3)
+    with pytest.raises(ValueError, match=message):
+        check_exploration(SimpleNamespace(actions=actions, propensities=propensities), 2, 3)
+
+
+def test_what_is_no_record_is_refused():
+    with pytest.raises(ValueError, match="exploration must have actions and propensities"):
+        check_exploration(np.zeros((2, 2)), 2, 3)
+
+
+def test_checked_records_are_what_the_compiled_loop_reads():
+    actions, propensities = check_exploration(
+        Exploration(np.array([[0, 2], [1, 0]], dtype=np.uint8), HALF.astype(np.float32)), 2, 3
+    )
+    assert actions.dtype == np.intp and actions.flags.c_contiguous
+    assert propensities.dtype == np.float64 and propensities.flags.c_contiguous
+
+
+@pytest.mark.parametrize("bad", [[[1, 2]], [[1, np.nan]], [[0.5, 1]], [["0", "1"]], [[-1, 0]]])
+def test_rewards_are_0_or_1(bad):
+    with pytest.raises(ValueError, match="rewards must be 0 or 1"):
+        check_rewards(bad, (1, 2))
+
+
+def test_rewards_have_the_shape_of_the_actions():
+    with pytest.raises(ValueError, match="rewards must have the shape"):
+        check_rewards([1, 0], (1, 2))
+    assert check_rewards([[True, False]], (1, 2)).tolist() == [[1, 0]]
+    assert check_rewards([[1.0, 0.0]], (1, 2)).dtype == np.int8

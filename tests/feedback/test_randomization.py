@@ -1,0 +1,136 @@
+"""The schemes against enumeration of every draw, and against many draws."""
+
+from collections import defaultdict
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+
+SCHEMES = [UniformRandomization, SingleSwapRandomization]
+SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
+
+
+def uniform_outcomes(ranking, k):
+    """Every order of the labels is as likely as the others."""
+    outcomes = list(permutations(ranking))
+    return [(order[:k], 1 / len(outcomes)) for order in outcomes]
+
+
+def single_swap_outcomes(ranking, k):
+    """Every choice of who goes and who comes, twice."""
+    m = len(ranking)
+    if k == m:
+        return [(tuple(ranking), 1.0)]
+    outcomes = []
+    for swaps in product(product(range(k), range(k, m)), repeat=2):
+        order = list(ranking)
+        for goes, comes in swaps:
+            order[goes], order[comes] = order[comes], order[goes]
+        outcomes.append((tuple(order[:k]), 1 / (k * (m - k)) ** 2))
+    return outcomes
+
+
+OUTCOMES = {
+    UniformRandomization: uniform_outcomes,
+    SingleSwapRandomization: single_swap_outcomes,
+}
+
+
+def law(scheme, ranking, k):
+    """Probability of each tuple of labels to be shown."""
+    probabilities = defaultdict(float)
+    probabilities[tuple(ranking[:k])] += 1 - scheme.exploration
+    for shown, probability in OUTCOMES[type(scheme)](ranking, k):
+        probabilities[shown] += scheme.exploration * probability
+    return probabilities
+
+
+@pytest.mark.parametrize("make", SCHEMES)
+@pytest.mark.parametrize("m, k", SIZES)
+@pytest.mark.parametrize("rho", [0.05, 0.3, 1.0])
+def test_propensities_are_exact(make, m, k, rho):
+    """Sums over all draws that show both labels, whatever the greedy ranking."""
+    scheme = make(rho)
+    scores = np.random.RandomState(m).permutation(m).astype(float)
+    expected = np.zeros((m, m))
+    for shown, probability in law(scheme, np.argsort(-scores), k).items():
+        expected[np.ix_(shown, shown)] += probability
+    found = scheme.propensities(scores[None], k)[0]
+    assert_allclose(found, expected, atol=1e-12)
+    # Of those shown the record has the same numbers.
+    record = scheme.explore(np.tile(scores, (50, 1)), k, random_state=0)
+    for actions, propensities in zip(record.actions, record.propensities):
+        assert_array_equal(propensities, found[np.ix_(actions, actions)])
+    # Every pair can be seen, so that the estimates are without bias.
+    assert k == 1 or found.min() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", SCHEMES)
+@pytest.mark.parametrize("m, k", [(3, 2), (4, 2), (4, 3), (4, 4)])
+def test_draws_have_the_law(make, m, k):
+    """Frequencies of the labels shown, in their order, within five deviations of the law."""
+    scheme, n = make(0.6), 200_000
+    scores = np.random.RandomState(m).permutation(m).astype(float)
+    shown = scheme.explore(np.tile(scores, (n, 1)), k, random_state=1).actions
+    found = defaultdict(int)
+    for outcome, count in zip(*np.unique(shown, axis=0, return_counts=True)):
+        found[tuple(outcome)] = count
+    expected = law(scheme, np.argsort(-scores), k)
+    assert set(found) == {outcome for outcome, p in expected.items() if p > 0}
+    for outcome, p in expected.items():
+        assert abs(found[outcome] - n * p) < 5 * np.sqrt(n * p * (1 - p)) + 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_draws_are_rankings(data):
+    """k different labels; without exploring the best ones, ties to the smaller label."""
+    m = data.draw(st.integers(1, 8))
+    k = data.draw(st.integers(1, m))
+    scores = data.draw(st.lists(st.integers(-2, 2), min_size=m, max_size=m))
+    make = data.draw(st.sampled_from(SCHEMES))
+    shown = make(1.0).explore([scores] * 20, k, random_state=data.draw(st.integers(0, 99))).actions
+    assert shown.shape == (20, k)
+    assert shown.min() >= 0 and shown.max() < m
+    assert all(len(set(row)) == k for row in shown)
+    greedy = make(1e-12).explore([scores], k, random_state=0).actions[0]
+    assert list(greedy) == sorted(range(m), key=lambda label: (-scores[label], label))[:k]
+
+
+@pytest.mark.parametrize("make", SCHEMES)
+def test_draws_do_not_depend_on_the_chunks(make):
+    """Row by row with one RandomState, or at once: the same draws, a draw leaves no trace."""
+    scores = np.random.RandomState(0).normal(size=(40, 5))
+    at_once = make(0.5).explore(scores, 3, random_state=7)
+    random_state = np.random.RandomState(7)
+    for i in range(len(scores)):
+        row = make(0.5).explore(scores[i : i + 1], 3, random_state=random_state)
+        assert_array_equal(row.actions[0], at_once.actions[i])
+        assert_array_equal(row.propensities[0], at_once.propensities[i])
+
+
+@pytest.mark.parametrize("make", SCHEMES)
+@pytest.mark.parametrize("rho", [0, -0.1, 1.1, float("nan"), "much", True, None])
+def test_exploration_outside_its_range(make, rho):
+    with pytest.raises(ValueError, match=r"exploration must be a number in \(0, 1\]"):
+        make(rho)
+
+
+@pytest.mark.parametrize("make", SCHEMES)
+def test_bad_scores_and_k(make):
+    scheme = make(0.2)
+    for k in (0, 4, 1.5, True):
+        with pytest.raises(ValueError, match="k must be an integer from 1 to"):
+            scheme.explore([[1.0, 2.0, 3.0]], k)
+        with pytest.raises(ValueError, match="k must be an integer from 1 to"):
+            scheme.propensities([[1.0, 2.0, 3.0]], k)
+    for scores in ([1.0, 2.0], [[np.nan, 1.0]], [[]], np.empty((0, 3))):
+        with pytest.raises(ValueError):
+            scheme.explore(scores, 1)
+    assert repr(scheme) == f"{make.__name__}(exploration=0.2)"

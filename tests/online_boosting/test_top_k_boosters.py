@@ -1,0 +1,340 @@
+"""TopKBBM and TopKAdaptive as a user meets them."""
+
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.linear_model import OnlineLogisticRegression
+from sklrank.metrics import rank_loss
+from sklrank.online_boosting import TopKAdaptive, TopKBBM, recommended_learners
+
+X, Y = make_multilabel_classification(300, n_features=12, n_classes=5, random_state=0)
+LINEAR = OnlineLogisticRegression(multi_class="ovr")
+KINDS = {
+    "bbm": TopKBBM(n_estimators=8, exploration=0.3, random_state=0),
+    "bbm, single swap": TopKBBM(
+        n_estimators=8, k=2, randomization="single-swap", exploration=0.3, random_state=0
+    ),
+    "adaptive": TopKAdaptive(n_estimators=8, exploration=0.3, random_state=0),
+    "adaptive, single swap": TopKAdaptive(
+        LINEAR, n_estimators=3, k=4, randomization="single-swap", exploration=1.0, random_state=0
+    ),
+    "adaptive, recommended": TopKAdaptive(
+        recommended_learners(6), n_estimators=6, max_features=None, exploration=0.2, random_state=0
+    ),
+}
+
+
+@pytest.fixture(params=KINDS)
+def model(request):
+    return clone(KINDS[request.param])
+
+
+def rewards_of(record, Y):
+    return np.take_along_axis(Y, record.actions, axis=1)
+
+
+def test_learns_to_rank(model):
+    """Better than chance from what was shown, on rows not seen."""
+    model.set_params(max_iter=3).fit(X[:200], Y[:200])
+    assert rank_loss(Y[200:], model.decision_function(X[200:])) < 0.35
+    assert model.n_rounds_ == 600
+
+
+def test_the_protocol_is_what_fit_simulates(model, fingerprint):
+    """Show, collect, learn, row by row: the model that partial_fit makes, to the bit."""
+    simulated = clone(model).partial_fit(X, Y)
+    played = clone(model)
+    for i in range(len(X)):
+        shown = played.explore(X[i : i + 1], classes=range(5))
+        played.partial_fit_feedback(X[i : i + 1], shown, rewards_of(shown, Y[i : i + 1]))
+    assert fingerprint(played) == fingerprint(simulated)
+
+
+def test_only_what_was_shown_is_looked_at(model, fingerprint):
+    """Garbage in every other entry makes the same model and the same scores."""
+    honest, garbage = clone(model), clone(model)
+    garbled = np.empty_like(Y)
+    watcher = clone(model)
+    for i in range(len(X)):
+        shown = watcher.explore(X[i : i + 1], classes=range(5))
+        watcher.partial_fit_feedback(X[i : i + 1], shown, rewards_of(shown, Y[i : i + 1]))
+        garbled[i] = 1 - Y[i]
+        garbled[i, shown.actions[0]] = Y[i, shown.actions[0]]
+    assert (garbled != Y).mean() >= 0.2
+    scores = honest.progressive_fit(X, Y, classes=range(5))
+    assert_array_equal(garbage.progressive_fit(X, garbled, classes=range(5)), scores)
+    assert fingerprint(honest) == fingerprint(garbage)
+
+
+@pytest.mark.parametrize("as_labels", [False, True])
+def test_chunks_and_pickles_make_the_same_model(model, as_labels, fingerprint):
+    """At once, in chunks, across pickles, with predictions in between, progressively: all one."""
+    y = Y.argmax(axis=1) if as_labels else Y
+    at_once = clone(model).partial_fit(X, y)
+    chunked = clone(model).partial_fit(X[:1], y[:1], classes=None if not as_labels else range(5))
+    for start, stop in [(1, 2), (2, 90), (90, 91), (91, 300)]:
+        chunked = pickle.loads(pickle.dumps(chunked))
+        chunked.predict(X[:5])
+        chunked.partial_fit(X[start:stop], y[start:stop])
+    progressive = clone(model)
+    progressive.progressive_fit(X, y)
+    assert fingerprint(chunked) == fingerprint(at_once)
+    assert fingerprint(progressive) == fingerprint(at_once)
+
+
+def test_feedback_in_any_chunks(model, fingerprint):
+    """Days later, in pieces, across pickles, from logs: the model of one call."""
+    model.fit(X[:100], Y[:100])
+    shown = model.explore(X)
+    rewards = rewards_of(shown, Y)
+    at_once = pickle.loads(pickle.dumps(model)).partial_fit_feedback(X, shown, rewards)
+    logged = Exploration.from_frame(shown.to_frame(rewards=rewards))
+    pieces = pickle.loads(pickle.dumps(model))
+    for start, stop in [(0, 1), (1, 150), (150, 300)]:
+        rows = slice(start, stop)
+        pieces.partial_fit_feedback(X[rows], logged[rows], rewards[rows])
+        pieces = pickle.loads(pickle.dumps(pieces))
+    assert fingerprint(pieces) == fingerprint(at_once)
+    # Another order is another stream; it is learnt all the same.
+    order = np.random.RandomState(0).permutation(len(X))
+    other = model.partial_fit_feedback(X[order], shown[order], rewards[order])
+    assert np.isfinite(other.decision_function(X)).all()
+    assert other.n_rounds_ == at_once.n_rounds_
+
+
+def test_explore_learns_nothing(model, fingerprint):
+    """Only the random numbers go on; a call for all rows draws what a call for each would."""
+    model.fit(X, Y)
+    one_by_one, before = pickle.loads(pickle.dumps(model)), pickle.loads(pickle.dumps(model))
+    shown = model.explore(X)
+    for i in range(20):
+        row = one_by_one.explore(X[i : i + 1])
+        assert_array_equal(row.actions[0], shown.actions[i])
+        assert_array_equal(row.propensities[0], shown.propensities[i])
+    model._random_state = before._random_state
+    assert fingerprint(model) == fingerprint(before)
+    assert shown.actions.shape == (300, model.k)
+    assert shown.propensities.shape == (300, model.k, model.k)
+
+
+def test_threads_change_nothing(model, fingerprint):
+    alone = clone(model).fit(X, Y)
+    together = clone(model).set_params(n_jobs=3).fit(X, Y)
+    shown = alone.explore(X)
+    record = together.explore(X)
+    assert_array_equal(record.actions, shown.actions)
+    alone.partial_fit_feedback(X, shown, rewards_of(shown, Y))
+    together.partial_fit_feedback(X, shown, rewards_of(shown, Y)).set_params(n_jobs=None)
+    assert fingerprint(alone) == fingerprint(together)
+
+
+def test_seeds(model, fingerprint):
+    first, same, other = (
+        fingerprint(clone(model).set_params(random_state=seed).fit(X, Y).estimators_)
+        for seed in (1, 1, 2)
+    )
+    assert first == same != other
+
+
+def test_rows_stand_alone(model):
+    model.fit(X, Y)
+    scores = model.decision_function(X)
+    assert_array_equal(scores[::-1][:7], model.decision_function(X[::-1][:7]))
+    assert_array_equal(scores[5], model.decision_function(X[5:6])[0])
+
+
+def test_greedy_rows_show_the_best_labels():
+    """Without luck what is shown is predict_topk, of the last expert."""
+    model = TopKBBM(n_estimators=5, k=2, exploration=1e-12, random_state=0)
+    model.partial_fit(X, Y, classes=list("abcde"))
+    assert_array_equal(model.classes_[model.explore(X).actions], model.predict_topk(X, 2))
+
+
+def test_class_labels_are_played_as_right_or_wrong():
+    """Of each label shown; where there are fewer classes than k, all of them are shown."""
+    iris = load_iris()
+    model = TopKAdaptive(LINEAR, n_estimators=3, k=2, exploration=0.2, learning_rate=0.1)
+    model.set_params(max_iter=5, shuffle=True, random_state=0).fit(iris.data, iris.target)
+    assert model.score(iris.data, iris.target) > 0.7
+    shown = model.explore(iris.data)
+    model.partial_fit_feedback(iris.data, shown, shown.actions == iris.target[:, None])
+    binary = TopKBBM(n_estimators=3, random_state=0).fit(iris.data, iris.target == 1)
+    assert binary.explore(iris.data[:4]).propensities.tolist() == [[[1.0, 1.0], [1.0, 1.0]]] * 4
+
+
+def test_logs_of_another_policy():
+    """A policy that shows four random labels; the model has never explored itself."""
+    log = UniformRandomization(1.0).explore(np.zeros(Y.shape), 4, random_state=0)
+    model = TopKBBM(n_estimators=20, random_state=0)
+    model.partial_fit_feedback(X[:200], log[:200], rewards_of(log, Y)[:200], classes=list("abcde"))
+    assert model.classes_.tolist() == list("abcde")
+    assert rank_loss(Y[200:], model.decision_function(X[200:])) < 0.3
+    by_hand = Exploration(log.actions[:200].tolist(), np.full((200, 4, 4), 12 / 20))
+    again = TopKBBM(n_estimators=20, random_state=0)
+    again.partial_fit_feedback(X[:200], by_hand, rewards_of(log, Y)[:200], classes=list("abcde"))
+    assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-12)
+
+
+def test_sample_weights_multiply_the_pairs(fingerprint):
+    """A weight of two is half the propensity; one of zero is no round."""
+    shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
+    rewards = rewards_of(shown, Y)
+    model = TopKBBM(n_estimators=3, propensity_clip=(0, 1), random_state=0)
+    doubled = clone(model).partial_fit_feedback(
+        X, shown, rewards, classes=range(5), sample_weight=np.full(300, 2.0)
+    )
+    halved = Exploration(shown.actions, shown.propensities / 2)
+    expected = clone(model).partial_fit_feedback(X, halved, rewards, classes=range(5))
+    assert_allclose(doubled.decision_function(X), expected.decision_function(X), atol=1e-12)
+    some = np.arange(300) % 3 > 0
+    weighted = clone(model).partial_fit_feedback(
+        X, shown, rewards, classes=range(5), sample_weight=some.astype(float)
+    )
+    left_out = clone(model).partial_fit_feedback(
+        X[some], shown[some], rewards[some], classes=range(5)
+    )
+    assert fingerprint(weighted) == fingerprint(left_out)
+
+
+def test_grid_search_in_a_pipeline():
+    """Over k, exploration, edge and randomization."""
+    pipeline = make_pipeline(StandardScaler(), TopKBBM(n_estimators=3, random_state=0))
+    grid = {
+        "topkbbm__k": [2, 4],
+        "topkbbm__exploration": [0.1, 0.5],
+        "topkbbm__edge": [0.1, 0.3],
+        "topkbbm__randomization": ["uniform", "single-swap"],
+    }
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
+    assert len(search.cv_results_["params"]) == 16
+    assert 0.5 < search.best_score_ < 1
+    assert len(set(search.cv_results_["mean_test_score"])) > 8
+    pipeline = make_pipeline(StandardScaler(), TopKAdaptive(n_estimators=3, random_state=0))
+    grid = {"topkadaptive__k": [2, 3], "topkadaptive__learning_rate": ["theory", 0.1]}
+    assert GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y).best_score_ > 0.4
+
+
+def test_data_frames():
+    """Names of columns are kept and checked, by the methods of the protocol too."""
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)])
+    model = TopKBBM(n_estimators=3, random_state=0).fit(frame, Y)
+    shown = model.explore(frame)
+    model.partial_fit_feedback(frame, shown, rewards_of(shown, Y))
+    with pytest.raises(ValueError, match="feature names"):
+        model.explore(frame.iloc[:, ::-1])
+
+
+# -- What is refused.
+
+
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"k": 1}, "'k'"),
+        ({"k": 2.5}, "'k'"),
+        ({"k": 6}, "k=6 labels cannot be shown where there are 5"),
+        ({"exploration": 0}, "'exploration'"),
+        ({"exploration": 1.2}, "'exploration'"),
+        ({"exploration": "decay"}, "'exploration'"),
+        ({"randomization": "double-swap"}, "'randomization'"),
+        ({"propensity_clip": 0.1}, "'propensity_clip'"),
+        ({"propensity_clip": (0.5, 0.1)}, "propensity_clip must be a pair of bounds"),
+        ({"propensity_clip": (0.5,)}, "propensity_clip must be a pair of bounds"),
+        ({"propensity_clip": (0, 2)}, "propensity_clip must be a pair of bounds"),
+        ({"propensity_clip": (0, 0)}, "propensity_clip must be a pair of bounds"),
+        ({"propensity_clip": ("a", "b")}, "propensity_clip must be a pair of bounds"),
+    ],
+)
+@pytest.mark.parametrize("make", [TopKBBM, TopKAdaptive])
+def test_bad_parameters(make, parameters, message, fingerprint):
+    """Named, at the first call of whichever method; a fitted model stays as it was."""
+    for method in (
+        lambda model: model.fit(X, Y),
+        lambda model: model.partial_fit(X, Y),
+        lambda model: model.progressive_fit(X, Y),
+        lambda model: model.explore(X, classes=range(5)),
+    ):
+        model = make(n_estimators=2).set_params(**parameters)
+        with pytest.raises(ValueError, match=message):
+            method(model)
+        assert not hasattr(model, "classes_")
+    fitted = make(n_estimators=2, random_state=0).fit(X, Y)
+    before = fingerprint(fitted.set_params(**parameters))
+    with pytest.raises(ValueError, match=message):
+        fitted.fit(X, Y)
+    assert fingerprint(fitted) == before
+
+
+@pytest.mark.parametrize("learning_rate", [0, -1.0, "paper"])
+def test_bad_learning_rate(learning_rate):
+    with pytest.raises(ValueError, match="'learning_rate'"):
+        TopKAdaptive(learning_rate=learning_rate).fit(X, Y)
+    with pytest.raises(ValueError, match="'gradient_clip'"):
+        TopKAdaptive(gradient_clip=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "message, argument, change",
+    [
+        ("NaN", "X", lambda X: X * np.nan),
+        ("infinity", "X", lambda X: X + np.inf),
+        ("features", "X", lambda X: X[:, 1:]),
+        ("0 sample", "X", lambda X: X[:0]),
+        ("actions", "X", lambda X: X[:7]),
+        ("labels from 0 to 4", "actions", lambda actions: actions + 3),
+        ("exploration must have", "actions", lambda actions: None),
+        ("propensities", "propensities", lambda p: None),
+        ("propensities", "propensities", lambda p: 0 * p),
+        ("propensities", "propensities", lambda p: 2 * p),
+        ("propensities", "propensities", lambda p: p[:, 0]),
+        ("rewards", "rewards", lambda rewards: rewards + 0.5),
+        ("rewards", "rewards", lambda rewards: rewards * np.nan),
+        ("rewards", "rewards", lambda rewards: Y),
+        ("classes", "classes", lambda _: range(6)),
+        ("sample_weight", "sample_weight", lambda _: np.full(300, -1.0)),
+        ("sample_weight", "sample_weight", lambda _: np.ones(3)),
+    ],
+)
+def test_bad_feedback_leaves_the_model_as_it_was(message, argument, change, fingerprint):
+    model = TopKAdaptive(LINEAR, n_estimators=2, random_state=0).fit(X, Y)
+    shown = model.explore(X)
+    before = fingerprint(model)
+    good = {"X": X, "rewards": rewards_of(shown, Y), "classes": None, "sample_weight": None}
+    good |= {"actions": shown.actions, "propensities": shown.propensities}
+
+    def learn(*, actions, propensities, **arguments):
+        record = SimpleNamespace(actions=actions, propensities=propensities)
+        return model.partial_fit_feedback(exploration=record, **arguments)
+
+    with pytest.raises(ValueError, match=message):
+        learn(**good | {argument: change(good[argument])})
+    assert fingerprint(model) == before
+    assert learn(**good) is model
+
+
+def test_a_model_starts_from_named_labels():
+    """Without them there is nothing to show; they have to be different."""
+    model = TopKBBM(n_estimators=2, random_state=0)
+    with pytest.raises(NotFittedError, match="name them by `classes`"):
+        model.explore(X)
+    with pytest.raises(NotFittedError):
+        model.partial_fit_feedback(X, Exploration([[0, 1]], np.ones((1, 2, 2))), [[0, 1]])
+    for bad in (["a"], ["a", "b", "a"]):
+        with pytest.raises(ValueError, match="classes must name two labels or more"):
+            model.explore(X, classes=bad)
+    assert not hasattr(model, "classes_")
+    model.explore(X[:3], classes=["a", "b", "c"])
+    with pytest.raises(ValueError, match="differs from the first call"):
+        model.explore(X[:3], classes=["a", "c", "b"])

@@ -1,0 +1,311 @@
+"""Rounds with top-k feedback against slow statements of Raman et al. (2020)."""
+
+from copy import deepcopy
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from sklrank.feedback import Exploration, SingleSwapRandomization, UniformRandomization
+from sklrank.linear_model import OnlineRidgeClassifier
+from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
+from sklrank.tree import HoeffdingTreeClassifier
+
+EXACT = {"propensity_clip": (0, 1)}
+
+
+def make_rows(n=30, m=4, seed=0):
+    random = np.random.RandomState(seed)
+    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
+    Y[3], Y[7] = 0, 1
+    return random.normal(size=(n, 3)), Y
+
+
+# -- The rules of the paper, pair by pair.
+
+
+def slow_potential(n, scores, a, b, m, edge):
+    """phi_{u_a}^n of the hinge loss of one pair: every next label in turn."""
+    if n == 0:
+        return max(0.0, 1 + scores[b] - scores[a])
+    u = np.full(m, (1 - edge) / m)
+    u[a] += edge
+    step = np.eye(m)
+    return sum(u[l] * slow_potential(n - 1, scores + step[l], a, b, m, edge) for l in range(m))
+
+
+def potential_costs(n_learners, edge):
+    """Eq. 3 for one pair."""
+
+    def of_pair(i, scores, a, b):
+        m, n = len(scores), n_learners - 1 - i
+        step = np.eye(m)
+        return np.array(
+            [slow_potential(n, scores + step[l], a, b, m, edge) for l in range(m)], dtype=float
+        )
+
+    return of_pair
+
+
+def logistic_costs(i, scores, a, b):
+    """The gradient of log(1 + exp(s[b] - s[a]))."""
+    c = np.zeros(len(scores))
+    c[b] = 1 / (1 + np.exp(scores[a] - scores[b]))
+    c[a] = -c[b]
+    return c
+
+
+def estimate(of_pair, i, scores, shown, propensities, rewards):
+    """Eq. 1: the sum over the pairs shown, each over the probability that it was."""
+    total = 0.0
+    for (p, a), (q, b) in product(enumerate(shown), repeat=2):
+        if rewards[p] and not rewards[q]:
+            total = total + of_pair(i, scores, a, b) / propensities[p, q]
+    return total
+
+
+def wrong(i, scores, a, b):
+    """A pair of the unweighted rank loss; ties count in full."""
+    return float(scores[b] >= scores[a])
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """A weak learner that notes what it is taught, and votes by the weights it has seen."""
+
+    def __init__(self, tilt=1.0):
+        self.tilt = tilt
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        if not hasattr(self, "lessons_"):
+            self.lessons_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
+        self.lessons_.append((X[0].copy(), y.copy(), sample_weight.copy()))
+        np.add.at(self.totals_, y, sample_weight)
+        return self
+
+    def predict_proba(self, X):
+        votes = self.totals_ * np.exp(self.tilt * np.cos(np.arange(len(self.totals_)) * X[0, 0]))
+        return votes[np.newaxis] / votes.sum()
+
+
+def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf):
+    """Algorithms 1 to 3 on what was shown: lessons, alpha, log weights of the experts."""
+    totals = [None] * len(tilts)
+    alpha = np.full(len(tilts), 1.0 if rate is None else 0.0)
+    log_v, lessons = np.zeros(len(tilts)), [[] for _ in tilts]
+    for t, x in enumerate(X):
+        shown = record.actions[t], record.propensities[t], rewards[t]
+        h = np.full((len(tilts), m), 1 / m)
+        for i, tilt in enumerate(tilts):
+            if totals[i] is not None:
+                votes = totals[i] * np.exp(tilt * np.cos(np.arange(m) * x[0]))
+                h[i] = votes / votes.sum()
+        s = np.vstack([np.zeros(m), np.cumsum(alpha[:, None] * h, axis=0)])
+        if not 0 < rewards[t].sum() < len(rewards[t]):
+            continue
+        for i in range(len(tilts)):
+            c = estimate(of_pair, i, s[i], *shown)
+            relevant = [a for a, r in zip(shown[0], rewards[t]) if r]
+            lessons[i].append((x, relevant, c.max() - c[relevant]))
+            totals[i] = np.ones(m) if totals[i] is None else totals[i]
+            np.add.at(totals[i], relevant, c.max() - c[relevant])
+            if rate is not None:
+                slope = np.clip(estimate(of_pair, i, s[i + 1], *shown) @ h[i], -clip, clip)
+                alpha[i] = np.clip(alpha[i] - rate / np.sqrt(t + 1) * slope, -2, 2)
+                log_v[i] -= estimate(wrong, i, s[i + 1], *shown)
+    return lessons, alpha, log_v
+
+
+def check_lessons(model, lessons):
+    for estimator, expected in zip(model.estimators_, lessons):
+        assert len(estimator.lessons_) == len(expected)
+        for (row, labels, weights), (x, relevant, importance) in zip(estimator.lessons_, expected):
+            assert_array_equal(row, x)
+            assert_array_equal(labels, relevant)
+            assert_allclose(weights, importance, atol=1e-10, rtol=1e-10)
+
+
+def shown_and_clicked(X, Y, scheme, k, seed=0):
+    record = scheme.explore(np.random.RandomState(seed).normal(size=Y.shape), k, random_state=seed)
+    return record, np.take_along_axis(Y, record.actions, axis=1)
+
+
+@pytest.mark.parametrize("make", [UniformRandomization, SingleSwapRandomization])
+@pytest.mark.parametrize("k", [2, 3])
+def test_top_k_bbm_is_algorithm_2(make, k):
+    X, Y = make_rows()
+    record, rewards = shown_and_clicked(X, Y, make(0.5), k)
+    tilts = [0.5, -0.5, 1.0]
+    model = TopKBBM([Recorder(t) for t in tilts], n_estimators=3, edge=0.3, random_state=0, **EXACT)
+    model.partial_fit_feedback(X, record, rewards, classes=range(4))
+    lessons, alpha, _ = slow_rounds(X, record, rewards, tilts, 4, potential_costs(3, 0.3))
+    check_lessons(model, lessons)
+    assert_array_equal(model.estimator_weights_, alpha)
+    assert_array_equal(model.expert_weights_, [0, 0, 1])
+
+
+@pytest.mark.parametrize("rate, clip", [("theory", None), (0.3, None), (0.3, 1.0)])
+def test_top_k_adaptive_is_algorithm_3(rate, clip):
+    """With the step of its line 13, or another; and with slopes cut off at 1 (Appendix C.2)."""
+    X, Y = make_rows(60)
+    record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.4), 3)
+    tilts = [0.5, -0.5, 1.0]
+    model = TopKAdaptive(
+        [Recorder(t) for t in tilts],
+        n_estimators=3,
+        exploration=0.4,
+        learning_rate=rate,
+        gradient_clip=clip,
+        random_state=0,
+        **EXACT,
+    )
+    model.partial_fit_feedback(X, record, rewards, classes=range(4))
+    lessons, alpha, log_v = slow_rounds(
+        X,
+        record,
+        rewards,
+        tilts,
+        4,
+        logistic_costs,
+        8 * 0.4 * np.sqrt(2) / 4**2 if rate == "theory" else rate,
+        np.inf if clip is None else clip,
+    )
+    check_lessons(model, lessons)
+    assert_allclose(model.estimator_weights_, alpha, atol=1e-10)
+    assert_allclose(model._log_expert_weights, log_v, atol=1e-9)
+    assert model.n_rounds_ == len(X)
+
+
+def test_propensities_are_cut_off_at_the_bounds():
+    """Of the weights, not of the record (Appendix C.2)."""
+    X, Y = make_rows()
+    record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.2), 2)
+    cut = Exploration(record.actions, np.clip(record.propensities, 0.1, 0.7))
+    assert not np.array_equal(cut.propensities, record.propensities)
+    of = clone(TopKBBM([Recorder()], n_estimators=2, random_state=0))
+    model = clone(of).set_params(propensity_clip=(0.1, 0.7))
+    model.partial_fit_feedback(X, record, rewards, classes=range(4))
+    expected = of.set_params(**EXACT).partial_fit_feedback(X, cut, rewards, classes=range(4))
+    for a, b in zip(model.estimators_, expected.estimators_):
+        for (_, labels, weights), (_, same_labels, same_weights) in zip(a.lessons_, b.lessons_):
+            assert_array_equal(labels, same_labels)
+            assert_allclose(weights, same_weights, rtol=1e-12)
+
+
+# -- Estimates have no bias.
+
+
+def outcomes(name, ranking, k, rho):
+    """Every list of labels that may be shown, with its probability."""
+    m = len(ranking)
+    yield ranking[:k], 1 - rho
+    if name == "uniform":
+        orders = list(permutations(ranking))
+        for order in orders:
+            yield np.array(order[:k]), rho / len(orders)
+    else:
+        for swaps in product(product(range(k), range(k, m)), repeat=2):
+            order = ranking.copy()
+            for goes, comes in swaps:
+                order[[goes, comes]] = order[[comes, goes]]
+            yield order[:k], rho / (k * (m - k)) ** 2
+
+
+def state(model):
+    """What a round changes by a linear function of costs, slopes and losses."""
+    return (
+        *(estimator._learner.weight_table for estimator in model.estimators_),
+        model.estimator_weights_,
+        np.zeros(1) if model._log_expert_weights is None else model._log_expert_weights,
+    )
+
+
+@pytest.mark.parametrize("scheme", [UniformRandomization, SingleSwapRandomization])
+@pytest.mark.parametrize("m, k, rho", [(3, 2, 0.4), (4, 2, 0.05), (5, 3, 0.2), (5, 4, 1.0)])
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_estimates_have_no_bias(scheme, m, k, rho, adaptive):
+    """Over all outcomes the mean of a round's changes is that of full information.
+
+    A ridge regression moves its weights in proportion to the costs, the booster its alpha to the
+    slope, and Hedge its logarithms to the loss: their means show those of the estimates.
+    """
+    X, Y = make_rows(25, m)
+    ridge = OnlineRidgeClassifier(alpha=2.0)
+    if adaptive:
+        model = TopKAdaptive(ridge, n_estimators=3, k=k, learning_rate=0.01, gradient_clip=None)
+    else:
+        model = TopKBBM(ridge, n_estimators=3, k=k, edge=0.2)
+    model.set_params(exploration=rho, random_state=0, max_features=None, **EXACT)
+    # With learnt weights and votes, so that no cost is trivial.
+    model.fit(X, Y)
+    name = "uniform" if scheme is UniformRandomization else "single-swap"
+    everything = Exploration([np.arange(m)], np.ones((1, m, m)))
+    moved = set()
+    for row in np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))[:4]:
+        x, y = X[row : row + 1], Y[row]
+        ranking = np.argsort(-model.decision_function(x)[0], kind="stable")
+        both = scheme(rho).propensities(model.decision_function(x), k)[0]
+        means = [np.zeros_like(part) for part in state(model)]
+        for shown, probability in outcomes(name, ranking, k, rho):
+            record = Exploration([shown], both[np.ix_(shown, shown)][None])
+            after = deepcopy(model).partial_fit_feedback(x, record, y[shown][None])
+            for mean, part in zip(means, state(after)):
+                mean += probability * part
+        full = deepcopy(model).partial_fit_feedback(x, everything, y[None])
+        for i, (mean, part, before) in enumerate(zip(means, state(full), state(model))):
+            assert_allclose(mean, part, atol=1e-10, rtol=0)
+            moved |= {i} if np.abs(part - before).max() > 1e-6 else set()
+    # Weights of the three learners, alpha and Hedge's logarithms: all of them have been put to it.
+    assert moved == (set(range(5)) if adaptive else set(range(3)))
+
+
+# -- All labels shown: full information.
+
+
+class HalfTies(TopKAdaptive):
+    """Hedge counts ties half, as Jung & Tewari's does."""
+
+    _tie_loss = 0.5
+
+
+@pytest.mark.parametrize("randomization", ["uniform", "single-swap"])
+@pytest.mark.parametrize(
+    "weak", [OnlineRidgeClassifier(), HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5)]
+)
+def test_with_all_labels_shown_top_k_adaptive_is_ada_olmr(weak, randomization):
+    """With equal steps; the weights |Y| |Y^c| undo the normalisation of Ada.OLMR's losses."""
+    X, Y = make_rows(200, 5)
+    n_pairs = Y.sum(axis=1) * (1 - Y).sum(axis=1)
+    full = AdaOLMR(weak, n_estimators=4, max_features=None, random_state=0)
+    full.fit(X, Y, sample_weight=np.maximum(n_pairs, 1))
+    shown = HalfTies(
+        weak,
+        n_estimators=4,
+        max_features=None,
+        k=5,
+        randomization=randomization,
+        learning_rate=1.0,
+        gradient_clip=None,
+        random_state=0,
+        **EXACT,
+    ).fit(X, Y)
+    assert_allclose(shown.estimator_weights_, full.estimator_weights_, atol=1e-12, rtol=1e-12)
+    assert_allclose(shown._log_expert_weights, full._log_expert_weights, rtol=1e-12)
+    assert_allclose(shown.decision_function(X), full.decision_function(X), atol=1e-12)
+
+
+def test_with_all_labels_shown_the_costs_are_those_of_full_information():
+    """Top-k BBM's of the potential with |Y| = 1, unnormalised: what a ridge regression shows."""
+    m = 4
+    X, Y = np.zeros((1, 3)), np.array([[0, 1, 1, 0]])
+    model = TopKBBM(
+        OnlineRidgeClassifier(kernel="constant"), n_estimators=3, k=m, edge=0.2, random_state=0
+    )
+    model.set_params(**EXACT).fit(X, Y)
+    of_pair, scores = potential_costs(3, 0.2), np.zeros(m)
+    for i, estimator in enumerate(model.estimators_):
+        costs = sum(of_pair(i, scores, a, b) for a in (1, 2) for b in (0, 3))
+        # One row and a prior of one row: half of the way, votes are uniform before it.
+        assert_allclose(estimator._learner.weight_table[0], -costs / 2, atol=1e-12)
+        scores = scores + 1 / m
