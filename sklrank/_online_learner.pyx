@@ -3,8 +3,9 @@
 
 A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
 :meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each,
-which labels are known to be irrelevant and, when a booster gives the lesson, the cost of every label. Learners of single labels read the
-weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1).
+the irrelevant ones, and when a booster gives the lesson the cost of every label. Learners of single
+labels read the weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1). A label
+that is neither relevant nor irrelevant is not known.
 """
 
 import numpy as np

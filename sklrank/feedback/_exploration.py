@@ -56,7 +56,7 @@ class Exploration:
     >>> from sklrank.feedback import Exploration
     >>> shown = Exploration([[0, 3], [4, 1], [2, 0]], [[[2 / 5, 1 / 10], [1 / 10, 2 / 5]]] * 3)
     >>> len(shown), shown[[2, 0]].actions.tolist()
-    (2, [[2, 0], [0, 3]])
+    (3, [[2, 0], [0, 3]])
     >>> shown.to_frame(rewards=[[1, 0], [0, 0], [1, 1]]).columns.tolist()[:4]
     ['action_0', 'action_1', 'reward_0', 'reward_1']
     """
@@ -269,9 +269,7 @@ def check_rewards(rewards, shape):
     """
     rewards = np.asarray(rewards)
     if rewards.shape != shape:
-        raise ValueError(
-            f"rewards must have the shape {shape} of the actions, got {rewards.shape}"
-        )
+        raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
     if rewards.dtype.kind not in "biuf" or not np.all((rewards == 0) | (rewards == 1)):
         raise ValueError(
             "rewards must be 0 or 1 (was the label shown relevant?), without missing ones; learn "

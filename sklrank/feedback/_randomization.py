@@ -48,7 +48,7 @@ class Randomization(metaclass=ABCMeta):
     def _explored(self, m: int, k: int) -> tuple[NDArray, NDArray]:
         """Probabilities `(2,)` and `(3,)` of one and of two labels in a row that explores."""
 
-    def sampler(self, n_labels: int, k: int) -> TopKSampler:
+    def _make_sampler(self, n_labels: int, k: int) -> TopKSampler:
         """The compiled draw for `n_labels` labels of which `k` are shown."""
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n_labels:
             raise ValueError(
@@ -86,7 +86,7 @@ class Randomization(metaclass=ABCMeta):
             If `k` is out of range or `scores` are malformed.
         """
         scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
-        sampler = self.sampler(scores.shape[1], k)
+        sampler = self._make_sampler(scores.shape[1], k)
         draws = check_random_state(random_state).random_sample((len(scores), sampler.n_draws))
         return Exploration(*sampler.show_rows(scores, draws))
 
@@ -112,7 +112,7 @@ class Randomization(metaclass=ABCMeta):
         """
         scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
         n_labels = scores.shape[1]
-        sampler = self.sampler(n_labels, k)
+        sampler = self._make_sampler(n_labels, k)
         outside = np.ones(scores.shape, dtype=np.intp)
         greedy = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         np.put_along_axis(outside, greedy, 0, axis=1)
@@ -135,7 +135,7 @@ class UniformRandomization(Randomization):
     Parameters
     ----------
     exploration : float, default=0.05
-        rho, in (0, 1].
+        The probability rho with which a row explores, in (0, 1].
 
     Raises
     ------
@@ -186,7 +186,7 @@ class SingleSwapRandomization(Randomization):
     Parameters
     ----------
     exploration : float, default=0.05
-        rho, in (0, 1].
+        The probability rho with which a row explores, in (0, 1].
 
     Raises
     ------

@@ -10,7 +10,106 @@ __all__ = ["TopKBBM"]
 
 
 class TopKBBM(TopKBooster):
-    """Boost-by-majority from top-k feedback (Top-k BBM)."""
+    """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
+
+    Shows `k` labels of each row and learns only whether those were relevant. It is
+    :class:`OnlineBMR` on estimates: each pair of a relevant and an irrelevant label shown stands
+    for ``1 / Pr[both shown]`` pairs, so that costs are right in the mean ([1]_, Eqs. 1 and 3,
+    Algorithm 2). How many labels are relevant stays unknown: losses are not normalised, and the
+    potential of a pair assumes learners with an edge towards its relevant label alone.
+
+    Show with `explore`, learn with `partial_fit_feedback`; or let `fit`, `partial_fit` and
+    `progressive_fit` simulate both on rows whose labels are known, of which they look only at those
+    shown.
+
+    Parameters
+    ----------
+    estimator : estimator, list of estimators or None, default=None
+        The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
+        of them; learner i is a clone of entry i modulo the list's length. Those of this package
+        run compiled. None: Hoeffding trees with loose random parameters, which split early and
+        have 256 leaves at the most.
+    n_estimators : int, default=100
+        Number of weak learners.
+    k : int, default=3
+        Labels to show, from 2 to their number. In a problem of class labels with fewer classes
+        than that all of them are shown.
+    edge : float, default=0.1
+        By how much a weak learner's vote for a relevant label is assumed to exceed that for an
+        irrelevant one, in (0, 1). Worth a search.
+    exploration : float, default=0.05
+        Probability rho with which a row explores, in (0, 1]. Less exploration shows better labels,
+        more of it makes estimates of less variance.
+    randomization : {"uniform", "single-swap"}, default="uniform"
+        What a row that explores shows: see :class:`~sklrank.feedback.UniformRandomization` and
+        :class:`~sklrank.feedback.SingleSwapRandomization`.
+    propensity_clip : tuple of two floats, default=(0.005, 0.995)
+        Bounds at which the propensities are cut off before they divide, as in the paper's
+        experiments. A higher lower bound means less variance and more bias; (0, 1): no bias.
+    max_features : int, float, {"sqrt", "log2"} or None, default=20
+        Covariates that each weak learner sees, drawn once for each: a number (all, where there are
+        fewer), a share of them, or all.
+    max_iter : int, default=1
+        Passes over the rows that `fit` makes.
+    shuffle : bool, default=False
+        Whether `fit` draws a new order of the rows for each pass.
+    random_state : int, RandomState instance or None, default=None
+        Decides what is shown, the covariates, the parameters of the default trees, the seeds of the
+        weak learners and the order of the rows. An int makes every result repeatable.
+    verbose : int, default=0
+        Above 0 a line is printed after every 1000 rounds.
+    n_jobs : int or None, default=None
+        Threads that share the weak learners while learning, and the rows while predicting; -1 for
+        all processors. The model does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Class labels, or names of the columns of an indicator.
+    estimators_ : list of n_estimators estimators
+        The weak learners; to them the labels are 0, 1, ..., n_labels - 1.
+    estimators_features_ : list of ndarray of shape (n_features_i,)
+        The columns that each of them sees.
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        The alpha, all of them 1.
+    expert_weights_ : ndarray of shape (n_estimators,)
+        1 for the last expert, which always decides, 0 for the others.
+    n_rounds_ : int
+        Rounds played: rows of positive weight.
+    n_iter_ : int
+        Passes that the last `fit` made.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had string ones.
+
+    See Also
+    --------
+    TopKAdaptive : Adapts to learners of unknown and different edges.
+    OnlineBMR : Where all labels become known.
+
+    References
+    ----------
+    .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
+       with top-k feedback", 2020.
+
+    Examples
+    --------
+    A user is shown three of eight labels, and tells which of them are relevant:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.metrics import rank_loss
+    >>> from sklrank.online_boosting import TopKBBM
+    >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
+    >>> model = TopKBBM(n_estimators=20, k=3, exploration=0.2, random_state=0)
+    >>> for rows in np.array_split(np.arange(800), 80):
+    ...     shown = model.explore(X[rows], classes=range(8))
+    ...     rewards = np.take_along_axis(Y[rows], shown.actions, axis=1)
+    ...     model = model.partial_fit_feedback(X[rows], shown, rewards)
+    >>> bool(rank_loss(Y[800:], model.decision_function(X[800:])) < 0.3)
+    True
+    """
 
     _parameter_constraints: dict = {
         **TopKBooster._parameter_constraints,

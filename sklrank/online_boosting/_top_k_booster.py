@@ -1,4 +1,4 @@
-"""The estimator around rounds with top-k feedback: show k labels, learn whether they are relevant."""
+"""The estimator around rounds with top-k feedback: show k labels, learn which are relevant."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class TopKBooster(OnlineBooster):
         return self
 
     def _start_from_rows(self, X, classes):
-        """Check the rows; where nothing was learnt before, start a model for the labels `classes`."""
+        """Check the rows; where there is no model, start one for the labels `classes`."""
         if hasattr(self, "classes_"):
             if classes is not None:
                 self._check_same_classes(classes)
@@ -185,7 +185,7 @@ class TopKBooster(OnlineBooster):
         # All classes are shown where they are fewer than k, as in a binary problem.
         n_labels = len(self.classes_)
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
-        return scheme.sampler(n_labels, min(self.k, n_labels))
+        return scheme._make_sampler(n_labels, min(self.k, n_labels))
 
     def _draw_rows(self, n_rows):
         n_hedge = int(self._hedge)
