@@ -1,0 +1,65 @@
+"""Learning from top-k feedback: speed, and rank loss beside the strongest simple rival.
+
+1. Speed on a stand-in of mediamill's training part (30,993 rows, see online_boosting.py): 20 passes
+   with 10 learners that show 3 of 101 labels. The paper took 4752 s for Top-k Adaptive; Top-k BBM
+   could not be computed.
+2. `explore`: one row at a time, and 10,000 rows in a call.
+3. Rank loss of the test rows, from what three shown labels tell: the boosters, and a logistic
+   regression for each label with AdaGrad steps that is updated for the labels shown only (of its
+   steps the best by the test loss; its columns are scaled by the training part beforehand).
+
+    SKLRANK_DATA=folder python benchmarks/top_k_feedback.py [--quick] [--only 1 3]
+"""
+
+import argparse
+import time
+
+import numpy as np
+from _common import Stopwatch, load_multilabel, print_header, print_table
+from online_boosting import stand_in
+
+from sklrank.metrics import rank_loss
+from sklrank.online_boosting import TopKAdaptive, TopKBBM
+
+K = 3
+SETS = ("emotions", "scene", "yeast", "mediamill_reduced")
+STEPS = (0.1, 0.3, 1.0, 3.0)
+
+
+def passes(quick):
+    n_rows, n_passes = (2000, 2) if quick else (30_993, 20)
+    X, Y = stand_in(n_rows)
+    paper = {"TopKAdaptive": 4752, "TopKBBM": None}
+    rows = []
+    for model in (
+        TopKAdaptive(n_estimators=10, exploration=0.06),
+        TopKBBM(n_estimators=10, exploration=0.02),
+    ):
+        name = type(model).__name__
+        model.set_params(max_iter=n_passes, random_state=0)
+        with Stopwatch() as watch:
+            model.fit(X, Y)
+        gain = f"{paper[name] / watch.seconds:.0f}" if paper[name] and not quick else ""
+        per_round = f"{1e6 * watch.seconds / n_rows / n_passes:.1f}"
+        rows.append([name, f"{watch.seconds:.1f}", per_round, gain])
+    columns = ["", "CPU seconds", "microseconds a round", "paper / this"]
+    print_table(f"1. {n_passes} passes over {n_rows} rows, 10 learners, k = {K}", columns, rows)
+
+
+def exploring(quick):
+    X, Y = stand_in(1000 if quick else 10_000)
+    rows = []
+    for model in (TopKAdaptive(random_state=0), TopKBBM(random_state=0)):
+        model.fit(X[:1000], Y[:1000])
+        one = X[:1].copy()
+        times = []
+        for _ in range(200):
+            start = time.perf_counter()
+            model.explore(one)
+            times.append(time.perf_counter() - start)
+        with Stopwatch() as watch:
+            model.explore(X)
+        of_many = 1e6 * watch.seconds / len(X)
+        rows.append([type(model).__name__, f"{1e6 * np.median(times):.0f}", f"{of_many:.1f}"])
+    columns = ["100 trees", "one row, microseconds", f"a row of {len(X)}"]
+    print_table("2. explore: wall time of a call for one row, CPU time of a call for many", columns, rows)
