@@ -21,6 +21,12 @@ cdef class OnlineLearner:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define learn")
 
+    cdef int attempt(self, const double* x, double* votes) except -1 nogil:
+        return self.predict(x, votes)
+
+    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil:
+        return self.learn(x, lesson)
+
     def predict_rows(self, const double[:, ::1] X):
         """Votes `(n_samples, n_classes)` for the rows of `X`."""
         votes = np.empty((X.shape[0], self.n_classes))
