@@ -8,7 +8,7 @@ from sklrank.linear_model._linear_learner cimport LinearLearner
 cdef class RidgeLearner(LinearLearner):
     cdef readonly double alpha, drift, sharpness
     # P, what is not known of the weights, is covariance - gain spread spread'.
-    cdef double[:, ::1] covariance      # (n_outputs, n_outputs)
+    cdef double[:, ::1] covariance      # (n_outputs, n_outputs) valid on and below the diagonal
     cdef double[::1] spread             # (n_outputs,) P f for the row that was learnt last
     cdef double gain
     cdef double[::1] spread_before      # scratch
