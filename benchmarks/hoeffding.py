@@ -10,6 +10,7 @@ runs on the whole stream too.
 """
 
 import argparse
+import gc
 import pickle
 import tracemalloc
 from statistics import median
@@ -173,6 +174,7 @@ def bytes_of(build):
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     made = build()
+    gc.collect()
     held = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     return held, len(pickle.dumps(made))
