@@ -120,10 +120,62 @@ class OnlineClassifier(OnlineEstimator):
         first = not hasattr(self, "classes_")
         return self._learn(*self._prepare(X, y, classes, sample_weight, restart=first))
 
-    def _learn(self, X, indptr, labels, weights):
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """Predict each row, then learn from it (progressive, or prequential, validation).
+
+        The model afterwards is the one that `partial_fit` makes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights; a row of weight zero is predicted, but not learnt. One by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities that each row got before its label was shown, each row as
+            `predict_proba` would have given it; columns as in `classes_`.
+
+        Raises
+        ------
+        ValueError
+            As `partial_fit`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklrank.tree import HoeffdingTreeClassifier
+        >>> X, y = make_classification(5000, random_state=0)
+        >>> tree = HoeffdingTreeClassifier()
+        >>> probabilities = tree.progressive_fit(X, y)
+        >>> correct = tree.classes_[probabilities.argmax(axis=1)] == y
+        >>> bool(correct.mean() > 0.85)
+        True
+        """
+        first = not hasattr(self, "classes_")
+        prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+        probabilities = np.empty((len(prepared[0]), len(self.classes_)))
+        self._learn(*prepared, probabilities)
+        return probabilities
+
+    def _learn(self, X, indptr, labels, weights, votes=None):
         for batch in gen_batches(len(X), BATCH):
             lists = lists_of_rows(indptr, labels, batch)
-            self._learner.learn_rows(X[batch], *lists, weights[batch])
+            of_batch = None if votes is None else votes[batch]
+            self._learner.play_rows(X[batch], *lists, weights[batch], of_batch)
         return self
 
     def _start(self, classes):

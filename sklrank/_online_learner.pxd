@@ -20,3 +20,8 @@ cdef class OnlineLearner:
 
     # Learn from the row `x`.
     cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil
+
+    # As `predict` and `learn` of one row, in this order and on one thread: what was computed for
+    # the votes may be kept for the lesson. Nothing else may come between the two.
+    cdef int attempt(self, const double* x, double* votes) except -1 nogil
+    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil

@@ -5,12 +5,13 @@ class OnlineLearner:
     n_features: int
     n_classes: int
     def predict_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def learn_rows(
+    def play_rows(
         self,
         X: NDArray[np.float64],
         indptr: NDArray[np.intp],
         labels: NDArray[np.intp],
         weights: NDArray[np.float64],
+        votes: NDArray[np.float64] | None = None,
     ) -> None: ...
 
 def check_relevance(

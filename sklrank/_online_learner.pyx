@@ -22,6 +22,12 @@ cdef class OnlineLearner:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define learn")
 
+    cdef int attempt(self, const double* x, double* votes) except -1 nogil:
+        return self.predict(x, votes)
+
+    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil:
+        return self.learn(x, lesson)
+
     def predict_rows(self, const double[:, ::1] X):
         """Votes `(n_samples, n_classes)` for the rows of `X`."""
         votes = np.empty((X.shape[0], self.n_classes))
@@ -34,19 +40,22 @@ cdef class OnlineLearner:
                 self.predict(&X[i, 0], &out[i, 0])
         return votes
 
-    def learn_rows(
+    def play_rows(
         self,
         const double[:, ::1] X,
         const Py_ssize_t[::1] indptr,
         const Py_ssize_t[::1] labels,
         const double[::1] weights,
+        double[:, ::1] votes=None,
     ):
         """Learn from each row of `X` in turn.
 
         Row `i` has the labels `labels[indptr[i]:indptr[i + 1]]`, each with the importance weight
-        `weights[i]`; a row of weight zero is passed over.
+        `weights[i]`; a row of weight zero is not learnt. Where `votes` `(n_samples, n_classes)` are
+        given, those for each row are written there before it is learnt.
         """
         cdef Py_ssize_t i, j, n_samples = X.shape[0]
+        cdef bint attempted = votes is not None
         cdef double[::1] repeated = np.empty(self.n_classes)
         cdef Lesson lesson
         if X.shape[1] != self.n_features:
@@ -54,11 +63,15 @@ cdef class OnlineLearner:
         check_relevance(indptr, labels, n_samples, self.n_classes)
         if weights.shape[0] != n_samples:
             raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} rows")
+        if attempted and (votes.shape[0], votes.shape[1]) != (n_samples, self.n_classes):
+            raise ValueError("votes do not fit the rows and classes")
         lesson.costs = NULL
         lesson.weights = &repeated[0]
         lesson.irrelevant = NULL
         with nogil:
             for i in range(n_samples):
+                if attempted:
+                    self.attempt(&X[i, 0], &votes[i, 0])
                 if weights[i] == 0.0:
                     continue
                 lesson.n_labels = indptr[i + 1] - indptr[i]
@@ -66,7 +79,10 @@ cdef class OnlineLearner:
                 lesson.labels = &labels[0] + indptr[i] if lesson.n_labels else NULL
                 for j in range(lesson.n_labels):
                     repeated[j] = weights[i]
-                self.learn(&X[i, 0], &lesson)
+                if attempted:
+                    self.learn_attempted(&X[i, 0], &lesson)
+                else:
+                    self.learn(&X[i, 0], &lesson)
 
 
 def check_relevance(

@@ -87,6 +87,38 @@ def test_chunks_do_not_matter(name, seed, n_classes, cuts, between, fingerprint)
     assert fingerprint(model) == fingerprint(at_once)
 
 
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("cuts", [[], [1], [40, 41, 90]])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_progressive_fit_predicts_then_learns(name, cuts, n_classes, fingerprint):
+    """As row by row predict_proba, then partial_fit; rows of weight zero are predicted only."""
+    X, y, weights = stream(n_classes=n_classes)
+    weights[[0, 7, 8, -1]] = 0.0
+    classes = np.arange(n_classes)
+    slow, expected = clone(MODELS[name])._begin(4, classes), []
+    for i in range(len(X)):
+        row = slice(i, i + 1)
+        expected.append(slow.predict_proba(X[row])[0])
+        slow.partial_fit(X[row], y[row], sample_weight=weights[row])
+    model, found = clone(MODELS[name]), []
+    for rows in np.split(np.arange(len(X)), cuts):
+        found.append(model.progressive_fit(X[rows], y[rows], classes, weights[rows]))
+    assert_array_equal(np.vstack(found), expected)
+    assert_array_equal(model.predict_proba(X), slow.predict_proba(X))
+    at_once = clone(MODELS[name]).partial_fit(X, y, classes, weights)
+    assert fingerprint(model) == fingerprint(at_once)
+
+
+def test_progressive_fit_takes_names_of_classes(model):
+    """Columns are those of classes_; the first row finds all classes alike."""
+    X, y, _ = stream()
+    names = np.array(["bee", "ant", "cow"])[y]
+    probabilities = model.progressive_fit(X, names)
+    assert model.classes_.tolist() == ["ant", "bee", "cow"]
+    assert_allclose(probabilities[0], 1 / 3)
+    assert_allclose(probabilities.sum(axis=1), 1.0)
+
+
 def test_pickles_of_equal_models_are_equal(model):
     """Byte by byte: no stray memory in the file. (Loaded once: then equal strings are shared.)"""
     X, y, weights = stream()
@@ -345,9 +377,10 @@ def test_refused_call_leaves_the_model_alone(model, case, fingerprint):
     arguments = {"X": X0, "y": Y0, "sample_weight": W0} | wrong
     model.fit(X0, Y0)
     before = fingerprint(model)
-    with pytest.raises(error, match=message):
-        getattr(model, method)(**arguments)
-    assert fingerprint(model) == before
+    for name in (method, "progressive_fit") if method == "partial_fit" else (method,):
+        with pytest.raises(error, match=message):
+            getattr(model, name)(**arguments)
+        assert fingerprint(model) == before
 
 
 @pytest.mark.parametrize("case", [case for case in WRONG if WRONG[case][0] == "fit"])

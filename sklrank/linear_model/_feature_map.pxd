@@ -22,5 +22,5 @@ cdef class FeatureMap:
     # Write the features (n_outputs,) of a row, the last of which is 1. `scratch`: (n_columns,)
     cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil
 
-    # Take the row into the means and deviations.
-    cdef void update(self, const double* x) noexcept nogil
+    # Take the row into the means and deviations. `scratch`: (n_columns,)
+    cdef void update(self, const double* x, double* scratch) noexcept nogil

@@ -7,12 +7,15 @@ from sklrank.linear_model._feature_map cimport FeatureMap
 cdef class LinearLearner(OnlineLearner):
     cdef readonly FeatureMap features
     cdef double[:, ::1] weights         # (n_outputs, n_classes)
-    cdef double[::1] row                # scratch: features of the row that is learnt
+    cdef double[::1] row                # features of the row that is about to be learnt
+    cdef double[::1] values             # (n_classes,) and what the weights make of them
     cdef double[::1] columns            # scratch of the map
-    cdef double[::1] values             # scratch: (n_classes,)
 
     # Write the features of a row into `row` and what the weights make of them into `values`.
     cdef void evaluate(self, const double* x) noexcept nogil
+
+    # Change the weights by the lesson of the row that was evaluated last; may write into `values`.
+    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil
 
     # Turn what the weights make of a row into votes, in place.
     cdef void vote(self, double* values) noexcept nogil

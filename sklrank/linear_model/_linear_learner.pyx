@@ -5,9 +5,11 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank.linear_model._products cimport add_product
+
 
 cdef class LinearLearner(OnlineLearner):
-    """A subclass turns the products of features and weights into votes, and learns."""
+    """A subclass makes votes of the products of features and weights, and corrects the weights."""
 
     def __init__(self, FeatureMap features, Py_ssize_t n_classes):
         self.features = features
@@ -31,9 +33,29 @@ cdef class LinearLearner(OnlineLearner):
         self.vote(votes)
         return 0
 
+    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+        self.evaluate(x)
+        self.correct(x, lesson)
+        return 0
+
+    cdef int attempt(self, const double* x, double* votes) except -1 nogil:
+        cdef Py_ssize_t l
+        self.evaluate(x)
+        for l in range(self.n_classes):
+            votes[l] = self.values[l]
+        self.vote(votes)
+        return 0
+
+    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil:
+        self.correct(x, lesson)
+        return 0
+
     cdef void evaluate(self, const double* x) noexcept nogil:
         self.features.transform(x, &self.row[0], &self.columns[0])
         products(&self.row[0], self.weights, &self.values[0])
+
+    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
+        pass
 
     cdef void vote(self, double* values) noexcept nogil:
         normalise(values, self.n_classes)
@@ -47,14 +69,10 @@ cdef class LinearLearner(OnlineLearner):
 cdef void products(
     const double* row, const double[:, ::1] weights, double* values
 ) noexcept nogil:
-    cdef Py_ssize_t j, l
-    cdef const double* of_feature
+    cdef Py_ssize_t l
     for l in range(weights.shape[1]):
         values[l] = 0.0
-    for j in range(weights.shape[0]):
-        of_feature = &weights[j, 0]
-        for l in range(weights.shape[1]):
-            values[l] += row[j] * of_feature[l]
+    add_product(row, &weights[0, 0], weights.shape[0], weights.shape[1], values)
 
 
 cdef void normalise(double* votes, Py_ssize_t n) noexcept nogil:

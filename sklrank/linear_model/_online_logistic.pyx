@@ -46,17 +46,16 @@ cdef class LogisticLearner(LinearLearner):
             values[l] = sigmoid(values[l])
         normalise(values, self.n_classes)
 
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
         cdef Py_ssize_t j, l
         cdef double* row = &self.row[0]
         cdef double* slopes = &self.values[0]
         cdef double* weights
         cdef double* squares
         cdef double g, weight
-        self.evaluate(x)
         weight = self.ask(lesson)
         if weight <= 0.0:
-            return 0
+            return
         for j in range(self.features.n_outputs):
             weights = &self.weights[j, 0]
             squares = &self.squares[j, 0]
@@ -64,8 +63,7 @@ cdef class LogisticLearner(LinearLearner):
                 g = row[j] * slopes[l] + weight * self.alpha * weights[l]
                 squares[l] += g * g
                 weights[l] -= self.learning_rate * g / sqrt(squares[l])
-        self.features.update(x)
-        return 0
+        self.features.update(x, &self.columns[0])
 
     cdef double ask(self, const Lesson* lesson) noexcept nogil:
         # Turn the margins in `values` into the slopes of the loss; returns the lesson's weight.

@@ -7,5 +7,10 @@ from sklrank.linear_model._linear_learner cimport LinearLearner
 
 cdef class RidgeLearner(LinearLearner):
     cdef readonly double alpha, drift, sharpness
-    cdef double[:, ::1] covariance      # (n_outputs, n_outputs) P, what is not known of a weight
-    cdef double[::1] spread             # scratch: P f
+    # P, what is not known of the weights, is covariance - gain spread spread'.
+    cdef double[:, ::1] covariance      # (n_outputs, n_outputs) valid on and below the diagonal
+    cdef double[::1] spread             # (n_outputs,) P f for the row that was learnt last
+    cdef double gain
+    cdef double[::1] spread_before      # scratch
+
+    cdef void spread_row(self) noexcept nogil

@@ -10,6 +10,9 @@ from W = 0 and P = I / alpha. Then W minimises sum w |t - W' f|^2 + alpha |W|^2 
 far. The intercept is held to zero by no more than one row. A `drift` > 0 adds to the diagonal of P
 before each row: the weights are taken to walk at random, so that old rows fade.
 
+P is by far the largest array. Only its lower triangle is kept up, and its step waits for the next
+row, where one pass makes the step and then the product P f.
+
 A lesson from a booster asks for t = -costs: the steepest way down its loss, in the manner of
 gradient boosting. A lesson without costs, the labels alone, asks for all votes on them.
 """
@@ -32,7 +35,9 @@ cdef class RidgeLearner(LinearLearner):
         self.sharpness = sharpness
         n = features.n_outputs
         self.covariance = np.diag(np.append(np.full(n - 1, 1.0 / alpha), 1.0 / min(alpha, 1.0)))
-        self.spread = np.empty(n)
+        self.spread = np.zeros(n)
+        self.gain = 0.0
+        self.spread_before = np.empty(n)
 
     cdef void vote(self, double* values) noexcept nogil:
         cdef Py_ssize_t l
@@ -40,14 +45,13 @@ cdef class RidgeLearner(LinearLearner):
             values[l] = max(1.0 / self.n_classes + self.sharpness * values[l], 0.0)
         normalise(values, self.n_classes)
 
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
-        cdef Py_ssize_t n = self.features.n_outputs, j, k, l
+    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
+        cdef Py_ssize_t n = self.features.n_outputs, j, l
         cdef double* row = &self.row[0]
         cdef double* spread = &self.spread[0]
         cdef double* errors = &self.values[0]
-        cdef double* p
-        cdef double gain, variance = 0.0, weight = 1.0
-        self.evaluate(x)
+        cdef double* weights
+        cdef double step, variance = 0.0, weight = 1.0
         if lesson.costs != NULL:
             for l in range(self.n_classes):
                 errors[l] = -lesson.costs[l] - errors[l]
@@ -60,30 +64,69 @@ cdef class RidgeLearner(LinearLearner):
             for l in range(lesson.n_labels):
                 errors[lesson.labels[l]] += lesson.weights[l] / weight
         if weight <= 0.0:
-            return 0
-        for k in range(n):
-            spread[k] = 0.0
-            self.covariance[k, k] += self.drift
-        for j in range(n):
-            p = &self.covariance[j, 0]
-            for k in range(n):
-                spread[k] += row[j] * p[k]
+            return
+        self.spread_row()
         for j in range(n):
             variance += row[j] * spread[j]
         # Not positive by rounding only: nothing is left to learn in this direction.
-        gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
+        self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
         for j in range(n):
-            p = &self.covariance[j, 0]
-            for k in range(n):
-                p[k] -= gain * spread[j] * spread[k]
+            step = self.gain * spread[j]
+            weights = &self.weights[j, 0]
             for l in range(self.n_classes):
-                self.weights[j, l] += gain * spread[j] * errors[l]
-        self.features.update(x)
-        return 0
+                weights[l] += step * errors[l]
+        self.features.update(x, &self.columns[0])
+
+    cdef void spread_row(self) noexcept nogil:
+        # P's step for the row before, then P f for this one: an entry left of the diagonal counts
+        # twice. Two rows of P at a time: so the sums are loaded and stored half as often.
+        cdef Py_ssize_t n = self.features.n_outputs, j, k
+        cdef const double* row = &self.row[0]
+        cdef double* spread = &self.spread[0]
+        cdef double* before = &self.spread_before[0]
+        cdef double* p
+        cdef double* q
+        cdef double a, b, c, d, u, v, p_sum, q_sum
+        for k in range(n):
+            before[k] = spread[k]
+            self.covariance[k, k] += self.drift
+        for j in range(0, n - 1, 2):
+            p = &self.covariance[j, 0]
+            q = p + n
+            a, b = row[j], row[j + 1]
+            c, d = self.gain * before[j], self.gain * before[j + 1]
+            p_sum = q_sum = 0.0
+            for k in range(j):
+                u = p[k] - c * before[k]
+                v = q[k] - d * before[k]
+                p[k] = u
+                q[k] = v
+                p_sum += u * row[k]
+                q_sum += v * row[k]
+                spread[k] += u * a + v * b
+            p[j] -= c * before[j]
+            q[j] -= d * before[j]
+            q[j + 1] -= d * before[j + 1]
+            spread[j] = p_sum + p[j] * a + q[j] * b
+            spread[j + 1] = q_sum + q[j] * a + q[j + 1] * b
+        if n % 2:
+            p = &self.covariance[n - 1, 0]
+            a, c = row[n - 1], self.gain * before[n - 1]
+            p_sum = 0.0
+            for k in range(n - 1):
+                u = p[k] - c * before[k]
+                p[k] = u
+                p_sum += u * row[k]
+                spread[k] += u * a
+            p[n - 1] -= c * before[n - 1]
+            spread[n - 1] = p_sum + p[n - 1] * a
 
     def __reduce__(self):
         arguments = self.features, self.n_classes, self.alpha, self.drift, self.sharpness
-        return RidgeLearner, arguments, (np.array(self.covariance), np.array(self.weights))
+        arrays = np.array(self.covariance), np.array(self.spread), np.array(self.weights)
+        return RidgeLearner, arguments, (self.gain, *arrays)
 
     def __setstate__(self, state):
-        self.covariance, self.weights = [np.require(array, requirements="W") for array in state]
+        self.gain, *arrays = state
+        arrays = [np.require(array, requirements="W") for array in arrays]
+        self.covariance, self.spread, self.weights = arrays

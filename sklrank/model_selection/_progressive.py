@@ -39,8 +39,9 @@ def progressive_val_score(
     estimator : object
         A model with `partial_fit`, and with `decision_function`, `predict_proba` or `predict` (the
         first it has; `predict` gives a score of 1 to the class predicted). If it has
-        ``progressive_fit(X, y)``, as the boosters of this package, one call of that replaces the
-        loop as long as `chunk_size` is 1.
+        ``progressive_fit(X, y)``, as the models of this package, one call of that replaces the
+        loop as long as `chunk_size` is 1 and the model does not have both of the first two
+        methods: then the scores of `progressive_fit` could be those of either.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Rows, in the order in which they are met.
     y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
@@ -138,7 +139,8 @@ def progressive_val_score(
 
 
 def _learning_method(estimator, chunk_size):
-    if chunk_size == 1 and hasattr(estimator, "progressive_fit"):
+    two_scores = hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba")
+    if chunk_size == 1 and hasattr(estimator, "progressive_fit") and not two_scores:
         return estimator.progressive_fit
     if hasattr(estimator, "partial_fit"):
         return estimator.partial_fit

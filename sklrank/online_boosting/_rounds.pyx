@@ -116,7 +116,7 @@ cdef class Rounds(Team):
         with nogil:
             for t in range(X.shape[0]):
                 self.row = &X[t, 0]
-                self.vote(0, n_used)
+                self.vote(0, n_used, False)
                 for i in range(n_used):
                     for l in range(self.n_labels):
                         out[t, l] += weights[i] * self.votes[i, l]
@@ -238,10 +238,10 @@ cdef class Rounds(Team):
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
         if phase == VOTE:
-            return self.vote(first, last)
+            return self.vote(first, last, True)
         return self.teach(first, last, &self.scratch[member, 0, 0])
 
-    cdef int vote(self, Py_ssize_t first, Py_ssize_t last) except -1 nogil:
+    cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
         # Line 4: gather the weak predictions.
         cdef Py_ssize_t i, j, best, l
         cdef double* h
@@ -249,7 +249,10 @@ cdef class Rounds(Team):
             for j in range(self.starts[i], self.starts[i + 1]):
                 self.values[j] = self.row[self.columns[j]]
             h = &self.votes[i, 0]
-            (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
+            if to_learn:
+                (<OnlineLearner><void*>self.addresses[i]).attempt(&self.values[self.starts[i]], h)
+            else:
+                (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.rule.single_label:
                 # To the first of its favourite labels.
                 best = 0
@@ -289,7 +292,9 @@ cdef class Rounds(Team):
                 greatest = max(greatest, costs[l])
             for j in range(pairs.n_relevant):
                 lesson_weights[j] = greatest - costs[pairs.relevant[j]]
-            (<OnlineLearner><void*>self.addresses[i]).learn(&self.values[self.starts[i]], &lesson)
+            (<OnlineLearner><void*>self.addresses[i]).learn_attempted(
+                &self.values[self.starts[i]], &lesson
+            )
             if self.rule.learns_weights:
                 # The costs at s_i: the gradient for alpha_i, and the lesson of the next learner.
                 self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)

@@ -20,11 +20,13 @@ cdef struct Node:
     int padding         # named so that it is always 0, and equal trees have equal pickles
 
 
-cdef struct Leaf:
-    double squares              # sum of squared weights
-    double attempted            # sample size at the last attempt to split
-    double majority_correct     # weight that the majority class got right
-    double bayes_correct        # weight that naive Bayes got right
+cdef enum:
+    # What `leaves` hold.
+    SQUARES = 0             # sum of squared weights
+    ATTEMPTED = 1           # sample size at the last attempt to split
+    MAJORITY_CORRECT = 2    # weight that the majority class got right
+    BAYES_CORRECT = 3       # weight that naive Bayes got right
+    COUNTS = 4              # weight of each class
 
 
 cdef class HoeffdingTree(OnlineLearner):
@@ -35,20 +37,18 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Py_ssize_t n_points, max_depth, max_leaves
     cdef bint effective_weight
 
-    cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows, n_free
+    # Few arrays: an empty one takes half a kilobyte, and many trees stay small.
+    cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
     cdef Node[::1] nodes
-    cdef Leaf[::1] leaves
-    cdef double[:, ::1] counts      # (leaf, class) weight
+    cdef double[:, ::1] leaves      # (leaf, COUNTS + n_classes)
     cdef int[:, ::1] observers      # (leaf, class) row of `stats`, or NONE; last: all classes
-    cdef double[:, ::1] stats       # (row, N_STATS * n_columns), see _split_search
-    cdef double[:, ::1] densities   # (row, 2 * n_columns) 1 / variance, and its logarithm
-    cdef int[::1] free_rows         # rows that a split has given back
+    cdef double[:, ::1] stats       # (row, row_length), see _split_search
+    cdef Py_ssize_t row_length      # a vector over the columns for each statistic
+    cdef int free_row               # one that a split gave back; it holds the number of the next
 
     cdef const Py_ssize_t[::1] columns      # the features that this tree looks at
     cdef Py_ssize_t n_columns
-    cdef double[::1] values                 # scratch: a row's values in those columns
-    cdef int[::1] class_rows                # scratch: the observer rows of one leaf
-    cdef double[::1] votes                  # scratch
+    cdef double[::1] scratch                # a row's values in those columns, then votes
 
     cdef Py_ssize_t step(self, Py_ssize_t index, const double* x) noexcept nogil
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil

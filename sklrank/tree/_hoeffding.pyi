@@ -10,14 +10,12 @@ LEAF_PREDICTIONS: dict[str, int]
 WEIGHT_COUNTS: dict[str, bool]
 MAX_SPLIT_POINTS: int
 NODE_DTYPE: np.dtype[np.void]
-LEAF_DTYPE: np.dtype[np.void]
 
 class HoeffdingTree(OnlineLearner):
     params: dict[str, Any]
     n_nodes: int
     n_leaves: int
     n_rows: int
-    n_free: int
     def __init__(
         self, n_features: int, n_classes: int, columns: NDArray[np.intp], params: dict[str, Any]
     ) -> None: ...

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A decision tree that grows with a stream: VFDT (Domingos & Hulten 2000).
 
-Every leaf keeps the class weights it has seen (`counts`) and, for each class, Gaussian observers of
-the features (`stats`, see _split_search). After each `grace_period` it looks for its best split and
-makes it when the gain's lead over the second best feature exceeds the Hoeffding bound
+Every leaf keeps the class weights it has seen (in `leaves`) and, for each class, Gaussian observers
+of the features (`stats`, see _split_search). After each `grace_period` it looks for its best split
+and makes it when the gain's lead over the second best feature exceeds the Hoeffding bound
 
     epsilon = sqrt(R^2 ln(1 / delta) / (2 n)),      R = log2(number of classes seen in the leaf),
 
@@ -20,8 +20,8 @@ from libc.math cimport INFINITY, exp, log, log2, sqrt
 import numpy as np
 
 from sklrank.tree._split_search cimport (
-    HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, WEIGHT, Criterion, Split, best_split, left_share,
-    observe,
+    HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, N_STATS_AND_DENSITIES, PRECISION, WEIGHT, Criterion,
+    Split, best_split, left_share, observe,
 )
 
 cdef enum:
@@ -43,9 +43,6 @@ NODE_DTYPE = np.dtype(
         ("feature", "i4"), ("child", "i4"), ("depth", "i4"), ("padding", "i4"),
     ],
     align=True,
-)
-LEAF_DTYPE = np.dtype(
-    [(name, "f8") for name in ("squares", "attempted", "majority_correct", "bayes_correct")]
 )
 
 # A class whose variance is below this share of the leaf's is taken to have the leaf's: a single
@@ -84,23 +81,18 @@ cdef class HoeffdingTree(OnlineLearner):
         self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
         self.weight_scale = params["weight_scale"]
         self.effective_weight = WEIGHT_COUNTS[params["weight_count"]]
-        self.values = np.empty(self.n_columns)
-        self.class_rows = np.empty(n_classes, dtype=np.int32)
-        self.votes = np.empty(n_classes)
+        self.scratch = np.empty(self.n_columns + n_classes)
 
         self.nodes = np.zeros(1, dtype=NODE_DTYPE)
-        self.leaves = np.zeros(1, dtype=LEAF_DTYPE)
-        self.counts = np.zeros((1, n_classes))
+        self.leaves = np.zeros((1, COUNTS + n_classes))
         self.observers = np.full((1, n_classes + 1), NONE, dtype=np.int32)
-        self.stats = np.empty((0, N_STATS * self.n_columns))
-        self.densities = np.empty((0, self.n_densities))
-        self.free_rows = np.empty(0, dtype=np.int32)
+        self.row_length = self.n_columns * (
+            N_STATS if self.leaf_prediction == MAJORITY_CLASS else N_STATS_AND_DENSITIES
+        )
+        self.stats = np.empty((0, self.row_length))
+        self.free_row = NONE
         self.n_nodes = self.n_leaves = 1
         self.nodes[0].feature = LEAF
-
-    @property
-    def n_densities(self):
-        return 0 if self.leaf_prediction == MAJORITY_CLASS else 2 * self.n_columns
 
     # -- What the loops over rows call.
 
@@ -112,7 +104,7 @@ cdef class HoeffdingTree(OnlineLearner):
         leaf = self.nodes[index].child
         bayes = self.leaf_prediction == NAIVE_BAYES or (
             self.leaf_prediction == NAIVE_BAYES_ADAPTIVE
-            and self.leaves[leaf].bayes_correct >= self.leaves[leaf].majority_correct
+            and self.leaves[leaf, BAYES_CORRECT] >= self.leaves[leaf, MAJORITY_CORRECT]
         )
         if bayes and self.bayes_votes(leaf, x, votes):
             return 0
@@ -137,16 +129,16 @@ cdef class HoeffdingTree(OnlineLearner):
         leaf = self.nodes[index].child
         if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
             self.compare_votes(leaf, x, lesson)
-        self.leaves[leaf].squares += squares
+        self.leaves[leaf, SQUARES] += squares
         for i in range(lesson.n_labels):
             weight = lesson.weights[i] * self.weight_scale
             if weight > 0.0:
-                self.counts[leaf, lesson.labels[i]] += weight
+                self.leaves[leaf, COUNTS + lesson.labels[i]] += weight
                 if self.leaf_prediction != MAJORITY_CLASS or self.may_split(index):
                     self.observe_row(leaf, lesson.labels[i], x, weight)
         if (
             self.may_split(index)
-            and self.sample_size(index) - self.leaves[leaf].attempted >= self.grace_period
+            and self.sample_size(index) - self.leaves[leaf, ATTEMPTED] >= self.grace_period
         ):
             self.attempt_split(index)
         return 0
@@ -164,7 +156,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return node.child
 
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil:
-        cdef const double* counts = &self.counts[leaf, 0]
+        cdef const double* counts = &self.leaves[leaf, COUNTS]
         cdef double total = 0.0
         cdef Py_ssize_t c
         for c in range(self.n_classes):
@@ -178,7 +170,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil:
         # Prior times Gaussian likelihood; a class that the leaf has only inherited is taken to be
         # spread as all classes together. False where the leaf has observed nothing yet.
-        cdef const double* counts = &self.counts[leaf, 0]
+        cdef const double* counts = &self.leaves[leaf, COUNTS]
         cdef Py_ssize_t pooled = self.observers[leaf, self.n_classes]
         cdef double best = -INFINITY, total = 0.0
         cdef Py_ssize_t c, row
@@ -206,7 +198,7 @@ cdef class HoeffdingTree(OnlineLearner):
         # that is the same for every class.
         cdef Py_ssize_t n = self.n_columns, f
         cdef const double* all_mean = &self.stats[pooled, MEAN * n]
-        cdef const double* all_precision = &self.densities[pooled, 0]
+        cdef const double* all_precision = &self.stats[pooled, PRECISION * n]
         cdef const double* mean
         cdef const double* seen
         cdef const double* precision
@@ -215,7 +207,7 @@ cdef class HoeffdingTree(OnlineLearner):
             row = pooled
         mean = &self.stats[row, MEAN * n]
         seen = &self.stats[row, WEIGHT * n]
-        precision = &self.densities[row, 0]
+        precision = &self.stats[row, PRECISION * n]
         for f in range(n):
             value = x[self.columns[f]]
             if value != value or all_precision[f] == INFINITY:
@@ -232,10 +224,10 @@ cdef class HoeffdingTree(OnlineLearner):
         return total
 
     cdef void refresh_density(self, Py_ssize_t row) noexcept nogil:
-        # 1 / variance and its logarithm; infinite where there is none to speak of.
+        # What WEIGHT and M2 say of the variance.
         cdef Py_ssize_t n = self.n_columns, f
         cdef const double* stats = &self.stats[row, 0]
-        cdef double* precision = &self.densities[row, 0]
+        cdef double* precision = &self.stats[row, PRECISION * n]
         cdef double variance
         for f in range(n):
             precision[f] = precision[n + f] = INFINITY
@@ -251,11 +243,11 @@ cdef class HoeffdingTree(OnlineLearner):
         self, Py_ssize_t leaf, const double* x, const Lesson* lesson
     ) noexcept nogil:
         # What the majority class and naive Bayes would have said of the row before it is learnt.
-        cdef double* votes = &self.votes[0]
+        cdef double* votes = &self.scratch[self.n_columns]
         if self.majority_votes(leaf, votes):
-            self.leaves[leaf].majority_correct += self.weight_of_favourite(votes, lesson)
+            self.leaves[leaf, MAJORITY_CORRECT] += self.weight_of_favourite(votes, lesson)
         if self.bayes_votes(leaf, x, votes):
-            self.leaves[leaf].bayes_correct += self.weight_of_favourite(votes, lesson)
+            self.leaves[leaf, BAYES_CORRECT] += self.weight_of_favourite(votes, lesson)
 
     cdef double weight_of_favourite(self, const double* votes, const Lesson* lesson) noexcept nogil:
         # The row's weight for the first label of greatest vote.
@@ -275,8 +267,8 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t f, row, pooled
         if self.n_columns < self.n_features:
             for f in range(self.n_columns):
-                self.values[f] = x[self.columns[f]]
-            values = &self.values[0]
+                self.scratch[f] = x[self.columns[f]]
+            values = &self.scratch[0]
         if self.observers[leaf, label] == NONE:
             self.observers[leaf, label] = <int>self.new_row()
         row = self.observers[leaf, label]
@@ -295,7 +287,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double sample_size(self, Py_ssize_t index) noexcept nogil:
         # n of the Hoeffding bound: the weight, or what it is worth in rows of equal weight.
         cdef double weight = self.nodes[index].weight
-        cdef double squares = self.leaves[self.nodes[index].child].squares
+        cdef double squares = self.leaves[self.nodes[index].child, SQUARES]
         if self.effective_weight:
             return weight * weight / squares if squares > 0.0 else 0.0
         return weight
@@ -310,18 +302,15 @@ cdef class HoeffdingTree(OnlineLearner):
 
     cdef int attempt_split(self, Py_ssize_t index) except -1 nogil:
         cdef Py_ssize_t leaf = self.nodes[index].child
-        cdef const double* counts = &self.counts[leaf, 0]
+        cdef const double* counts = &self.leaves[leaf, COUNTS]
         cdef double n = self.sample_size(index)
         cdef double gain_range = 1.0, epsilon
-        cdef Py_ssize_t c, n_seen = 0, n_rows = 0
+        cdef Py_ssize_t c, n_seen = 0
         cdef Split best
-        self.leaves[leaf].attempted = n
+        self.leaves[leaf, ATTEMPTED] = n
         for c in range(self.n_classes):
             if counts[c] > 0.0:
                 n_seen += 1
-            if self.observers[leaf, c] != NONE:
-                self.class_rows[n_rows] = self.observers[leaf, c]
-                n_rows += 1
         if n_seen < 2:
             return 0
         if self.criterion == Criterion.ENTROPY:
@@ -331,8 +320,8 @@ cdef class HoeffdingTree(OnlineLearner):
             # No split of two branches gains more than one bit, or one in Gini impurity.
             return 0
         best = best_split(
-            &self.stats[0, 0], &self.class_rows[0], n_rows, self.n_columns, self.n_points,
-            self.criterion, self.min_branch_fraction,
+            &self.stats[0, 0], self.row_length, &self.observers[leaf, 0], self.n_classes,
+            self.n_columns, self.n_points, self.criterion, self.min_branch_fraction,
         )
         if best.feature >= 0 and (best.gain - best.runner_up > epsilon or epsilon < self.tau):
             self.split(index, best.feature, best.threshold, best.gain)
@@ -344,7 +333,7 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t left = self.nodes[index].child, right = self.n_leaves
         cdef Py_ssize_t child = self.n_nodes, c, row, side
         cdef double total, share, weight, parent_weight = self.nodes[index].weight
-        cdef double parent_squares = self.leaves[left].squares
+        cdef double parent_squares = self.leaves[left, SQUARES]
         cdef Node* node
         if self.n_nodes + 2 > self.nodes.shape[0] or self.n_leaves == self.leaves.shape[0]:
             with gil:
@@ -355,30 +344,30 @@ cdef class HoeffdingTree(OnlineLearner):
             row = self.observers[left, c]
             self.observers[left, c] = self.observers[right, c] = NONE
             if c < self.n_classes:
-                self.counts[left, c] = self.counts[right, c] = 0.0
+                self.leaves[left, COUNTS + c] = self.leaves[right, COUNTS + c] = 0.0
             if row == NONE:
                 continue
             if c < self.n_classes:
                 total = self.stats[row, WEIGHT * self.n_columns + column]
                 share = left_share(&self.stats[row, 0], column, self.n_columns, threshold)
-                self.counts[left, c] = total * share
-                self.counts[right, c] = total * (1.0 - share)
-            self.free_rows[self.n_free] = <int>row
-            self.n_free += 1
+                self.leaves[left, COUNTS + c] = total * share
+                self.leaves[right, COUNTS + c] = total * (1.0 - share)
+            self.stats[row, 0] = self.free_row
+            self.free_row = <int>row
         for side in range(2):
             weight = 0.0
             for c in range(self.n_classes):
-                weight += self.counts[right if side else left, c]
+                weight += self.leaves[right if side else left, COUNTS + c]
             node = &self.nodes[child + side]
             node.feature = LEAF
             node.child = <int>(right if side else left)
             node.depth = self.nodes[index].depth + 1
             node.weight = weight
             node.threshold = node.gain = 0.0
-            self.leaves[node.child].squares = parent_squares * weight / parent_weight
-            self.leaves[node.child].majority_correct = 0.0
-            self.leaves[node.child].bayes_correct = 0.0
-            self.leaves[node.child].attempted = self.sample_size(child + side)
+            self.leaves[node.child, SQUARES] = parent_squares * weight / parent_weight
+            self.leaves[node.child, MAJORITY_CORRECT] = 0.0
+            self.leaves[node.child, BAYES_CORRECT] = 0.0
+            self.leaves[node.child, ATTEMPTED] = self.sample_size(child + side)
         node = &self.nodes[index]
         node.feature = <int>self.columns[column]
         node.threshold = threshold
@@ -394,9 +383,9 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Py_ssize_t new_row(self) except -1 nogil:
         # An empty observer row.
         cdef Py_ssize_t row, f, n = self.n_columns
-        if self.n_free > 0:
-            self.n_free -= 1
-            row = self.free_rows[self.n_free]
+        if self.free_row != NONE:
+            row = self.free_row
+            self.free_row = <int>self.stats[row, 0]
         else:
             if self.n_rows == self.stats.shape[0]:
                 with gil:
@@ -415,24 +404,20 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t n_leaves = 2 * self.n_leaves
         self.nodes = enlarged(self.nodes, 2 * n_leaves - 1)
         self.leaves = enlarged(self.leaves, n_leaves)
-        self.counts = enlarged(self.counts, n_leaves)
         self.observers = enlarged(self.observers, n_leaves, NONE)
         return 0
 
     cdef int drop_observers(self) except -1:
         # A tree that will not grow any more has no use for them.
         self.observers[:] = NONE
-        self.n_rows = self.n_free = 0
-        self.stats = np.empty((0, N_STATS * self.n_columns))
-        self.densities = np.empty((0, self.n_densities))
-        self.free_rows = np.empty(0, dtype=np.int32)
+        self.n_rows = 0
+        self.free_row = NONE
+        self.stats = np.empty((0, self.row_length))
         return 0
 
     cdef int reserve_row(self) except -1:
         cdef Py_ssize_t n_rows = self.n_rows + max(1, self.n_rows // 4)
         self.stats = enlarged(self.stats, n_rows)
-        self.densities = enlarged(self.densities, n_rows)
-        self.free_rows = enlarged(self.free_rows, n_rows)
         return 0
 
     # -- What Python sees.
@@ -446,15 +431,13 @@ cdef class HoeffdingTree(OnlineLearner):
         """Copy of the class weights `(n_classes,)` of the leaf with this index."""
         if not 0 <= leaf < self.n_leaves:
             raise IndexError(f"leaf {leaf} of {self.n_leaves}")
-        return np.array(self.counts[leaf])
+        return np.array(self.leaves[leaf, COUNTS:])
 
     @property
     def nbytes(self):
         """Bytes that the tree's arrays hold."""
-        arrays = [np.asarray(self.nodes), np.asarray(self.leaves), np.asarray(self.counts)]
-        arrays += [np.asarray(self.observers), np.asarray(self.stats), np.asarray(self.densities)]
-        arrays += [np.asarray(self.free_rows), np.asarray(self.columns), np.asarray(self.values)]
-        arrays += [np.asarray(self.class_rows), np.asarray(self.votes)]
+        arrays = [np.asarray(self.nodes), np.asarray(self.leaves), np.asarray(self.observers)]
+        arrays += [np.asarray(self.stats), np.asarray(self.columns), np.asarray(self.scratch)]
         return sum(array.nbytes for array in arrays)
 
     def __reduce__(self):
@@ -468,23 +451,17 @@ cdef class HoeffdingTree(OnlineLearner):
         return {
             "nodes": np.array(self.nodes[: self.n_nodes]),
             "leaves": np.array(self.leaves[: self.n_leaves]),
-            "counts": np.array(self.counts[: self.n_leaves]),
             "observers": np.array(self.observers[: self.n_leaves]),
             "stats": np.array(self.stats[: self.n_rows]),
-            "densities": np.array(self.densities[: self.n_rows]),
-            "free_rows": np.array(self.free_rows[: self.n_rows]),
-            "n_free": self.n_free,
+            "free_row": self.free_row,
         }
 
     def __setstate__(self, state):
         self.nodes = np.require(state["nodes"], requirements="W")
         self.leaves = np.require(state["leaves"], requirements="W")
-        self.counts = np.require(state["counts"], requirements="W")
         self.observers = np.require(state["observers"], requirements="W")
         self.stats = np.require(state["stats"], requirements="W")
-        self.densities = np.require(state["densities"], requirements="W")
-        self.free_rows = np.require(state["free_rows"], requirements="W")
-        self.n_free = state["n_free"]
+        self.free_row = state["free_row"]
         self.n_nodes = self.nodes.shape[0]
         self.n_leaves = self.leaves.shape[0]
         self.n_rows = self.stats.shape[0]

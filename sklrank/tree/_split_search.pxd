@@ -9,6 +9,10 @@ cdef enum:
     LOW = 3         # smallest value seen
     HIGH = 4        # greatest value seen
     N_STATS = 5
+    # Where leaves vote by naive Bayes:
+    PRECISION = 5   # 1 / variance; infinite where there is none to speak of
+    LOG_PRECISION = 6
+    N_STATS_AND_DENSITIES = 7
 
 
 cdef enum:
@@ -36,8 +40,9 @@ cdef double left_share(
 ) noexcept nogil
 
 cdef Split best_split(
-    const double* stats,
-    const int* rows,
+    const double* stats,        # observer rows
+    Py_ssize_t row_length,
+    const int* rows,            # (n_rows,) which ones; negative: none
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
     Py_ssize_t n_points,

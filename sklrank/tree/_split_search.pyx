@@ -136,6 +136,7 @@ cdef double left_share(
 
 cdef void gains_of_feature(
     const double* stats,
+    Py_ssize_t row_length,
     const int* rows,
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
@@ -155,7 +156,9 @@ cdef void gains_of_feature(
         left[t] = 0.0
         gains[t] = 0.0
     for i in range(n_rows):
-        row = stats + rows[i] * N_STATS * n_features
+        if rows[i] < 0:
+            continue
+        row = stats + rows[i] * row_length
         weight = row[WEIGHT * n_features + feature] / total
         if weight == 0.0:
             continue
@@ -171,7 +174,9 @@ cdef void gains_of_feature(
     for t in range(n_points):
         gains[t] = 0.0
         for i in range(n_rows):
-            row = stats + rows[i] * N_STATS * n_features
+            if rows[i] < 0:
+                continue
+            row = stats + rows[i] * row_length
             weight = row[WEIGHT * n_features + feature] / total
             if weight > 0.0:
                 share = left_share(row, feature, n_features, thresholds[t])
@@ -181,6 +186,7 @@ cdef void gains_of_feature(
 
 cdef Split best_split(
     const double* stats,
+    Py_ssize_t row_length,
     const int* rows,
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
@@ -203,7 +209,9 @@ cdef Split best_split(
         high = -INFINITY
         total = 0.0
         for i in range(n_rows):
-            row = stats + rows[i] * N_STATS * n_features
+            if rows[i] < 0:
+                continue
+            row = stats + rows[i] * row_length
             total += row[WEIGHT * n_features + f]
             low = min(low, row[LOW * n_features + f])
             high = max(high, row[HIGH * n_features + f])
@@ -212,7 +220,8 @@ cdef Split best_split(
         for t in range(n_points):
             thresholds[t] = low + (high - low) * ((t + 1.0) / (n_points + 1.0))
         gains_of_feature(
-            stats, rows, n_rows, n_features, f, criterion, thresholds, n_points, total, left, gains
+            stats, row_length, rows, n_rows, n_features, f, criterion, thresholds, n_points, total,
+            left, gains,
         )
         gain = -INFINITY
         threshold = 0.0

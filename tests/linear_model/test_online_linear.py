@@ -7,6 +7,7 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.linear_model._feature_map import FeatureMap
 
 
 def stream(seed=0, n_rows=150, n_classes=3):
@@ -76,6 +77,28 @@ def test_random_features():
         z = standardised(row[columns], X[:, columns])
         expected = [np.cos(z @ frequencies[:, q] + phases[q]) for q in range(7)]
         assert_allclose(feature, [*expected, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("greatest", [1.0, 7.0, 1e3, 1e8])
+def test_cosines(greatest):
+    """As NumPy's, to the rounding of the angle; quarter turns and tiny angles among them."""
+    angles = np.random.default_rng(0).uniform(-greatest, greatest, 20_001)
+    angles[:60] = np.outer([1.0, -1.0], np.append(np.pi / 2 * np.arange(29), 1e-200)).ravel()
+    rounding = 1e-15 + 2.0**-52 * np.abs(angles).max()
+    assert_allclose(cosines(angles), np.cos(angles), rtol=0, atol=rounding)
+
+
+def test_cosines_of_absurd_angles():
+    """Where an angle does not determine its cosine any more, a number from [-1, 1] will do."""
+    angles = np.array([1e10, -1e18, 1e300, -np.inf, np.inf, np.nan])
+    assert np.all(np.abs(cosines(angles)) <= 1.0)
+
+
+def cosines(phases):
+    """Through the random features of a row of which nothing is known yet, so that z is 0."""
+    column, frequencies = np.zeros(1, dtype=np.intp), np.zeros((1, len(phases)))
+    features = FeatureMap("rbf", 1, column, frequencies, phases, clip=3.0)
+    return features.transform_rows(np.ones((1, 1)))[0, :-1]
 
 
 @pytest.mark.parametrize("bandwidth", [0.5, 1.0, 3.0])

@@ -16,8 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import shuffle
 
+from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.metrics import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.model_selection import progressive_val_score
+from sklrank.tree import HoeffdingTreeClassifier
 
 LOSSES = {
     "rank_loss": rank_loss,
@@ -182,6 +184,36 @@ def test_progressive_fit_is_called_once(scoring, iris, multilabel):
         if y.ndim == 2:
             parts.append(progressive_val_score(halves, X[30:], y[30:], scoring=scoring))
             assert_allclose(np.concatenate(parts), losses)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scoring", [*LOSSES, "accuracy"])
+@pytest.mark.parametrize(
+    "model",
+    [HoeffdingTreeClassifier(grace_period=10), OnlineRidgeClassifier(), OnlineLogisticRegression()],
+)
+def test_progressive_fit_of_classifiers(model, scoring, n_classes, iris):
+    """One call or row by row, from probabilities or, where there are margins too, from those."""
+    X, y = iris
+    X, y = X[y != "cow"] if n_classes == 2 else X, y[y != "cow"] if n_classes == 2 else y
+    values = progressive_val_score(clone(model), X, y, scoring=scoring)
+
+    class RowByRow(type(model)):
+        progressive_fit = property()
+
+    loop = RowByRow(**model.get_params())
+    assert not hasattr(loop, "progressive_fit")
+    assert_array_equal(values, progressive_val_score(loop, X, y, scoring=scoring))
+    if hasattr(model, "decision_function"):
+        return
+    probabilities = clone(model).progressive_fit(X, y)
+    assert probabilities.shape == (len(X), n_classes)
+    if scoring == "accuracy":
+        expected = np.unique(y)[probabilities.argmax(axis=1)] == y
+    else:
+        labels = np.unique(y)
+        expected = LOSSES[scoring](y, probabilities, labels=labels, average=False)
+    assert_array_equal(values, expected)
 
 
 def test_chunks_of_a_model_with_progressive_fit(multilabel):
