@@ -63,3 +63,47 @@ def exploring(quick):
         rows.append([type(model).__name__, f"{1e6 * np.median(times):.0f}", f"{of_many:.1f}"])
     columns = ["100 trees", "one row, microseconds", f"a row of {len(X)}"]
     print_table("2. explore: wall time of a call for one row, CPU time of a call for many", columns, rows)
+
+
+class ShownLogistic:
+    """One-versus-rest logistic regression with AdaGrad steps, for the labels that are shown."""
+
+    def __init__(self, step, exploration, X_train, n_labels, random):
+        self.step, self.exploration, self.random = step, exploration, random
+        self.mean = X_train.mean(axis=0)
+        deviation = X_train.std(axis=0)
+        self.scale = np.where(deviation > 0.0, deviation, 1.0) * np.sqrt(X_train.shape[1])
+        shape = (n_labels, X_train.shape[1] + 1)
+        self.weights, self.squares = np.zeros(shape), np.ones(shape)
+
+    def play(self, X, Y):
+        """Scores of the rows, each from before its shown labels were learnt."""
+        X = np.hstack([(X - self.mean) / self.scale, np.ones((len(X), 1))])
+        scores = np.empty(Y.shape)
+        for x, y, score in zip(X, Y, scores):
+            np.dot(self.weights, x, out=score)
+            if self.random.uniform() < self.exploration:
+                shown = self.random.permutation(len(y))[:K]
+            else:
+                shown = np.argsort(-score, kind="stable")[:K]
+            error = 1.0 / (1.0 + np.exp(-np.clip(score[shown], -500.0, 500.0))) - y[shown]
+            gradient = error[:, None] * x
+            self.squares[shown] += gradient**2
+            self.weights[shown] -= self.step * gradient / np.sqrt(self.squares[shown])
+        return scores
+
+
+def rival(name, data, n_passes, exploration, seeds):
+    """Losses of each seed with the step that is best by them, and that step."""
+    X_train, Y_train, X_test, Y_test = data
+    found = {}
+    for step in STEPS:
+        losses = []
+        for seed in range(seeds):
+            random = np.random.RandomState(seed)
+            model = ShownLogistic(step, exploration, X_train, Y_train.shape[1], random)
+            for _ in range(n_passes):
+                model.play(X_train, Y_train)
+            losses.append(rank_loss(Y_test, model.play(X_test, Y_test)))
+        found[step] = losses
+    return min(found.items(), key=lambda item: np.mean(item[1]))
