@@ -3,8 +3,9 @@
 
 A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
 :meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each,
-which labels are known to be irrelevant and, when a booster gives the lesson, the cost of every label. Learners of single labels read the
-weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1).
+which labels are known to be irrelevant and, when a booster gives the lesson, the cost of every
+label. Learners of single labels read the weights, cost-sensitive ones the costs (Jung & Tewari
+2018, Section 2.1), and some what is known and the weight of the row.
 """
 
 import numpy as np
@@ -65,6 +66,7 @@ cdef class OnlineLearner:
                 lesson.labels = &labels[0] + indptr[i] if lesson.n_labels else NULL
                 for j in range(lesson.n_labels):
                     repeated[j] = weights[i]
+                lesson.row_weight = weights[i]
                 self.learn(&X[i, 0], &lesson)
 
 

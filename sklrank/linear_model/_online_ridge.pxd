@@ -9,3 +9,14 @@ cdef class RidgeLearner(LinearLearner):
     cdef readonly double alpha, drift, sharpness
     cdef double[:, ::1] covariance      # (n_outputs, n_outputs) P, what is not known of a weight
     cdef double[::1] spread             # scratch: P f
+    cdef readonly bint learns_relevance # or else the costs of a booster's lessons
+    cdef double[::1] known              # (n_classes,) weight of the rows in which a label was known
+    cdef double mean_known              # its mean over the labels
+
+    cdef void step_for_all(self, double weight) noexcept nogil
+    cdef void step_for_known(self, const Lesson* lesson) noexcept nogil
+    cdef void step_for_label(
+        self, Py_ssize_t label, double relevance, double weight, double variance
+    ) noexcept nogil
+    cdef double project(self, double drift) noexcept nogil
+    cdef void narrow(self, double gain) noexcept nogil
