@@ -9,7 +9,7 @@ cdef class RidgeLearner(LinearLearner):
     cdef readonly double alpha, drift, sharpness
     cdef double[:, ::1] covariance      # (n_outputs, n_outputs) P, what is not known of a weight
     cdef double[::1] spread             # scratch: P f
-    cdef readonly bint learns_relevance # or else the costs of a booster's lessons
+    cdef readonly bint learns_relevance  # or else the costs of a booster's lessons
     cdef double[::1] known              # (n_classes,) weight of the rows in which a label was known
     cdef double mean_known              # its mean over the labels
 

@@ -108,18 +108,19 @@ def recommended_learners(
     """Weak learners that rank well on every benchmark set without tuning.
 
     The first one is a logistic regression for each label, on all columns; alone it is a strong
-    ranker where columns are many and sparse. The second one knows only how frequent each label was
-    of late. Use them as in the examples: with `max_features=None`, since they draw their columns
+    ranker where columns are many and sparse. Another one knows only how frequent each label was of
+    late. Use them as in the examples: with `max_features=None`, since they draw their columns
     themselves.
 
     For :class:`AdaOLMR` (``feedback="full"``) the others regress on what is left to gain: one in
     four on up to 100 columns, the rest on 50 random features of up to 50 columns, which lets them
     bend. A row costs some 100 microseconds.
 
-    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) the others regress on the
-    relevance of the labels shown, on 100 random features of up to 50 columns. None of them reads
-    the booster's estimates of costs, whose importance weights make them noisy. Eight are enough; a
-    row costs some 70 microseconds.
+    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) there are two logistic
+    regressions, of short and of long steps, and the others regress on the relevance of the labels
+    shown, on 100 random features of up to 50 columns. None of them reads the booster's estimates of
+    costs, whose importance weights make them noisy. Eight are enough; a row costs some 60
+    microseconds. Labels that are many and rare ask for many rows, or passes, and much exploration.
 
     Parameters
     ----------
@@ -140,8 +141,8 @@ def recommended_learners(
 
     Notes
     -----
-    The second learner gains where rows of a kind come together, as in a stream that drifts. In data
-    that were shuffled it does little harm.
+    The learner of recent frequencies gains where rows of a kind come together, as in a stream that
+    drifts. In data that were shuffled it does little harm.
 
     Examples
     --------
@@ -165,6 +166,7 @@ def recommended_learners(
     else:
         learners = [
             OnlineLogisticRegression(multi_class="ovr"),
+            OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
             OnlineRidgeClassifier(kernel="constant", drift=0.01, target="relevance"),
         ]
         others = [

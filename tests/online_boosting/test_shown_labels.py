@@ -97,7 +97,7 @@ def test_ridge_on_relevance_where_all_labels_are_known():
     assert_allclose(model.estimators_[0]._learner.weight_table, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", recommended_learners(3, feedback="top-k"))
+@pytest.mark.parametrize("learner", recommended_learners(4, feedback="top-k"))
 def test_propensities_do_not_matter_to_learners_of_relevance(learner):
     """So their estimates are no noisier where exploration is rare."""
     models = [
