@@ -11,11 +11,10 @@
     SKLRANK_DATA=folder python benchmarks/top_k_feedback.py [--quick] [--only 1 3]
 """
 
-import argparse
 import time
 
 import numpy as np
-from _common import Stopwatch, load_multilabel, print_header, print_table
+from _common import Stopwatch, print_table
 from online_boosting import stand_in
 
 from sklrank.metrics import rank_loss
@@ -62,7 +61,9 @@ def exploring(quick):
         of_many = 1e6 * watch.seconds / len(X)
         rows.append([type(model).__name__, f"{1e6 * np.median(times):.0f}", f"{of_many:.1f}"])
     columns = ["100 trees", "one row, microseconds", f"a row of {len(X)}"]
-    print_table("2. explore: wall time of a call for one row, CPU time of a call for many", columns, rows)
+    print_table(
+        "2. explore: wall time of a call for one row, CPU time of a call for many", columns, rows
+    )
 
 
 class ShownLogistic:

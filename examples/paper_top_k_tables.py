@@ -14,7 +14,6 @@ split as X_train, Y_train, X_test and Y_test.
 Run:  python examples/paper_top_k_tables.py [--seeds 10] [--large] [--plot FILE]
 """
 
-import argparse
 import os
 import sys
 import time
@@ -25,8 +24,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from sklrank.metrics import rank_loss
-from sklrank.model_selection import ProgressiveValidationDisplay
-from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
 K = 3
 # By algorithm and randomization (uniform, single-swap): losses of Tables 1 and 2.
@@ -129,5 +127,7 @@ def best_of(models, data, arguments):
 def print_line(title, runs, paper=None):
     of_seeds = np.array([losses.mean() for losses, _, _ in runs])
     shown, seconds = (np.mean([run[i] for run in runs]) for i in (1, 2))
-    line = f"  {title:<34}{of_seeds.mean():>8.4f}{of_seeds.std():>8.4f}{shown:>10.4f}{seconds:>9.2f}"
+    line = (
+        f"  {title:<34}{of_seeds.mean():>8.4f}{of_seeds.std():>8.4f}{shown:>10.4f}{seconds:>9.2f}"
+    )
     print(line + (f"{paper:>9.2f}" if paper is not None else ""), flush=True)

@@ -112,8 +112,13 @@ def main():
         "all labels known: AdaOLMR": AllKnown(AdaOLMR(random_state=0), n_tags),
         "all labels known: OnlineBMR": AllKnown(OnlineBMR(edge=0.05, random_state=0), n_tags),
     }
-    print(f"{len(X)} visitors, {K} of {n_tags} tags shown; a random tag is clicked by {Y.mean():.2f}")
-    print(f"{'share of clicks in what was shown':<36}" + "".join(f"{f'{q}/4':>8}" for q in (1, 2, 3, 4)))
+    print(
+        f"{len(X)} visitors, {K} of {n_tags} tags shown; a random tag is clicked by {Y.mean():.2f}"
+    )
+    print(
+        f"{'share of clicks in what was shown':<36}"
+        + "".join(f"{f'{q}/4':>8}" for q in (1, 2, 3, 4))
+    )
     clicked = {name: play(policy, X, Y) for name, policy in policies.items()}
     for name, share in clicked.items():
         quarters = [part.mean() for part in np.array_split(share, 4)]

@@ -6,6 +6,7 @@ cdef struct Lesson:
     Py_ssize_t n_labels         # how many relevant labels are known
     const Py_ssize_t* labels    # (n_labels,) which ones
     const double* weights       # (n_labels,) the importance weight of each
+    double row_weight           # the weight of the row itself, whatever is known of it
     Py_ssize_t n_irrelevant     # how many labels are known to be irrelevant
     const Py_ssize_t* irrelevant    # (n_irrelevant,) which ones; NULL: all the others
     const double* costs         # (n_classes,) the cost of voting for each label, or NULL

@@ -4,8 +4,8 @@
 A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
 :meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each,
 the irrelevant ones, and when a booster gives the lesson the cost of every label. Learners of single
-labels read the weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1). A label
-that is neither relevant nor irrelevant is not known.
+labels read the weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1), others the
+relevance. A label that is neither relevant nor irrelevant is not known.
 """
 
 import numpy as np
@@ -79,6 +79,7 @@ cdef class OnlineLearner:
                 lesson.labels = &labels[0] + indptr[i] if lesson.n_labels else NULL
                 for j in range(lesson.n_labels):
                     repeated[j] = weights[i]
+                lesson.row_weight = weights[i]
                 if attempted:
                     self.learn_attempted(&X[i, 0], &lesson)
                 else:

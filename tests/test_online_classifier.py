@@ -474,6 +474,7 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "n_components": [0, 1.5],
     "bandwidth": [0, -1],
     "drift": [-1, None],
+    "target": ["votes", None],
     "sharpness": [0, -1],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}

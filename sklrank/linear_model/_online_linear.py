@@ -38,8 +38,9 @@ class OnlineLogisticRegression(OnlineClassifier):
     length of about one. Then the weights take an adaptive gradient step (AdaGrad [1]_),
     ``w -= learning_rate * g / sqrt(1 + sum of g**2)``. The scale of the features does not matter.
 
-    As a weak learner of a booster it learns, with ``multi_class="ovr"``, from all labels of a row,
-    the irrelevant ones included; with "multinomial" from the relevant ones.
+    As a weak learner of a booster it learns, with ``multi_class="ovr"``, from all labels of a row
+    that are known, the irrelevant ones included; with "multinomial" from the relevant ones. Under
+    top-k feedback the models of labels that were not shown are left alone.
 
     Parameters
     ----------
@@ -196,7 +197,9 @@ class OnlineRidgeClassifier(OnlineClassifier):
     off at zero and scaled to sum to one.
 
     As a weak learner of a booster it regresses on the negative costs of all labels: a second-order
-    step of gradient boosting for every row.
+    step of gradient boosting for every row. Under top-k feedback those costs are estimated by
+    importance weights, and noisy: ``target="relevance"`` regresses on what was seen instead, the
+    relevance of the labels shown.
 
     Parameters
     ----------
@@ -212,6 +215,10 @@ class OnlineRidgeClassifier(OnlineClassifier):
         number of columns used, in units of their standard deviation.
     drift : float, default=0.0
         Variance by which the weights are taken to wander with every row. Above 0 old rows fade.
+    target : {"costs", "relevance"}, default="costs"
+        What a booster's lesson is taken for: the costs of all labels, or the relevance of those
+        that are known. In the latter case labels that are not known are left alone, and a label
+        known oftener than the average one takes shorter steps.
     sharpness : float, default=1.0
         Factor on the estimated deviations from a uniform vote, before they are cut off at zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
@@ -255,6 +262,7 @@ class OnlineRidgeClassifier(OnlineClassifier):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "bandwidth": [Interval(Real, 0, None, closed="neither")],
         "drift": [Interval(Real, 0, None, closed="left")],
+        "target": [StrOptions({"costs", "relevance"})],
         "sharpness": [Interval(Real, 0, None, closed="neither")],
         **_COLUMN_CONSTRAINTS,
     }
@@ -267,6 +275,7 @@ class OnlineRidgeClassifier(OnlineClassifier):
         n_components=100,
         bandwidth=1.0,
         drift=0.0,
+        target="costs",
         sharpness=1.0,
         max_features=None,
         clip=3.0,
@@ -277,6 +286,7 @@ class OnlineRidgeClassifier(OnlineClassifier):
         self.n_components = n_components
         self.bandwidth = bandwidth
         self.drift = drift
+        self.target = target
         self.sharpness = sharpness
         self.max_features = max_features
         self.clip = clip
@@ -292,4 +302,11 @@ class OnlineRidgeClassifier(OnlineClassifier):
         frequencies /= self.bandwidth * np.sqrt(max(len(columns), 1))
         phases = random_state.uniform(0, 2 * np.pi, n_components)
         features = FeatureMap(self.kernel, n_features, columns, frequencies, phases, self.clip)
-        return RidgeLearner(features, n_classes, self.alpha, self.drift, self.sharpness)
+        return RidgeLearner(
+            features,
+            n_classes,
+            self.alpha,
+            self.drift,
+            self.sharpness,
+            self.target == "relevance",
+        )

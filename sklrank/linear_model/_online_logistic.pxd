@@ -10,4 +10,6 @@ cdef class LogisticLearner(LinearLearner):
     cdef readonly double learning_rate, alpha
     cdef double[:, ::1] squares         # (n_outputs, n_classes) 1 + sums of squared gradients
 
+    cdef void learn_label(self, Py_ssize_t label, double relevance, double weight) noexcept nogil
+
     cdef double ask(self, const Lesson* lesson) noexcept nogil

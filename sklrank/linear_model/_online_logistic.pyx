@@ -14,7 +14,10 @@ feature as short as it is rare.
 Multinomial lessons use the importance weight of each relevant label. One-versus-rest learns from
 every label, irrelevant ones included, and all of them weigh the same: in a booster's lesson
 sum_l |c[l] - mean(c)|, twice the weight of Jung & Tewari (2018), Eq. 9. It is 1 for the first
-learner of Ada.OLMR, and less for the next ones, the better a row is ranked already.
+learner of Ada.OLMR, and less for the next ones, the better a row is ranked already. Where only some
+labels of a row are known, as in top-k feedback, one-versus-rest learns those and leaves the others
+alone, with the weight of the row itself: costs estimated from few labels by importance weights are
+0 or huge, and what is wanted, the relevance of the labels, was seen.
 """
 
 from libc.math cimport exp, fabs, sqrt
@@ -53,6 +56,13 @@ cdef class LogisticLearner(LinearLearner):
         cdef double* weights
         cdef double* squares
         cdef double g, weight
+        if not self.multinomial and lesson.n_labels + lesson.n_irrelevant < self.n_classes:
+            for j in range(lesson.n_labels):
+                self.learn_label(lesson.labels[j], 1.0, lesson.row_weight)
+            for j in range(lesson.n_irrelevant):
+                self.learn_label(lesson.irrelevant[j], 0.0, lesson.row_weight)
+            self.features.update(x, &self.columns[0])
+            return
         weight = self.ask(lesson)
         if weight <= 0.0:
             return
@@ -64,6 +74,16 @@ cdef class LogisticLearner(LinearLearner):
                 squares[l] += g * g
                 weights[l] -= self.learning_rate * g / sqrt(squares[l])
         self.features.update(x, &self.columns[0])
+
+    cdef void learn_label(self, Py_ssize_t label, double relevance, double weight) noexcept nogil:
+        # The steps of one label's weights, from the row under way.
+        cdef double slope = weight * (sigmoid(self.values[label]) - relevance), g
+        cdef double shrinkage = weight * self.alpha
+        cdef Py_ssize_t j
+        for j in range(self.features.n_outputs):
+            g = self.row[j] * slope + shrinkage * self.weights[j, label]
+            self.squares[j, label] += g * g
+            self.weights[j, label] -= self.learning_rate * g / sqrt(self.squares[j, label])
 
     cdef double ask(self, const Lesson* lesson) noexcept nogil:
         # Turn the margins in `values` into the slopes of the loss; returns the lesson's weight.

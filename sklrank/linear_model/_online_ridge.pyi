@@ -5,6 +5,7 @@ class RidgeLearner(LinearLearner):
     alpha: float
     drift: float
     sharpness: float
+    learns_relevance: bool
     def __init__(
         self,
         features: FeatureMap,
@@ -12,4 +13,5 @@ class RidgeLearner(LinearLearner):
         alpha: float,
         drift: float,
         sharpness: float,
+        learns_relevance: bool = False,
     ) -> None: ...

@@ -15,6 +15,17 @@ row, where one pass makes the step and then the product P f.
 
 A lesson from a booster asks for t = -costs: the steepest way down its loss, in the manner of
 gradient boosting. A lesson without costs, the labels alone, asks for all votes on them.
+
+With `learns_relevance` every lesson asks for t[l] = 1 - 1/m for a relevant label, -1/m for an
+irrelevant one, of those that are known; the other labels are left alone. All labels share P. Where
+a share q of the m labels is known (k/m under top-k feedback), P takes the row in with the weight
+q w: it is then what a label knows that was seen as often as the average one. A label seen oftener
+takes shorter steps,
+
+    W_l += v P f / (1 + v f . P f) (t[l] - W_l . f),      v = w min(1, mean of n / n_l)
+
+with n_l the weight of the rows in which l was known, this one included. If all labels were seen
+equally often, this is recursive least squares for each of them with its expected share of rows.
 """
 
 import numpy as np
@@ -27,17 +38,20 @@ cdef class RidgeLearner(LinearLearner):
 
     def __init__(
         self, FeatureMap features, Py_ssize_t n_classes, double alpha, double drift,
-        double sharpness,
+        double sharpness, bint learns_relevance=False,
     ):
         super().__init__(features, n_classes)
         self.alpha = alpha
         self.drift = drift
         self.sharpness = sharpness
+        self.learns_relevance = learns_relevance
         n = features.n_outputs
         self.covariance = np.diag(np.append(np.full(n - 1, 1.0 / alpha), 1.0 / min(alpha, 1.0)))
         self.spread = np.zeros(n)
         self.gain = 0.0
         self.spread_before = np.empty(n)
+        self.known = np.zeros(n_classes)
+        self.mean_known = 0.0
 
     cdef void vote(self, double* values) noexcept nogil:
         cdef Py_ssize_t l
@@ -46,13 +60,20 @@ cdef class RidgeLearner(LinearLearner):
         normalise(values, self.n_classes)
 
     cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
-        cdef Py_ssize_t n = self.features.n_outputs, j, l
-        cdef double* row = &self.row[0]
-        cdef double* spread = &self.spread[0]
         cdef double* errors = &self.values[0]
-        cdef double* weights
-        cdef double step, variance = 0.0, weight = 1.0
-        if lesson.costs != NULL:
+        cdef double weight = 1.0
+        cdef Py_ssize_t l
+        if self.learns_relevance:
+            weight = lesson.row_weight
+            if lesson.n_labels + lesson.n_irrelevant < self.n_classes:
+                self.step_for_known(lesson)
+                self.features.update(x, &self.columns[0])
+                return
+            for l in range(self.n_classes):
+                errors[l] = -1.0 / self.n_classes - errors[l]
+            for l in range(lesson.n_labels):
+                errors[lesson.labels[l]] += 1.0
+        elif lesson.costs != NULL:
             for l in range(self.n_classes):
                 errors[l] = -lesson.costs[l] - errors[l]
         else:
@@ -65,31 +86,67 @@ cdef class RidgeLearner(LinearLearner):
                 errors[lesson.labels[l]] += lesson.weights[l] / weight
         if weight <= 0.0:
             return
-        self.spread_row()
-        for j in range(n):
-            variance += row[j] * spread[j]
+        self.step_for_all(weight)
+        self.features.update(x, &self.columns[0])
+
+    cdef void step_for_all(self, double weight) noexcept nogil:
+        # With the error of each label in `values`.
+        cdef const double* errors = &self.values[0]
+        cdef double* weights
+        cdef double step, variance = self.spread_row(self.drift)
+        cdef Py_ssize_t j, l
         # Not positive by rounding only: nothing is left to learn in this direction.
         self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
-        for j in range(n):
-            step = self.gain * spread[j]
+        for j in range(self.features.n_outputs):
+            step = self.gain * self.spread[j]
             weights = &self.weights[j, 0]
             for l in range(self.n_classes):
                 weights[l] += step * errors[l]
-        self.features.update(x, &self.columns[0])
+        for l in range(self.n_classes):
+            self.known[l] += weight
+        self.mean_known += weight
 
-    cdef void spread_row(self) noexcept nogil:
-        # P's step for the row before, then P f for this one: an entry left of the diagonal counts
-        # twice. Two rows of P at a time: so the sums are loaded and stored half as often.
+    cdef void step_for_known(self, const Lesson* lesson) noexcept nogil:
+        # With the estimate for each label in `values`.
+        cdef double share = <double>(lesson.n_labels + lesson.n_irrelevant) / self.n_classes
+        cdef double weight = share * lesson.row_weight
+        cdef double variance = self.spread_row(share * self.drift)
+        cdef Py_ssize_t i
+        self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
+        if self.gain == 0.0:
+            return
+        self.mean_known += weight
+        for i in range(lesson.n_labels):
+            self.step_for_label(lesson.labels[i], 1.0, lesson.row_weight, variance)
+        for i in range(lesson.n_irrelevant):
+            self.step_for_label(lesson.irrelevant[i], 0.0, lesson.row_weight, variance)
+
+    cdef void step_for_label(
+        self, Py_ssize_t label, double relevance, double weight, double variance
+    ) noexcept nogil:
+        cdef double error = relevance - 1.0 / self.n_classes - self.values[label]
+        cdef double gain
+        cdef Py_ssize_t j
+        self.known[label] += weight
+        if self.known[label] > self.mean_known:
+            weight *= self.mean_known / self.known[label]
+        gain = weight / (1.0 + weight * variance)
+        for j in range(self.features.n_outputs):
+            self.weights[j, label] += gain * self.spread[j] * error
+
+    cdef double spread_row(self, double drift) noexcept nogil:
+        # P's step for the row before, then P f for this one; returns f . P f. An entry left of the
+        # diagonal counts twice. Two rows of P at a time: so the sums are loaded and stored half as often.
         cdef Py_ssize_t n = self.features.n_outputs, j, k
         cdef const double* row = &self.row[0]
         cdef double* spread = &self.spread[0]
         cdef double* before = &self.spread_before[0]
         cdef double* p
         cdef double* q
-        cdef double a, b, c, d, u, v, p_sum, q_sum
+        cdef double a, b, c, d, u, v, p_sum, q_sum, variance = 0.0
         for k in range(n):
             before[k] = spread[k]
-            self.covariance[k, k] += self.drift
+            self.covariance[k, k] += drift
         for j in range(0, n - 1, 2):
             p = &self.covariance[j, 0]
             q = p + n
@@ -120,13 +177,22 @@ cdef class RidgeLearner(LinearLearner):
                 spread[k] += u * a
             p[n - 1] -= c * before[n - 1]
             spread[n - 1] = p_sum + p[n - 1] * a
+        for j in range(n):
+            variance += row[j] * spread[j]
+        return variance
 
     def __reduce__(self):
-        arguments = self.features, self.n_classes, self.alpha, self.drift, self.sharpness
-        arrays = np.array(self.covariance), np.array(self.spread), np.array(self.weights)
-        return RidgeLearner, arguments, (self.gain, *arrays)
+        arguments = (
+            self.features, self.n_classes, self.alpha, self.drift, self.sharpness,
+            self.learns_relevance,
+        )
+        state = (
+            self.gain, self.mean_known, np.array(self.covariance), np.array(self.spread),
+            np.array(self.weights), np.array(self.known),
+        )
+        return RidgeLearner, arguments, state
 
     def __setstate__(self, state):
-        self.gain, *arrays = state
+        self.gain, self.mean_known, *arrays = state
         arrays = [np.require(array, requirements="W") for array in arrays]
-        self.covariance, self.spread, self.weights = arrays
+        self.covariance, self.spread, self.weights, self.known = arrays

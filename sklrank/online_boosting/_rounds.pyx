@@ -63,6 +63,7 @@ cdef class Rounds(Team):
     cdef Py_ssize_t[::1] starts             # (n_learners + 1,) where each learner's columns start
     # The round under way.
     cdef const double* row
+    cdef double row_weight                  # its sample weight
     cdef double[::1] values                 # the row's values in those columns
     cdef double[:, ::1] votes               # (n_learners, n_labels) h_1, h_2, ...
     cdef double[:, ::1] scores              # (n_learners + 1, n_labels) s_0, s_1, ...
@@ -171,6 +172,7 @@ cdef class Rounds(Team):
                 if sample_weight[t] == 0.0:
                     continue
                 self.n_rounds += 1
+                self.row_weight = sample_weight[t]
                 if source.reveal(t, decision, sample_weight[t], &self.pairs):
                     self.rule.start_round(&self.pairs)
                     self.together(TEACH)
@@ -283,6 +285,7 @@ cdef class Rounds(Team):
         lesson.n_irrelevant = pairs.n_irrelevant
         lesson.irrelevant = pairs.irrelevant
         lesson.weights = lesson_weights
+        lesson.row_weight = self.row_weight
         lesson.costs = costs
         for i in range(first, last):
             if i == first or not self.rule.learns_weights:

@@ -113,44 +113,85 @@ def compiled_learners(estimators, columns, n_labels, taught):
     ]
 
 
-def recommended_learners(n_estimators: int = 22) -> list[OnlineClassifier]:
-    """Weak learners for :class:`AdaOLMR` that rank well on every benchmark set without tuning.
+def recommended_learners(
+    n_estimators: int = 22, *, feedback: str = "full"
+) -> list[OnlineClassifier]:
+    """Weak learners that rank well on every benchmark set without tuning.
 
     The first one is a logistic regression for each label, on all columns; alone it is a strong
-    ranker where columns are many and sparse. The second one knows only how frequent each label was
-    of late. The others regress on what is left to gain: one in four on up to 100 columns, the rest
-    on 50 random features of up to 50 columns, which lets them bend. Use them as in the example:
-    with `max_features=None`, since they draw their columns themselves. Each row costs some 40
-    microseconds.
+    ranker where columns are many and sparse. Another one knows only how frequent each label was of
+    late. Use them as in the examples: with `max_features=None`, since they draw their columns
+    themselves.
+
+    For :class:`AdaOLMR` (``feedback="full"``) the others regress on what is left to gain: one in
+    four on up to 100 columns, the rest on 50 random features of up to 50 columns, which lets them
+    bend. A row costs some 40 microseconds.
+
+    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) there are two logistic
+    regressions, of short and of long steps, and the others regress on the relevance of the labels
+    shown, on 100 random features of up to 50 columns. None of them reads the booster's estimates of
+    costs, whose importance weights make them noisy. Eight are enough; a row costs some 60
+    microseconds. Labels that are many and rare ask for many rows, or passes, and much exploration.
 
     Parameters
     ----------
     n_estimators : int, default=22
         Length of the list, to be given to the booster too.
+    feedback : {"full", "top-k"}, default="full"
+        What the booster learns from.
 
     Returns
     -------
     list of estimators
         For the parameter `estimator` of a booster.
 
+    Raises
+    ------
+    ValueError
+        If `feedback` is none of the two.
+
     Notes
     -----
-    The second learner gains where rows of a kind come together, as in a stream that drifts. In data
-    that were shuffled it does no harm.
+    The learner of recent frequencies gains where rows of a kind come together, as in a stream that
+    drifts. In data that were shuffled it does little harm.
 
     Examples
     --------
-    >>> from sklrank.online_boosting import AdaOLMR, recommended_learners
+    >>> from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
     >>> model = AdaOLMR(recommended_learners(), n_estimators=22, max_features=None)
+    >>> learners = recommended_learners(8, feedback="top-k")
+    >>> model = TopKBBM(learners, n_estimators=8, max_features=None, exploration=0.5)
     """
-    straight = OnlineLogisticRegression(multi_class="ovr", learning_rate=3)
-    recent_labels = OnlineRidgeClassifier(kernel="constant", drift=0.01, sharpness=4)
-    linear = OnlineRidgeClassifier(alpha=30, sharpness=4, max_features=100)
-    bent = OnlineRidgeClassifier(
-        kernel="rbf", n_components=50, bandwidth=1.7, alpha=12.5, sharpness=4, max_features=50
-    )
-    learners = [straight, recent_labels]
-    learners += [bent if i % 4 else linear for i in range(n_estimators - len(learners))]
+    if feedback not in ("full", "top-k"):
+        raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
+    if feedback == "full":
+        learners = [
+            OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
+            OnlineRidgeClassifier(kernel="constant", drift=0.01, sharpness=4),
+        ]
+        linear = OnlineRidgeClassifier(alpha=30, sharpness=4, max_features=100)
+        bent = OnlineRidgeClassifier(
+            kernel="rbf", n_components=50, bandwidth=1.7, alpha=12.5, sharpness=4, max_features=50
+        )
+        others = [linear, bent, bent, bent]
+    else:
+        learners = [
+            OnlineLogisticRegression(multi_class="ovr"),
+            OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
+            OnlineRidgeClassifier(kernel="constant", drift=0.01, target="relevance"),
+        ]
+        others = [
+            OnlineRidgeClassifier(
+                kernel="rbf",
+                n_components=100,
+                bandwidth=1.7,
+                alpha=12.5,
+                target="relevance",
+                max_features=50,
+            )
+        ]
+    while len(learners) < n_estimators:
+        learners += others
     return [clone(learner) for learner in learners[:n_estimators]]
 
 
