@@ -5,9 +5,10 @@ a round come in two rounds later: until then the record of what was shown waits 
 the ranker's lists are randomised, and it knows the probabilities; so it learns about tags that it
 would not have shown, and is not fooled by its own choices. Halfway the visitors' taste changes.
 
-The table shows the share of shown tags that were clicked, by quarters of the stream. "Shown" is
-what visitors saw, exploration included. The rankers that nothing is hidden from, and those that
-show random or popular tags, are there to compare.
+The table shows the share of shown tags that were clicked, by quarters of the stream: "shown" is
+what visitors saw, exploration included. A policy that shows popular tags, and a ranker from which
+nothing is hidden, are there to compare. The recommended learners learn the relevance of the shown
+tags directly; the default trees, as in the paper, from importance-weighted pairs of them.
 
 Run:  python examples/recommender_loop.py [--plot FILE]
 """
@@ -18,7 +19,7 @@ from collections import deque
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM, recommended_learners
 
 K, DELAY, BATCH = 3, 2, 50
 
@@ -105,24 +106,23 @@ def main():
         arguments.rows, n_labels=20, cardinality=4.0, drift="abrupt", random_state=0
     )
     n_tags = Y.shape[1]
+    common = {"k": K, "exploration": 0.1, "random_state": 0}
+    learners = recommended_learners(8, feedback="top-k")
+    linear = {"estimator": learners, "n_estimators": len(learners), "max_features": None}
     policies = {
         "popular tags": Popular(n_tags, exploration=0.1),
-        "TopKBBM": Recommender(TopKBBM(k=K, exploration=0.1, random_state=0), n_tags),
-        "TopKAdaptive": Recommender(TopKAdaptive(k=K, exploration=0.1, random_state=0), n_tags),
-        "all labels known: AdaOLMR": AllKnown(AdaOLMR(random_state=0), n_tags),
-        "all labels known: OnlineBMR": AllKnown(OnlineBMR(edge=0.05, random_state=0), n_tags),
+        "TopKBBM, trees": Recommender(TopKBBM(**common), n_tags),
+        "TopKAdaptive, trees": Recommender(TopKAdaptive(**common), n_tags),
+        "TopKBBM, recommended learners": Recommender(TopKBBM(**common, **linear), n_tags),
+        "all labels known: AdaOLMR, trees": AllKnown(AdaOLMR(random_state=0), n_tags),
     }
-    print(
-        f"{len(X)} visitors, {K} of {n_tags} tags shown; a random tag is clicked by {Y.mean():.2f}"
-    )
-    print(
-        f"{'share of clicks in what was shown':<36}"
-        + "".join(f"{f'{q}/4':>8}" for q in (1, 2, 3, 4))
-    )
+    print(f"{len(X)} visitors see {K} of {n_tags} tags; of random ones they click {Y.mean():.2f}")
+    quarters = "".join(f"{f'{quarter}/4':>8}" for quarter in (1, 2, 3, 4))
+    print(f"{'share of clicks in what was shown':<40}{quarters}")
     clicked = {name: play(policy, X, Y) for name, policy in policies.items()}
     for name, share in clicked.items():
         quarters = [part.mean() for part in np.array_split(share, 4)]
-        print(f"{name:<36}" + "".join(f"{value:>8.3f}" for value in quarters))
+        print(f"{name:<40}" + "".join(f"{value:>8.3f}" for value in quarters))
 
     if arguments.plot:
         import matplotlib.pyplot as plt

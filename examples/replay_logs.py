@@ -20,7 +20,7 @@ import numpy as np
 from sklrank.datasets import make_multilabel_ranking_stream
 from sklrank.feedback import Exploration, UniformRandomization
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting import TopKAdaptive, TopKBBM
+from sklrank.online_boosting import TopKAdaptive, TopKBBM, recommended_learners
 
 K = 3
 TAGS = np.array([f"tag {letter}" for letter in "ABCDEFGH"])
@@ -56,10 +56,18 @@ def main():
     shown = Exploration.from_frame(log, classes=TAGS)
     clicks = log[[f"reward_{i}" for i in range(K)]].to_numpy()
     last = slice(len(X) // 2, None)
-    print(f"{'ranker':<16}{'estimated wrong pairs':>24}{'true':>8}{'share of all pairs':>22}")
+    print(f"{'ranker':<20}{'estimated wrong pairs':>25}{'true':>9}{'share of pairs':>18}")
     popular = np.tile(Y.mean(axis=0), (len(Y), 1))
     report("the one that logged", popular, shown, clicks, Y, last)
-    for ranker in (TopKBBM(random_state=0), TopKAdaptive(random_state=0)):
+    learners = recommended_learners(8, feedback="top-k")
+    rankers = {
+        "TopKBBM, trees": TopKBBM(random_state=0),
+        "TopKAdaptive, trees": TopKAdaptive(random_state=0),
+        "TopKBBM, recommended": TopKBBM(
+            learners, n_estimators=len(learners), max_features=None, random_state=0
+        ),
+    }
+    for name, ranker in rankers.items():
         scores = np.zeros(Y.shape)
         ranker.partial_fit_feedback(X[:1000], shown[:1000], clicks[:1000], classes=TAGS)
         for start in range(1000, len(X), 1000):
@@ -67,7 +75,7 @@ def main():
             # Score first, learn then: so the estimate is that of rows not seen.
             scores[rows] = ranker.decision_function(X[rows])
             ranker.partial_fit_feedback(X[rows], shown[rows], clicks[rows])
-        report(type(ranker).__name__, scores, shown, clicks, Y, last)
+        report(name, scores, shown, clicks, Y, last)
 
 
 def report(name, scores, shown, clicks, Y, rows):
@@ -75,7 +83,7 @@ def report(name, scores, shown, clicks, Y, rows):
     error = estimates.std() / np.sqrt(len(estimates))
     truth = rank_loss(Y[rows], scores[rows], normalize=False, ties="full")
     share = rank_loss(Y[rows], scores[rows])
-    print(f"{name:<20}{estimates.mean():>12.2f} +- {error:.2f}{truth:>8.2f}{share:>18.3f}")
+    print(f"{name:<26}{estimates.mean():>11.2f} +- {error:.2f}{truth:>9.2f}{share:>18.3f}")
 
 
 if __name__ == "__main__":

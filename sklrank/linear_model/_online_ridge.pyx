@@ -136,7 +136,8 @@ cdef class RidgeLearner(LinearLearner):
 
     cdef double spread_row(self, double drift) noexcept nogil:
         # P's step for the row before, then P f for this one; returns f . P f. An entry left of the
-        # diagonal counts twice. Two rows of P at a time: so the sums are loaded and stored half as often.
+        # diagonal counts twice. Two rows of P at a time: so the sums are loaded and stored half as
+        # often.
         cdef Py_ssize_t n = self.features.n_outputs, j, k
         cdef const double* row = &self.row[0]
         cdef double* spread = &self.spread[0]
