@@ -9,8 +9,8 @@ a random order in place of the best one. Training explores more than the test.
 The parameters of the paper's algorithms were chosen by the test loss, as in the paper. With
 --paper-parameters they are those of its Table 5, for the edge the best of its four. The recommended
 setting is the same on all sets: learners that learn the relevance of the labels shown, without
-importance weights. Scene's test file is sorted by label, which learners that follow recent labels
-gain from: the last table has its test rows shuffled.
+importance weights; the numbers behind it are exploration and passes. Scene's test file is sorted by
+label, which learners that follow recent labels gain from: the last table has its test rows shuffled.
 
 The data: `SKLRANK_DATA` names a folder with `multilabel/NAME.npz`, which holds the original MULAN
 split as X_train, Y_train, X_test and Y_test.
@@ -22,6 +22,7 @@ import argparse
 import os
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,8 @@ PAPER_PARAMETERS = {
 }
 EDGES = (0.1, 0.2, 0.3, 0.4)
 TEST_EXPLORATION = 0.02
-LARGE = {"bibtex": 5, "delicious": 10}  # k
+LARGE = ("bibtex", "delicious")
+LARGE_KS = (5, 10)
 FIGURE_KS = (2, 3, 5, 8, 14)
 
 
@@ -74,9 +76,9 @@ def load(name):
         return [data[key] for key in ("X_train", "Y_train", "X_test", "Y_test")]
 
 
-def recommended(**parameters):
+def recommended(make, **parameters):
     learners = recommended_learners(8, feedback="top-k")
-    return TopKBBM(learners, n_estimators=len(learners), max_features=None, **parameters)
+    return make(learners, n_estimators=len(learners), max_features=None, **parameters)
 
 
 def tuned(name):
@@ -171,11 +173,10 @@ def run(name, arguments, shuffle_test=False):
             runs = best_of(models, data, arguments, shuffle_test)
             paper = "" if shuffle_test else f"{PAPER[name][algorithm][column]:.2f}"
             print_line(f"{algorithm}, {randomization}", runs, paper)
-    for exploration in (0.2, 0.5):
-        for passes in (1, 10):
-            model = recommended(exploration=exploration, max_iter=passes)
-            title = f"recommended, {exploration:g}, {passes} pass{'es' * (passes > 1)}"
-            print_line(title, best_of([model], data, arguments, shuffle_test))
+    for make, exploration, passes in product((TopKBBM, TopKAdaptive), (0.2, 0.5), (1, 10)):
+        model = recommended(make, exploration=exploration, max_iter=passes)
+        title = f"recommended {make.__name__}, {exploration:g}, {passes}"
+        print_line(title, best_of([model], data, arguments, shuffle_test))
     full = {"AdaOLMR": AdaOLMR(), "OnlineBMR": OnlineBMR(edge=0.01)}
     for column, (algorithm, model) in enumerate(full.items()):
         paper = "" if shuffle_test else f"{FULL[name][column]:.2f}"
@@ -189,11 +190,12 @@ def run_large(name, k, arguments):
     arguments = argparse.Namespace(**vars(arguments) | {"seeds": 1})
     print_title(f"{name}: {len(data[0]) + len(data[2])} rows, {data[1].shape[1]} labels, k = {k}")
     models = {
-        "TopKBBM": TopKBBM(n_estimators=60, edge=0.2, exploration=0.2, max_iter=5),
-        "TopKAdaptive": TopKAdaptive(n_estimators=60, exploration=0.3, max_iter=5),
-        "recommended, 0.5, 1 pass": recommended(exploration=0.5),
-        "recommended, 0.5, 5 passes": recommended(exploration=0.5, max_iter=5),
+        "TopKBBM, 5 passes": TopKBBM(n_estimators=60, edge=0.2, exploration=0.2, max_iter=5),
+        "TopKAdaptive, 5 passes": TopKAdaptive(n_estimators=60, exploration=0.3, max_iter=5),
     }
+    for make, passes in product((TopKBBM, TopKAdaptive), (1, 5)):
+        model = recommended(make, exploration=0.5, max_iter=passes)
+        models[f"recommended {make.__name__}, 0.5, {passes}"] = model
     for title, model in models.items():
         print_line(title, best_of([model.set_params(k=k)], data, arguments))
 
@@ -244,7 +246,7 @@ def main():
         run(name, arguments)
     if "scene" in arguments.sets:
         run("scene", arguments, shuffle_test=True)
-    for name, k in LARGE.items() if arguments.large else ():
+    for name, k in product(LARGE, LARGE_KS) if arguments.large else ():
         run_large(name, k, arguments)
     if arguments.plot:
         draw(arguments)

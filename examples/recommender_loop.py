@@ -117,8 +117,8 @@ def main():
         "all labels known: AdaOLMR, trees": AllKnown(AdaOLMR(random_state=0), n_tags),
     }
     print(f"{len(X)} visitors see {K} of {n_tags} tags; of random ones they click {Y.mean():.2f}")
-    quarters = "".join(f"{f'{quarter}/4':>8}" for quarter in (1, 2, 3, 4))
-    print(f"{'share of clicks in what was shown':<40}{quarters}")
+    heads = "".join(f"{f'{quarter}/4':>8}" for quarter in (1, 2, 3, 4))
+    print(f"{'share of clicks in what was shown':<40}{heads}")
     clicked = {name: play(policy, X, Y) for name, policy in policies.items()}
     for name, share in clicked.items():
         quarters = [part.mean() for part in np.array_split(share, 4)]

@@ -129,6 +129,18 @@ def test_explore_learns_nothing(model, fingerprint):
     assert shown.propensities.shape == (300, model.k, model.k)
 
 
+def test_hedge_does_not_overflow():
+    """Importance-weighted losses of many thousands, of which the exponential is 0."""
+    shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
+    rare = Exploration(shown.actions, np.full(shown.propensities.shape, 1e-6))
+    model = TopKAdaptive(n_estimators=5, propensity_clip=(0, 1), random_state=0)
+    model.partial_fit_feedback(X, rare, rewards_of(rare, Y), classes=range(5))
+    assert model._log_expert_weights.max() < -1e6
+    assert model.expert_weights_.sum() == pytest.approx(1)
+    assert np.isfinite(model.progressive_fit(X, Y)).all()
+    assert len(model.explore(X)) == 300
+
+
 def test_threads_change_nothing(model, fingerprint):
     alone = clone(model).fit(X, Y)
     together = clone(model).set_params(n_jobs=3).fit(X, Y)
