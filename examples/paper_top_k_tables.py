@@ -10,7 +10,7 @@ The parameters of the paper's algorithms were chosen by the test loss, as in the
 --paper-parameters they are those of its Table 5, for the edge the best of its four. The recommended
 setting is the same on all sets: learners that learn the relevance of the labels shown, without
 importance weights; the numbers behind it are exploration and passes. Scene's test file is sorted by
-label, which learners that follow recent labels gain from: the last table has its test rows shuffled.
+label, from which learners that follow recent labels gain: a last table has its test rows shuffled.
 
 The data: `SKLRANK_DATA` names a folder with `multilabel/NAME.npz`, which holds the original MULAN
 split as X_train, Y_train, X_test and Y_test.

@@ -28,7 +28,8 @@ class TopKBBM(TopKBooster):
         The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
         of them; learner i is a clone of entry i modulo the list's length. Those of this package
         run compiled. None: Hoeffding trees with loose random parameters, which split early and
-        have 256 leaves at the most.
+        have 256 leaves at the most. :func:`recommended_learners` with ``feedback="top-k"`` gives a
+        list that ranks far better: it learns the relevance of the labels shown directly.
     n_estimators : int, default=100
         Number of weak learners.
     k : int, default=3
@@ -39,7 +40,8 @@ class TopKBBM(TopKBooster):
         irrelevant one, in (0, 1). Worth a search.
     exploration : float, default=0.05
         Probability rho with which a row explores, in (0, 1]. Less exploration shows better labels,
-        more of it makes estimates of less variance.
+        more of it makes estimates of less variance. It may change between calls: the record of what
+        was shown has the propensities of its time.
     randomization : {"uniform", "single-swap"}, default="uniform"
         What a row that explores shows: see :class:`~sklrank.feedback.UniformRandomization` and
         :class:`~sklrank.feedback.SingleSwapRandomization`.
