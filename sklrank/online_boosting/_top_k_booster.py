@@ -161,16 +161,13 @@ class TopKBooster(OnlineBooster):
     def _start(self, classes):
         super()._start(classes)
         self._propensity_bounds()
-        if self.k > len(classes) and self._learns_indicators:
-            raise ValueError(
-                f"k={self.k} labels cannot be shown where there are {len(classes)}; "
-                f"k must be {len(classes)} or less"
-            )
+        self._sampler()
 
     def _propensity_bounds(self):
-        bounds = tuple(self.propensity_clip)
+        bounds = self.propensity_clip
         if (
-            len(bounds) != 2
+            not isinstance(bounds, tuple | list)
+            or len(bounds) != 2
             or not all(isinstance(bound, Real) for bound in bounds)
             or not 0 <= bounds[0] <= bounds[1] <= 1
             or bounds[1] == 0
@@ -182,12 +179,21 @@ class TopKBooster(OnlineBooster):
         return bounds
 
     def _sampler(self):
-        # All classes are shown where they are fewer than k, as in a binary problem.
+        # Parameters may have changed since `fit`, and scikit-learn checks them there only.
+        if not isinstance(self.k, Integral) or self.randomization not in list(RANDOMIZATIONS):
+            self._validate_params()
         n_labels = len(self.classes_)
+        if not 2 <= self.k <= n_labels and (self.k < 2 or self._learns_indicators):
+            raise ValueError(
+                f"k={self.k} labels cannot be shown where there are {n_labels}; "
+                f"k must be from 2 to {n_labels}"
+            )
+        # Of class labels all are shown where they are fewer than k, as in a binary problem.
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 
     def _draw_rows(self, n_rows):
+        self._propensity_bounds()
         n_hedge = int(self._hedge)
         draws = self._random_state.random_sample((n_rows, n_hedge + self._sampler().n_draws))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
