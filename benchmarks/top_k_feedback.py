@@ -6,7 +6,8 @@
 2. `explore`: one row at a time, and 10,000 rows in a call.
 3. Rank loss of the test rows, from what three shown labels tell: the boosters, and a logistic
    regression for each label with AdaGrad steps that is updated for the labels shown only (of its
-   steps the best by the test loss; its columns are scaled by the training part beforehand).
+   steps the best by the test loss; its columns are scaled by the training part beforehand). The
+   order of scene's test rows, by label, flatters both.
 
     SKLRANK_DATA=folder python benchmarks/top_k_feedback.py [--quick] [--only 1 3]
 """
@@ -110,7 +111,7 @@ def rival(data, n_passes, exploration, seeds):
 
 
 def recommended(exploration, n_passes):
-    learners = recommended_learners(8, feedback="top-k")
+    learners = recommended_learners(feedback="top-k")
     return TopKBBM(
         learners,
         n_estimators=len(learners),
@@ -139,7 +140,10 @@ def losses(quick):
                 row.append(f"{np.mean(found):.3f}")
             rows += [rival_row, row]
         columns = ["exploration", *(SETS[:1] if quick else SETS)]
-        print_table(f"3. Rank loss, {n_passes} passes, {seeds} seeds (rival's step)", columns, rows)
+        title = (
+            f"3. Rank loss; passes: {n_passes}, seeds: {seeds}; in brackets the rival's best step"
+        )
+        print_table(title, columns, rows)
 
 
 PARTS = {1: passes, 2: exploring, 3: losses}

@@ -77,7 +77,7 @@ def load(name):
 
 
 def recommended(make, **parameters):
-    learners = recommended_learners(8, feedback="top-k")
+    learners = recommended_learners(feedback="top-k")
     return make(learners, n_estimators=len(learners), max_features=None, **parameters)
 
 
@@ -181,7 +181,7 @@ def run(name, arguments, shuffle_test=False):
     for column, (algorithm, model) in enumerate(full.items()):
         paper = "" if shuffle_test else f"{FULL[name][column]:.2f}"
         runs = best_of([model], data, arguments, shuffle_test)
-        print_line(f"full information: {algorithm}", runs, paper)
+        print_line(f"all labels known: {algorithm}, 1 pass", runs, paper)
 
 
 def run_large(name, k, arguments):
@@ -222,9 +222,11 @@ def draw(arguments):
         for k in FIGURE_KS
     }
     display = ProgressiveValidationDisplay(losses=losses, scoring_name="rank loss").plot()
+    n_test = len(data[2])
+    display.ax_.axvline(losses["k = 3"].shape[1] - n_test, color="0.6", linestyle=":")
     display.ax_.set(
         title="Top-k BBM on yeast: mean loss so far",
-        xlabel="Rounds (ten passes over the training rows, then the test rows)",
+        xlabel="Rounds: the training rows ten times over, then (dotted line) the test rows",
         ylim=(0.05, 0.4),
     )
     display.figure_.savefig(arguments.plot, dpi=120, bbox_inches="tight")
@@ -242,6 +244,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the seeds")
     parser.add_argument("--plot", metavar="FILE", help="draw Figure 1")
     arguments = parser.parse_args()
+    if arguments.seeds < 1:
+        parser.error("--seeds must be 1 or more")
+    print("loss: of the scores of the test rows, mean and deviation over seeds; shown: of what is")
+    print(f"shown of them, exploring {TEST_EXPLORATION:g}; paper: its tables 1 and 2")
     for name in arguments.sets:
         run(name, arguments)
     if "scene" in arguments.sets:

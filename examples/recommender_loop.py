@@ -107,14 +107,15 @@ def main():
     )
     n_tags = Y.shape[1]
     common = {"k": K, "exploration": 0.1, "random_state": 0}
-    learners = recommended_learners(8, feedback="top-k")
+    learners = recommended_learners(feedback="top-k")
     linear = {"estimator": learners, "n_estimators": len(learners), "max_features": None}
+    all_known = AdaOLMR(recommended_learners(), n_estimators=22, max_features=None, random_state=0)
     policies = {
         "popular tags": Popular(n_tags, exploration=0.1),
         "TopKBBM, trees": Recommender(TopKBBM(**common), n_tags),
         "TopKAdaptive, trees": Recommender(TopKAdaptive(**common), n_tags),
         "TopKBBM, recommended learners": Recommender(TopKBBM(**common, **linear), n_tags),
-        "all labels known: AdaOLMR, trees": AllKnown(AdaOLMR(random_state=0), n_tags),
+        "all labels known: AdaOLMR, recommended": AllKnown(all_known, n_tags),
     }
     print(f"{len(X)} visitors see {K} of {n_tags} tags; of random ones they click {Y.mean():.2f}")
     heads = "".join(f"{f'{quarter}/4':>8}" for quarter in (1, 2, 3, 4))

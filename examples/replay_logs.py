@@ -59,7 +59,7 @@ def main():
     print(f"{'ranker':<20}{'estimated wrong pairs':>25}{'true':>9}{'share of pairs':>18}")
     popular = np.tile(Y.mean(axis=0), (len(Y), 1))
     report("the one that logged", popular, shown, clicks, Y, last)
-    learners = recommended_learners(8, feedback="top-k")
+    learners = recommended_learners(feedback="top-k")
     rankers = {
         "TopKBBM, trees": TopKBBM(random_state=0),
         "TopKAdaptive, trees": TopKAdaptive(random_state=0),

@@ -103,8 +103,8 @@ def check_classes(target: Target, classes=None):
 
 def check_label_names(classes):
     """Names `(n_labels,)` of labels, in the order in which they are given."""
-    names = column_or_1d(classes)
-    if len(names) < 2 or len(np.unique(names)) < len(names):
+    names = np.asarray(classes)
+    if names.ndim != 1 or len(names) < 2 or len(np.unique(names)) < len(names):
         raise ValueError(f"classes must name two labels or more, each once; got {classes!r}")
     return names
 

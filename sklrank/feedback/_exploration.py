@@ -48,6 +48,8 @@ class Exploration:
     Notes
     -----
     What is not possible, such as a propensity of 0, is refused by the method that learns from it.
+    Where a log has the probability of each label alone, and they were drawn independently of each
+    other, those of two are products.
 
     Examples
     --------
@@ -149,7 +151,8 @@ class Exploration:
             Other columns are left alone. The rewards are, for k labels,
             ``frame[[f"reward_{i}" for i in range(k)]]``.
         classes : array-like of shape (n_labels,), default=None
-            Where the actions were logged by name: the names, in the order of the labels.
+            Where the actions were logged by name: the names in the order of the labels, that is
+            `classes_` of the estimator that is to learn.
 
         Returns
         -------
@@ -159,7 +162,7 @@ class Exploration:
         Raises
         ------
         ValueError
-            If a column is missing, or an action is not in `classes`.
+            If a column is missing, an action is not in `classes`, or is a name without them.
         """
         k = 0
         while f"action_{k}" in frame:
@@ -176,6 +179,11 @@ class Exploration:
                 raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
             order = np.argsort(names)
             actions = order[np.searchsorted(names, actions, sorter=order)]
+        elif actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions in frame are names, such as {actions.flat[0]!r}: pass `classes`, the "
+                "names in the order of the labels (an estimator's classes_)"
+            )
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])

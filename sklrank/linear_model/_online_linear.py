@@ -218,7 +218,8 @@ class OnlineRidgeClassifier(OnlineClassifier):
     target : {"costs", "relevance"}, default="costs"
         What a booster's lesson is taken for: the costs of all labels, or the relevance of those
         that are known. In the latter case labels that are not known are left alone, and a label
-        known oftener than the average one takes shorter steps.
+        known oftener than the average one takes shorter steps. Without effect on `fit` and
+        `partial_fit`.
     sharpness : float, default=1.0
         Factor on the estimated deviations from a uniform vote, before they are cut off at zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None

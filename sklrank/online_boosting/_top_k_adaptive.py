@@ -37,7 +37,8 @@ class TopKAdaptive(TopKBooster):
     exploration : float, default=0.05
         Probability rho with which a row explores, in (0, 1]. Less exploration shows better labels,
         more of it makes estimates of less variance. It may change between calls: the record of what
-        was shown has the propensities of its time.
+        was shown has the propensities of its time. `score` is that of the greedy ranking: what
+        exploring costs those who are shown its labels, a search by `score` does not see.
     randomization : {"uniform", "single-swap"}, default="uniform"
         What a row that explores shows: see :class:`~sklrank.feedback.UniformRandomization` and
         :class:`~sklrank.feedback.SingleSwapRandomization`.
@@ -109,7 +110,7 @@ class TopKAdaptive(TopKBooster):
     >>> from sklrank.online_boosting import TopKAdaptive, recommended_learners
     >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
     >>> model = TopKAdaptive(
-    ...     recommended_learners(8, feedback="top-k"), n_estimators=8, max_features=None, k=3,
+    ...     recommended_learners(feedback="top-k"), n_estimators=8, max_features=None, k=3,
     ...     exploration=0.2, random_state=0
     ... )
     >>> for rows in np.array_split(np.arange(500), 50):

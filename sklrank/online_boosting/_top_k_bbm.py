@@ -37,11 +37,13 @@ class TopKBBM(TopKBooster):
         than that all of them are shown.
     edge : float, default=0.1
         By how much a weak learner's vote for a relevant label is assumed to exceed that for an
-        irrelevant one, in (0, 1). Worth a search.
+        irrelevant one, in (0, 1). Worth a search, but without effect on learners that do not read
+        costs, such as the recommended ones.
     exploration : float, default=0.05
         Probability rho with which a row explores, in (0, 1]. Less exploration shows better labels,
         more of it makes estimates of less variance. It may change between calls: the record of what
-        was shown has the propensities of its time.
+        was shown has the propensities of its time. `score` is that of the greedy ranking: what
+        exploring costs those who are shown its labels, a search by `score` does not see.
     randomization : {"uniform", "single-swap"}, default="uniform"
         What a row that explores shows: see :class:`~sklrank.feedback.UniformRandomization` and
         :class:`~sklrank.feedback.SingleSwapRandomization`.

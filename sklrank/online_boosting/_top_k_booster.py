@@ -97,8 +97,9 @@ class TopKBooster(OnlineBooster):
         X : array-like of shape (n_samples, n_features)
             The rows for which labels were shown.
         exploration : Exploration
-            What was shown: the record of `explore`, or that of another policy with any number of
-            labels shown.
+            What was shown: the record of `explore`, or that of another policy. It may have shown
+            another number of labels; of one label alone there are no pairs, and only learners of
+            relevance learn, such as those of ``recommended_learners(feedback="top-k")``.
         rewards : array-like of shape (n_samples, k)
             1 for a label that was shown and relevant, 0 for one that was shown and irrelevant.
         classes : array-like of shape (n_labels,), default=None

@@ -114,7 +114,7 @@ def compiled_learners(estimators, columns, n_labels, taught):
 
 
 def recommended_learners(
-    n_estimators: int = 22, *, feedback: str = "full"
+    n_estimators: int | None = None, *, feedback: str = "full"
 ) -> list[OnlineClassifier]:
     """Weak learners that rank well on every benchmark set without tuning.
 
@@ -129,14 +129,19 @@ def recommended_learners(
 
     For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) there are two logistic
     regressions, of short and of long steps, and the others regress on the relevance of the labels
-    shown, on 100 random features of up to 50 columns. None of them reads the booster's estimates of
-    costs, whose importance weights make them noisy. Eight are enough; a row costs some 60
-    microseconds. Labels that are many and rare ask for many rows, or passes, and much exploration.
+    shown, on 100 random features of up to 50 columns. A row costs some 50 microseconds. None of
+    them reads the booster's estimates of costs, whose importance weights make them noisy. So
+    `TopKBBM` adds their votes up, and neither its `edge` nor propensities have an effect: any in
+    (0, 1] will do. `TopKAdaptive` weighs the votes by those estimates, and follows the first few
+    learners where they do better: it gains where labels are a hundred and more, and may lose where
+    rows are few. With visitors to please, explore little: 0.05 to 0.1; where labels that are many
+    and rare are to be learnt, and nothing is lost by what is shown: 0.5, and many rows or passes.
 
     Parameters
     ----------
-    n_estimators : int, default=22
-        Length of the list, to be given to the booster too.
+    n_estimators : int or None, default=None
+        Length of the list, to be given to the booster too. None: 22 for full information, 8 for
+        top-k feedback.
     feedback : {"full", "top-k"}, default="full"
         What the booster learns from.
 
@@ -159,11 +164,13 @@ def recommended_learners(
     --------
     >>> from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
     >>> model = AdaOLMR(recommended_learners(), n_estimators=22, max_features=None)
-    >>> learners = recommended_learners(8, feedback="top-k")
-    >>> model = TopKBBM(learners, n_estimators=8, max_features=None, exploration=0.5)
+    >>> learners = recommended_learners(feedback="top-k")
+    >>> model = TopKBBM(learners, n_estimators=8, max_features=None, exploration=0.1)
     """
     if feedback not in ("full", "top-k"):
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
+    if n_estimators is None:
+        n_estimators = 22 if feedback == "full" else 8
     if feedback == "full":
         learners = [
             OnlineLogisticRegression(multi_class="ovr", learning_rate=3),

@@ -70,6 +70,8 @@ def test_frames_that_lack_something():
         Exploration.from_frame(pd.DataFrame({"x": [1]}))
     with pytest.raises(ValueError, match="not in `classes`"):
         Exploration.from_frame(frame, classes=[0, 1])
+    with pytest.raises(ValueError, match="actions in frame are names, such as 'a'"):
+        Exploration.from_frame(SHOWN.to_frame(classes=list("aaaaa")))
     with pytest.raises(ValueError, match="rewards must have the shape"):
         SHOWN.to_frame(rewards=[[1, 0]])
 
