@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 
+# Trees sum squares of weights.
+MOST_WEIGHT = 1e150
+
+
 class Target(NamedTuple):
     """A checked target."""
 
@@ -104,7 +108,7 @@ def check_classes(target: Target, classes=None):
 def check_label_names(classes):
     """Names `(n_labels,)` of labels, in the order in which they are given."""
     names = np.asarray(classes)
-    if names.ndim != 1 or len(names) < 2 or len(np.unique(names)) < len(names):
+    if names.ndim != 1 or len(names) < 2 or len(set(names.tolist())) < len(names):
         raise ValueError(f"classes must name two labels or more, each once; got {classes!r}")
     return names
 
@@ -153,6 +157,11 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
     if np.any(weights < 0):
         raise ValueError(
             f"sample_weight must not be negative, got {weights.min():g}; leave rows out by weight 0"
+        )
+    if np.any(weights > MOST_WEIGHT):
+        raise ValueError(
+            f"sample_weight must be {MOST_WEIGHT:g} or less, got {weights.max():g}: larger ones "
+            "would overflow"
         )
     if positive and not np.any(weights > 0):
         raise ValueError(

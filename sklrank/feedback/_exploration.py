@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -95,6 +96,7 @@ class Exploration:
         Exploration
             The rows of the first, then those of the second, and so on.
         """
+        explorations = list(explorations)
         return cls(
             np.concatenate([part.actions for part in explorations]),
             np.concatenate([part.propensities for part in explorations]),
@@ -121,14 +123,19 @@ class Exploration:
         ImportError
             If pandas is not installed.
         ValueError
-            If `rewards` have another shape than the actions.
+            If `rewards` have another shape than the actions, or `classes` are too few.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("Exploration.to_frame needs pandas: pip install pandas") from error
-        k = self.actions.shape[1]
-        actions = self.actions if classes is None else np.asarray(classes)[self.actions]
+        k, actions = self.actions.shape[1], self.actions
+        if classes is not None:
+            if len(actions) and np.max(actions) >= len(classes):
+                raise ValueError(
+                    f"classes has {len(classes)} names, but label {np.max(actions)} was shown"
+                )
+            actions = np.asarray(classes)[actions]
         columns = {f"action_{i}": actions[:, i] for i in range(k)}
         if rewards is not None:
             rewards = np.asarray(rewards)
@@ -276,6 +283,10 @@ def check_rewards(rewards, shape):
         Naming `rewards`.
     """
     rewards = np.asarray(rewards)
+    if rewards.dtype == object:
+        # As data frames with a type for missing values give them.
+        with suppress(TypeError, ValueError):
+            rewards = rewards.astype(np.float64)
     if rewards.shape != shape:
         raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
     if rewards.dtype.kind not in "biuf" or not np.all((rewards == 0) | (rewards == 1)):

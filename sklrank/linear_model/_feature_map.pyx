@@ -119,7 +119,7 @@ cdef class FeatureMap:
 
     def __setstate__(self, state):
         self.count, *arrays = state
-        self.mean, self.m2, self.inverse_scale = [np.require(a, requirements="W") for a in arrays]
+        self.mean, self.m2, self.inverse_scale = [np.array(a) for a in arrays]
 
 
 # Beyond so many turns a cosine means nothing any more, and an int cannot count them.

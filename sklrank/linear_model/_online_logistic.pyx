@@ -122,7 +122,7 @@ cdef class LogisticLearner(LinearLearner):
         return LogisticLearner, arguments, (np.array(self.weights), np.array(self.squares))
 
     def __setstate__(self, state):
-        self.weights, self.squares = [np.require(array, requirements="W") for array in state]
+        self.weights, self.squares = [np.array(array) for array in state]
 
 
 cdef inline double sigmoid(double z) noexcept nogil:

@@ -195,5 +195,5 @@ cdef class RidgeLearner(LinearLearner):
 
     def __setstate__(self, state):
         self.gain, self.mean_known, *arrays = state
-        arrays = [np.require(array, requirements="W") for array in arrays]
+        arrays = [np.array(array) for array in arrays]
         self.covariance, self.spread, self.weights, self.known = arrays

@@ -251,6 +251,13 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         weights = np.exp(self._log_expert_weights - self._log_expert_weights.max())
         return weights / weights.sum()
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        # Learnt in place: arrays of their own, where joblib has mapped those of the file.
+        for name in {"estimator_weights_", "_log_expert_weights"} & set(vars(self)):
+            if getattr(self, name) is not None:
+                setattr(self, name, np.array(getattr(self, name)))
+
     @property
     def _two_classes(self):
         return not self._learns_indicators and len(self.classes_) == 2

@@ -23,9 +23,9 @@ cdef class AllPairs(PairSource):
 
 cdef class ShownPairs(PairSource):
     cdef readonly Py_ssize_t k
-    cdef Py_ssize_t[:, ::1] actions         # (n_samples, k)
-    cdef double[:, :, ::1] propensities     # (n_samples, k, k)
-    cdef char[:, ::1] rewards               # (n_samples, k)
+    cdef const Py_ssize_t[:, ::1] actions       # (n_samples, k)
+    cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
+    cdef const char[:, ::1] rewards             # (n_samples, k)
     cdef double lowest, highest             # bounds of propensities
     cdef Py_ssize_t[::1] relevant           # scratch: shown labels, and where in `actions`
     cdef Py_ssize_t[::1] irrelevant
@@ -36,5 +36,9 @@ cdef class ShownPairs(PairSource):
 cdef class SimulatedPairs(ShownPairs):
     cdef TopKSampler sampler
     cdef const double[:, ::1] draws         # (n_samples, sampler.n_draws)
+    # The one row of `actions`, `propensities` and `rewards`, which is written anew each time.
+    cdef Py_ssize_t[:, ::1] shown
+    cdef double[:, :, ::1] chances
+    cdef char[:, ::1] answers
     cdef const Py_ssize_t[::1] indptr
     cdef const Py_ssize_t[::1] labels

@@ -82,8 +82,8 @@ cdef class ShownPairs(PairSource):
     """
 
     def __init__(
-        self, Py_ssize_t[:, ::1] actions, double[:, :, ::1] propensities, char[:, ::1] rewards,
-        Py_ssize_t n_labels, double lowest, double highest,
+        self, const Py_ssize_t[:, ::1] actions, const double[:, :, ::1] propensities,
+        const char[:, ::1] rewards, Py_ssize_t n_labels, double lowest, double highest,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -152,10 +152,11 @@ cdef class SimulatedPairs(ShownPairs):
         check_relevance(indptr, labels, n, sampler.n_labels)
         if (draws.shape[0], draws.shape[1]) != (n, sampler.n_draws):
             raise ValueError("draws do not fit the rows")
-        # Room for one row.
+        self.shown = np.zeros((1, k), dtype=np.intp)
+        self.chances = np.ones((1, k, k))
+        self.answers = np.zeros((1, k), dtype=np.int8)
         super().__init__(
-            np.zeros((1, k), dtype=np.intp), np.ones((1, k, k)), np.zeros((1, k), dtype=np.int8),
-            sampler.n_labels, lowest, highest,
+            self.shown, self.chances, self.answers, sampler.n_labels, lowest, highest
         )
         self.n_samples = n
         self.sampler, self.draws = sampler, draws
@@ -165,12 +166,10 @@ cdef class SimulatedPairs(ShownPairs):
         self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
     ) noexcept nogil:
         cdef Py_ssize_t i
-        self.sampler.show(
-            scores, &self.draws[t, 0], &self.actions[0, 0], &self.propensities[0, 0, 0]
-        )
+        self.sampler.show(scores, &self.draws[t, 0], &self.shown[0, 0], &self.chances[0, 0, 0])
         for i in range(self.k):
-            self.rewards[0, i] = contains(
-                self.labels, self.indptr[t], self.indptr[t + 1], self.actions[0, i]
+            self.answers[0, i] = contains(
+                self.labels, self.indptr[t], self.indptr[t + 1], self.shown[0, i]
             )
         return ShownPairs.reveal(self, 0, scores, weight, pairs)
 

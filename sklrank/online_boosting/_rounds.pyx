@@ -29,8 +29,9 @@ from sklrank.online_boosting._pair_sources cimport PairSource
 from sklrank.online_boosting._team cimport Team
 
 cdef enum Phase:
-    VOTE = 0
-    TEACH = 1
+    VOTE = 0            # and be taught afterwards
+    VOTE_ONLY = 1
+    TEACH = 2
 
 cdef double MAX_LEARNER_WEIGHT = 2.0
 
@@ -165,7 +166,7 @@ cdef class Rounds(Team):
         self.hedge = log_expert_weights is not None
         with self, nogil:
             for t in range(n_samples):
-                decision = self.score(&X[t, 0], weights, log_expert_weights, draws, t)
+                decision = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
                 if out is not None:
                     for l in range(self.n_labels):
                         out[t, l] = decision[l]
@@ -204,7 +205,7 @@ cdef class Rounds(Team):
         with self, nogil:
             for t in range(n_samples):
                 sampler.show(
-                    self.score(&X[t, 0], weights, log_expert_weights, draws, t),
+                    self.score(VOTE_ONLY, &X[t, 0], weights, log_expert_weights, draws, t),
                     &sampler_draws[t, 0], &actions[t, 0], &propensities[t, 0, 0],
                 )
         return np.asarray(actions), np.asarray(propensities)
@@ -224,13 +225,13 @@ cdef class Rounds(Team):
             raise ValueError("draws do not fit the rows, or there are no experts to draw")
 
     cdef const double* score(
-        self, const double* row, const double[::1] weights, const double[::1] log_expert_weights,
-        const double[::1] draws, Py_ssize_t t,
+        self, int phase, const double* row, const double[::1] weights,
+        const double[::1] log_expert_weights, const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
         # Lines 3 to 6: votes, experts, and the scores (n_labels,) of the expert that decides.
         cdef Py_ssize_t expert = self.n_learners
         self.row = row
-        self.together(VOTE)
+        self.together(phase)
         self.add_votes(weights)
         if draws is not None:
             expert = 1 + drawn_expert(log_expert_weights, draws[t])
@@ -239,9 +240,9 @@ cdef class Rounds(Team):
     cdef int do_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
-        if phase == VOTE:
-            return self.vote(first, last, True)
-        return self.teach(first, last, &self.scratch[member, 0, 0])
+        if phase == TEACH:
+            return self.teach(first, last, &self.scratch[member, 0, 0])
+        return self.vote(first, last, phase == VOTE)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
         # Line 4: gather the weak predictions.

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TopKBooster"]
 
+# So that no quotient overflows, whatever a log says.
+LEAST_PROPENSITY = 1e-100
+
 
 class TopKBooster(OnlineBooster):
     """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
@@ -65,17 +68,19 @@ class TopKBooster(OnlineBooster):
             If there is no model, and no `classes` to start one.
         """
         X = self._start_from_rows(X, classes)
-        expert_draws, sampler_draws = self._draw_rows(len(X))
-        return Exploration(
-            *self._rounds().explore(
-                X,
-                self._sampler(),
+        rounds, sampler, shown = self._rounds(), self._sampler(len(self.classes_)), []
+        for batch in gen_batches(len(X), BATCH):
+            expert_draws, sampler_draws = self._draw_rows(batch.stop - batch.start)
+            of_batch = rounds.explore(
+                X[batch],
+                sampler,
                 sampler_draws,
                 self.estimator_weights_,
                 self._log_expert_weights,
                 expert_draws,
             )
-        )
+            shown.append(Exploration(*of_batch))
+        return shown[0] if len(shown) == 1 else Exploration.concatenate(shown)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit_feedback(
@@ -160,9 +165,10 @@ class TopKBooster(OnlineBooster):
         return X
 
     def _start(self, classes):
-        super()._start(classes)
+        # First what may be refused: a start draws random numbers.
         self._propensity_bounds()
-        self._sampler()
+        self._sampler(len(classes))
+        super()._start(classes)
 
     def _propensity_bounds(self):
         bounds = self.propensity_clip
@@ -177,13 +183,12 @@ class TopKBooster(OnlineBooster):
                 "propensity_clip must be a pair of bounds from 0 to 1, the lower one first; got "
                 f"{self.propensity_clip!r}"
             )
-        return bounds
+        return max(bounds[0], LEAST_PROPENSITY), bounds[1]
 
-    def _sampler(self):
+    def _sampler(self, n_labels):
         # Parameters may have changed since `fit`, and scikit-learn checks them there only.
         if not isinstance(self.k, Integral) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
-        n_labels = len(self.classes_)
         if not 2 <= self.k <= n_labels and (self.k < 2 or self._learns_indicators):
             raise ValueError(
                 f"k={self.k} labels cannot be shown where there are {n_labels}; "
@@ -195,10 +200,11 @@ class TopKBooster(OnlineBooster):
 
     def _draw_rows(self, n_rows):
         self._propensity_bounds()
-        n_hedge = int(self._hedge)
-        draws = self._random_state.random_sample((n_rows, n_hedge + self._sampler().n_draws))
+        n_hedge, n_draws = int(self._hedge), self._sampler(len(self.classes_)).n_draws
+        draws = self._random_state.random_sample((n_rows, n_hedge + n_draws))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
     def _reveal(self, indptr, labels, draws):
-        return SimulatedPairs(self._sampler(), draws, indptr, labels, *self._propensity_bounds())
+        sampler = self._sampler(len(self.classes_))
+        return SimulatedPairs(sampler, draws, indptr, labels, *self._propensity_bounds())

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from inspect import signature
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
@@ -153,7 +154,7 @@ def recommended_learners(
     Raises
     ------
     ValueError
-        If `feedback` is none of the two.
+        If `feedback` is none of the two, or `n_estimators` no positive integer.
 
     Notes
     -----
@@ -171,6 +172,8 @@ def recommended_learners(
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
         n_estimators = 22 if feedback == "full" else 8
+    if not isinstance(n_estimators, Integral) or n_estimators < 1:
+        raise ValueError(f"n_estimators must be an integer from 1 on, got {n_estimators!r}")
     if feedback == "full":
         learners = [
             OnlineLogisticRegression(multi_class="ovr", learning_rate=3),

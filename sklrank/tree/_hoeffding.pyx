@@ -457,10 +457,10 @@ cdef class HoeffdingTree(OnlineLearner):
         }
 
     def __setstate__(self, state):
-        self.nodes = np.require(state["nodes"], requirements="W")
-        self.leaves = np.require(state["leaves"], requirements="W")
-        self.observers = np.require(state["observers"], requirements="W")
-        self.stats = np.require(state["stats"], requirements="W")
+        self.nodes = np.array(state["nodes"])
+        self.leaves = np.array(state["leaves"])
+        self.observers = np.array(state["observers"])
+        self.stats = np.array(state["stats"])
         self.free_row = state["free_row"]
         self.n_nodes = self.nodes.shape[0]
         self.n_leaves = self.leaves.shape[0]

@@ -153,3 +153,7 @@ def test_rewards_have_the_shape_of_the_actions():
         check_rewards([1, 0], (1, 2))
     assert check_rewards([[True, False]], (1, 2)).tolist() == [[1, 0]]
     assert check_rewards([[1.0, 0.0]], (1, 2)).dtype == np.int8
+    frame = pd.DataFrame({"reward_0": [1], "reward_1": [0]}, dtype="Int8")
+    assert check_rewards(frame, (1, 2)).tolist() == [[1, 0]]
+    with pytest.raises(ValueError, match="rewards must be 0 or 1"):
+        check_rewards(frame.replace(0, pd.NA), (1, 2))

@@ -1,8 +1,11 @@
 """TopKBBM and TopKAdaptive as a user meets them."""
 
 import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,6 +115,47 @@ def test_feedback_in_any_chunks(model, fingerprint):
     other = model.partial_fit_feedback(X[order], shown[order], rewards[order])
     assert np.isfinite(other.decision_function(X)).all()
     assert other.n_rounds_ == at_once.n_rounds_
+
+
+def test_logs_and_models_that_cannot_be_written(model, tmp_path, fingerprint):
+    """Mapped from files by joblib: the same model; the files stay as they were."""
+    model.fit(X[:100], Y[:100])
+    shown = model.explore(X)
+    rewards = rewards_of(shown, Y).astype(np.int8)
+    joblib.dump((shown, rewards), tmp_path / "log")
+    joblib.dump(model, tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    expected = fingerprint(model.partial_fit_feedback(X, shown, rewards))
+    for mode in ("r", "r+", "c"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of joblib, on small arrays
+            loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
+            record, answers = joblib.load(tmp_path / "log", mmap_mode="r")
+        loaded.partial_fit_feedback(X, record, answers)
+        assert fingerprint(loaded) == expected
+        assert (tmp_path / "model").read_bytes() == before
+
+
+def test_explore_leaves_no_trace_in_what_is_being_learnt():
+    """It may run beside predictions, and between a row's votes and its lesson."""
+    model = TopKBBM(recommended_learners(8, feedback="top-k"), n_estimators=8, max_features=None)
+    model.set_params(exploration=1e-300, random_state=0).fit(X, Y)
+    many = np.tile(X, (10, 1))
+    expected = model.explore(many).actions
+    with ThreadPoolExecutor(4) as threads:
+        found = [
+            threads.submit(
+                model._rounds().explore,
+                many,
+                model._sampler(5),
+                np.ones((3000, 4)),
+                model.estimator_weights_,
+                None,
+            )
+            for _ in range(8)
+        ]
+    for future in found:
+        assert_array_equal(future.result()[0], expected)
 
 
 def test_explore_learns_nothing(model, fingerprint):
