@@ -19,9 +19,13 @@ marks a label that is not ranked, equal numbers a tie, and only the order counts
 - :func:`kendall_tau_distance`: the number of pairs in the wrong order;
 - :func:`spearman_distance`: the sum of squared differences between positions.
 
-The scorers (``rank_loss_scorer`` and so on) are the negated losses, for the ``scoring`` parameter
-of scikit-learn's tools. For weighted scores, request the weights on a copy, since a scorer is
-shared by all who import it: ``clone(rank_loss_scorer).set_score_request(...)``.
+The scorers are for the ``scoring`` parameter of scikit-learn's tools; losses and distances are
+negated there. Those of relevance (``rank_loss_scorer`` and so on) ask an estimator for
+``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on) for
+``predict_ranks``, else for a ``predict`` that returns positions. For other parameters than the
+default use scikit-learn's own, ``make_scorer(kendall_tau_score, variant="gamma")``. For weighted
+scores, request the weights on a copy, since a scorer is shared by all who import it:
+``clone(rank_loss_scorer).set_score_request(...)``.
 
 Examples
 --------
@@ -33,6 +37,17 @@ Examples
 >>> model = LogisticRegression(max_iter=1000)
 >>> cross_val_score(model, X, y, scoring=rank_loss_scorer, cv=3).round(2)
 array([-0.01, -0.02, -0.01])
+
+Any regressor of positions ranks labels. Here they rank the measures of a flower by its species:
+
+>>> from scipy.stats import rankdata
+>>> from sklearn.linear_model import Ridge
+>>> from sklearn.model_selection import KFold
+>>> from sklrank.metrics import kendall_tau_scorer
+>>> rankings = rankdata(-(X - X.mean(axis=0)) / X.std(axis=0), axis=1)
+>>> folds = KFold(3, shuffle=True, random_state=0)
+>>> cross_val_score(Ridge(), X, rankings, scoring=kendall_tau_scorer, cv=folds).round(2)
+array([0.95, 0.85, 0.93])
 """
 
 from sklrank.metrics._label_ranking import (
@@ -43,18 +58,24 @@ from sklrank.metrics._label_ranking import (
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.metrics._scorer import (
     hinge_rank_loss_scorer,
+    kendall_tau_distance_scorer,
+    kendall_tau_scorer,
     logistic_rank_loss_scorer,
     rank_loss_scorer,
+    spearman_distance_scorer,
 )
 
 __all__ = [
     "hinge_rank_loss",
     "hinge_rank_loss_scorer",
     "kendall_tau_distance",
+    "kendall_tau_distance_scorer",
     "kendall_tau_score",
+    "kendall_tau_scorer",
     "logistic_rank_loss",
     "logistic_rank_loss_scorer",
     "rank_loss",
     "rank_loss_scorer",
     "spearman_distance",
+    "spearman_distance_scorer",
 ]
