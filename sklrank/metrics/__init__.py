@@ -1,16 +1,31 @@
-"""How far a ranking of labels is from the relevant ones, and scorers that tell grid search.
+"""How far a ranking of labels is from the truth, and scorers that tell grid search.
 
-A loss here looks at *pairs*: a relevant label should be scored above an irrelevant one. The three
-losses differ in what a pair costs, as a function of the gap between its scores:
+Where the truth is which labels are *relevant*, a loss looks at pairs: a relevant label should be
+scored above an irrelevant one. The three losses differ in what a pair costs, as a function of the
+gap between its scores:
 
 - :func:`rank_loss`: 1 if the irrelevant label is above, whatever the gap;
 - :func:`hinge_rank_loss`: grows linearly as soon as the relevant label leads by less than 1;
 - :func:`logistic_rank_loss`: the smooth form of the hinge.
 
 Labels come as a 0/1 indicator (multilabel) or as class labels (multiclass: one relevant label a
-row). The scorers (``rank_loss_scorer`` and so on) are the negated losses, for the ``scoring``
-parameter of scikit-learn's tools. For weighted scores, request the weights on a copy, since a
-scorer is shared by all who import it: ``clone(rank_loss_scorer).set_score_request(...)``.
+row).
+
+Where the truth is a *ranking*, both it and the prediction are positions: smaller is better, NaN
+marks a label that is not ranked, equal numbers a tie, and only the order counts:
+
+- :func:`kendall_tau_score`: pairs of labels in the right order less those in the wrong one, from
+  -1 to 1;
+- :func:`kendall_tau_distance`: the number of pairs in the wrong order;
+- :func:`spearman_distance`: the sum of squared differences between positions.
+
+The scorers are for the ``scoring`` parameter of scikit-learn's tools; losses and distances are
+negated there. Those of relevance (``rank_loss_scorer`` and so on) ask an estimator for
+``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on) for
+``predict_ranks``, else for a ``predict`` that returns positions. For other parameters than the
+default use scikit-learn's own, ``make_scorer(kendall_tau_score, variant="gamma")``. For weighted
+scores, request the weights on a copy, since a scorer is shared by all who import it:
+``clone(rank_loss_scorer).set_score_request(...)``.
 
 Examples
 --------
@@ -22,20 +37,45 @@ Examples
 >>> model = LogisticRegression(max_iter=1000)
 >>> cross_val_score(model, X, y, scoring=rank_loss_scorer, cv=3).round(2)
 array([-0.01, -0.02, -0.01])
+
+Any regressor of positions ranks labels. Here they rank the measures of a flower by its species:
+
+>>> from scipy.stats import rankdata
+>>> from sklearn.linear_model import Ridge
+>>> from sklearn.model_selection import KFold
+>>> from sklrank.metrics import kendall_tau_scorer
+>>> rankings = rankdata(-(X - X.mean(axis=0)) / X.std(axis=0), axis=1)
+>>> folds = KFold(3, shuffle=True, random_state=0)
+>>> cross_val_score(Ridge(), X, rankings, scoring=kendall_tau_scorer, cv=folds).round(2)
+array([0.95, 0.85, 0.93])
 """
 
+from sklrank.metrics._label_ranking import (
+    kendall_tau_distance,
+    kendall_tau_score,
+    spearman_distance,
+)
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.metrics._scorer import (
     hinge_rank_loss_scorer,
+    kendall_tau_distance_scorer,
+    kendall_tau_scorer,
     logistic_rank_loss_scorer,
     rank_loss_scorer,
+    spearman_distance_scorer,
 )
 
 __all__ = [
     "hinge_rank_loss",
     "hinge_rank_loss_scorer",
+    "kendall_tau_distance",
+    "kendall_tau_distance_scorer",
+    "kendall_tau_score",
+    "kendall_tau_scorer",
     "logistic_rank_loss",
     "logistic_rank_loss_scorer",
     "rank_loss",
     "rank_loss_scorer",
+    "spearman_distance",
+    "spearman_distance_scorer",
 ]

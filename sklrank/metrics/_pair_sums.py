@@ -7,13 +7,7 @@ are as large as their arguments: call them with :func:`rows_per_block` rows at a
 
 import numpy as np
 
-# Numbers in a temporary array: small enough for the cache, large enough to hide NumPy's overhead.
-_BLOCK = 2**16
-
-
-def rows_per_block(n_labels):
-    """How many rows to take at a time so that memory stays bounded."""
-    return max(1, _BLOCK // n_labels)
+from sklrank.metrics._rows import rows_per_block
 
 
 def rank_sums(relevant, scores, tie):

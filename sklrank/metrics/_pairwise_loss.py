@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, gen_batches
 
-from sklrank.metrics._pair_sums import hinge_sums, logistic_sums, rank_sums, rows_per_block
+from sklrank.metrics._pair_sums import hinge_sums, logistic_sums, rank_sums
 from sklrank.metrics._relevance import check_relevance_and_scores
+from sklrank.metrics._rows import evaluate_rows
 
 # What a pair of equal scores counts.
 _TIES = {"half": 0.5, "full": 1.0}
@@ -279,35 +279,16 @@ PAIRWISE_LOSSES = {
 
 
 def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_weight):
-    """Take `pair_sums(relevant, scores)` block by block, then weigh rows and average."""
+    """Take `pair_sums(relevant, scores)` of the rows, weigh them and average."""
     relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
-    n_samples, n_labels = relevant.shape
-    weight = _check_weight(sample_weight, n_samples, average)
-    losses = np.empty(n_samples)
-    for rows in gen_batches(n_samples, rows_per_block(n_labels)):
-        # A copy, for the sums to work in.
-        losses[rows] = pair_sums(relevant[rows], scores[rows].astype(np.float64))
-    if normalize:
-        n_relevant = relevant.sum(axis=1)
+
+    def losses_of(rows):
+        # A copy of the scores, for the sums to work in.
+        losses = pair_sums(relevant[rows], scores[rows].astype(np.float64))
+        if not normalize:
+            return losses
+        n_relevant = relevant[rows].sum(axis=1)
         # A row without pairs sums to 0 and stays so.
-        losses /= np.maximum(n_relevant * (n_labels - n_relevant), 1)
-    return float(np.average(losses, weights=weight)) if average else losses
+        return losses / np.maximum(n_relevant * (relevant.shape[1] - n_relevant), 1)
 
-
-def _check_weight(sample_weight, n_samples, average):
-    if sample_weight is None:
-        return None
-    if not average:
-        raise ValueError(
-            "sample_weight only weighs the mean over rows, got it with average=False: multiply "
-            "the losses that average=False returns by the weights instead."
-        )
-    weight = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
-    )
-    if weight.shape != (n_samples,) or (weight < 0).any() or not weight.sum() > 0:
-        raise ValueError(
-            f"sample_weight must be {n_samples} numbers, none negative and not all 0, got shape "
-            f"{weight.shape} with values in [{weight.min()}, {weight.max()}]."
-        )
-    return weight
+    return evaluate_rows(losses_of, relevant.shape, average=average, sample_weight=sample_weight)

@@ -1,13 +1,15 @@
-"""Scorers: the losses of this package as scikit-learn's tools want them, greater is better.
+"""Scorers: the metrics of this package as scikit-learn's tools want them, greater is better.
 
-``make_scorer`` would do but for two facts of ranking: the loss must know which class a column of
-scores belongs to (a test fold may lack some), and forests give multilabel probabilities as a list.
+``make_scorer`` would do but for three facts of ranking: a loss of scores must know which class a
+column belongs to (a test fold may lack some), forests give multilabel probabilities as a list, and
+classifiers that rank do so by ``predict_ranks``.
 """
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
+from sklrank.metrics._label_ranking import RANKING_METRICS
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
 from sklrank.metrics._relevance import as_label_columns
 
@@ -61,11 +63,60 @@ def _second_classes(estimator, probas):
     )
 
 
-class PairwiseLossScorer(BaseEstimator):
-    """A callable ``scorer(estimator, X, y)`` that returns a negated loss.
+def label_positions(estimator, X):
+    """Rank the labels of every row by `predict_ranks`, else by `predict`.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted ranker, or any regressor of positions.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows to rank the labels of.
+
+    Returns
+    -------
+    positions : ndarray of shape (n_samples, n_labels)
+        Smaller = better.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has neither method.
+    """
+    for method in ("predict_ranks", "predict"):
+        if hasattr(estimator, method):
+            positions = np.asarray(getattr(estimator, method)(X))
+            # Some regressors flatten a single target.
+            return positions[:, np.newaxis] if positions.ndim == 1 else positions
+    raise TypeError(
+        f"estimator must have predict_ranks, or a predict that returns positions, got "
+        f"{estimator!r}: it does not rank labels."
+    )
+
+
+class _Scorer(BaseEstimator):
+    """A callable ``scorer(estimator, X, y)``: what its `_evaluate` returns.
 
     It is a `BaseEstimator` for what scikit-learn generates from the signature of `score`:
     metadata requests (`set_score_request`), parameters and cloning.
+    """
+
+    __metadata_request__score = {"estimator": UNUSED}
+
+    def __call__(self, estimator, X, y_true, *, sample_weight=None):
+        return self.score(estimator, X, y_true, sample_weight=sample_weight)
+
+    def score(self, estimator, X, y, sample_weight=None):
+        """Return how well the estimator ranks `X` against `y`, greater is better."""
+        return self._evaluate(estimator, X, y, sample_weight)
+
+    def _accept_sample_weight(self):
+        # scikit-learn 1.9 asks this of every scorer of a multi-metric search.
+        return True
+
+
+class PairwiseLossScorer(_Scorer):
+    """Minus a loss of the scores of labels.
 
     Parameters
     ----------
@@ -73,16 +124,10 @@ class PairwiseLossScorer(BaseEstimator):
         Name of the loss.
     """
 
-    __metadata_request__score = {"estimator": UNUSED}
-
     def __init__(self, loss):
         self.loss = loss
 
-    def __call__(self, estimator, X, y_true, *, sample_weight=None):
-        return self.score(estimator, X, y_true, sample_weight=sample_weight)
-
-    def score(self, estimator, X, y, sample_weight=None):
-        """Return minus the loss of the estimator's scores on `X` against `y`."""
+    def _evaluate(self, estimator, X, y, sample_weight):
         return -PAIRWISE_LOSSES[self.loss](
             y,
             label_scores(estimator, X),
@@ -90,11 +135,27 @@ class PairwiseLossScorer(BaseEstimator):
             sample_weight=sample_weight,
         )
 
-    def _accept_sample_weight(self):
-        # scikit-learn 1.9 asks this of every scorer of a multi-metric search.
-        return True
+
+class LabelRankingScorer(_Scorer):
+    """A metric of the positions of labels, distances negated.
+
+    Parameters
+    ----------
+    metric : {"kendall_tau_score", "kendall_tau_distance", "spearman_distance"}
+        Name of the metric.
+    """
+
+    def __init__(self, metric):
+        self.metric = metric
+
+    def _evaluate(self, estimator, X, y, sample_weight):
+        sign, metric = RANKING_METRICS[self.metric]
+        return sign * metric(y, label_positions(estimator, X), sample_weight=sample_weight)
 
 
 rank_loss_scorer = PairwiseLossScorer("rank_loss")
 hinge_rank_loss_scorer = PairwiseLossScorer("hinge_rank_loss")
 logistic_rank_loss_scorer = PairwiseLossScorer("logistic_rank_loss")
+kendall_tau_scorer = LabelRankingScorer("kendall_tau_score")
+kendall_tau_distance_scorer = LabelRankingScorer("kendall_tau_distance")
+spearman_distance_scorer = LabelRankingScorer("spearman_distance")

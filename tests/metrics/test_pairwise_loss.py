@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import label_ranking_loss
 
-from sklrank.metrics import _pair_sums, hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.metrics import _rows, hinge_rank_loss, logistic_rank_loss, rank_loss
 
 LOSSES = [rank_loss, hinge_rank_loss, logistic_rank_loss]
 
@@ -94,7 +94,7 @@ def test_blocks_do_not_show(loss, monkeypatch):
     Y, S = random_rows()
     whole = loss(Y, S, average=False)
     for size in (1, 10, 30):
-        monkeypatch.setattr(_pair_sums, "_BLOCK", size)
+        monkeypatch.setattr(_rows, "_BLOCK", size)
         assert_allclose(loss(Y, S, average=False), whole, rtol=1e-14)
 
 

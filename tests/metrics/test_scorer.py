@@ -1,4 +1,4 @@
-"""Scorers inside scikit-learn's tools: what they return there is the loss of the fold, negated."""
+"""Scorers inside scikit-learn's tools: they return the metric of the fold, greater is better."""
 
 import pickle
 import warnings
@@ -6,12 +6,13 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,11 +23,18 @@ from sklearn.tree import DecisionTreeClassifier
 from sklrank.metrics import (
     hinge_rank_loss,
     hinge_rank_loss_scorer,
+    kendall_tau_distance,
+    kendall_tau_distance_scorer,
+    kendall_tau_score,
+    kendall_tau_scorer,
     logistic_rank_loss,
     logistic_rank_loss_scorer,
     rank_loss,
     rank_loss_scorer,
+    spearman_distance,
+    spearman_distance_scorer,
 )
+from sklrank.online_boosting import AdaOLMR
 
 SCORERS = {
     "rank_loss_scorer": (rank_loss_scorer, rank_loss),
@@ -233,3 +241,122 @@ def test_estimator_without_scores():
     model = LinearRegression().fit([[0], [1]], [0, 1])
     with pytest.raises(TypeError, match=r"must have decision_function or predict_proba.*Linear"):
         rank_loss_scorer(model, [[0], [1]], [0, 1])
+
+
+RANKING_SCORERS = {
+    "kendall_tau_scorer": (kendall_tau_scorer, kendall_tau_score, 1),
+    "kendall_tau_distance_scorer": (kendall_tau_distance_scorer, kendall_tau_distance, -1),
+    "spearman_distance_scorer": (spearman_distance_scorer, spearman_distance, -1),
+}
+every_ranking_scorer = pytest.mark.parametrize(
+    ("scorer", "metric", "sign"), RANKING_SCORERS.values(), ids=RANKING_SCORERS
+)
+
+
+class PositionRegressor(BaseEstimator):
+    """Ridge regression of positions, the mean position where a label is not ranked."""
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y, sample_weight=None):
+        y = np.where(np.isnan(y), np.nanmean(y, axis=0), y)
+        self.ridge_ = Ridge(self.alpha).fit(X, y, sample_weight=sample_weight)
+        return self
+
+    def predict(self, X):
+        return rankdata(self.ridge_.predict(X), axis=1).astype(int)
+
+
+@pytest.fixture(scope="module")
+def incomplete():
+    """Rankings by linear scores; a third of the labels is not ranked, some rows rank nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    y = rankdata(X @ rng.normal(size=(4, 5)), axis=1)
+    y[rng.random(y.shape) < 1 / 3] = np.nan
+    y[:3] = np.nan
+    return X, y
+
+
+@every_ranking_scorer
+def test_rankings_in_searches(scorer, metric, sign, incomplete):
+    X, y = incomplete
+    pipeline = make_pipeline(StandardScaler(), PositionRegressor())
+    grid = GridSearchCV(
+        pipeline,
+        {"positionregressor__alpha": [1.0, 1e6]},
+        scoring=scorer,
+        cv=KFold(3),
+        error_score="raise",
+    ).fit(X, y)
+    expected = []
+    for train, test in KFold(3).split(X):
+        model = clone(pipeline).fit(X[train], y[train])
+        expected.append(sign * metric(y[test], model.predict(X[test])))
+    assert_allclose(cross_val_score(pipeline, X, y, scoring=scorer, cv=3), expected)
+    assert grid.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(expected))
+    assert grid.best_params_ == {"positionregressor__alpha": 1.0}
+    assert grid.score(X, y) == pytest.approx(sign * metric(y, grid.predict(X)))
+
+
+@every_ranking_scorer
+def test_rankings_with_sample_weight(scorer, metric, sign, incomplete):
+    X, y = incomplete
+    weight = np.random.default_rng(0).random(len(y))
+    with config_context(enable_metadata_routing=True):
+        model = PositionRegressor().set_fit_request(sample_weight=True)
+        weighted = clone(scorer).set_score_request(sample_weight=True)
+        scores = cross_val_score(
+            model, X, y, scoring=weighted, cv=3, params={"sample_weight": weight}
+        )
+        grid = GridSearchCV(model, {"alpha": [1.0]}, scoring=weighted, cv=3)
+        grid.fit(X, y, sample_weight=weight)
+    expected = []
+    for train, test in KFold(3).split(X):
+        model = PositionRegressor().fit(X[train], y[train], sample_weight=weight[train])
+        expected.append(sign * metric(y[test], model.predict(X[test]), sample_weight=weight[test]))
+    assert_allclose(scores, expected)
+    assert grid.best_score_ == pytest.approx(np.mean(expected))
+    assert scorer(model, X, y, sample_weight=weight) != scorer(model, X, y)
+    several = {name: each for name, (each, *_) in RANKING_SCORERS.items()}
+    search = GridSearchCV(
+        PositionRegressor(), {"alpha": [1.0]}, scoring=several, refit=False, error_score="raise"
+    )
+    search.fit(X, y, sample_weight=weight)
+
+
+@every_ranking_scorer
+def test_any_regressor_of_positions(scorer, metric, sign, incomplete):
+    X, _ = incomplete
+    y = rankdata(X, axis=1)
+    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    assert scorer(model, X, y) == pytest.approx(sign * metric(y, model.predict(X)))
+    # One label: the forest flattens its predictions.
+    assert scorer(RandomForestRegressor(2).fit(X, y[:, 0]), X, y[:, :1]) == 0
+
+
+def test_classifiers_rank_by_predict_ranks(multilabel):
+    X, Y = multilabel
+    model = AdaOLMR(n_estimators=5, random_state=0).fit(X, Y)
+    expected = kendall_tau_score(1 - Y, model.predict_ranks(X))
+    assert kendall_tau_scorer(model, X, 1 - Y) == expected
+
+
+@every_ranking_scorer
+def test_ranking_scorers_pickle_clone_and_print(scorer, metric, sign, incomplete):
+    X, y = incomplete
+    model = PositionRegressor().fit(X, y)
+    assert repr(scorer) == f"LabelRankingScorer(metric='{metric.__name__}')"
+    for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
+        assert copy(model, X, y) == scorer(model, X, y)
+        assert repr(copy) == repr(scorer)
+
+
+def test_estimators_that_rank_nothing(multiclass):
+    with pytest.raises(TypeError, match=r"must have predict_ranks, or a predict.*StandardScaler"):
+        kendall_tau_scorer(StandardScaler(), [[0], [1]], [[1, 2], [1, 2]])
+    X, y = multiclass
+    model = LogisticRegression().fit(X, y == "ant")
+    with pytest.raises(ValueError, match=r"y_pred must have the shape of y_true, \(90, 3\)"):
+        kendall_tau_scorer(model, X, np.ones((90, 3)))
