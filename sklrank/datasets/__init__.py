@@ -1,11 +1,16 @@
 """Data to learn from: readers of benchmark files, downloads, synthetic data and streams.
 
 For label ranking: :func:`make_sparse_label_ranking` and the noise models draw rankings,
-:func:`hide_labels` and :func:`tie_labels` make them incomplete and partial.
+:func:`label_ranking_from_classification` and :func:`label_ranking_from_regression` make them of
+other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and partial.
 All are positions: smaller is better, NaN is not ranked.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
+from sklrank.datasets._conversions import (
+    label_ranking_from_classification,
+    label_ranking_from_regression,
+)
 from sklrank.datasets._fetch import fetch_multilabel
 from sklrank.datasets._less_told import hide_labels, tie_labels
 from sklrank.datasets._noise_measures import alpha_inconsistency, beta_tau_gap
@@ -18,6 +23,8 @@ __all__ = [
     "beta_tau_gap",
     "fetch_multilabel",
     "hide_labels",
+    "label_ranking_from_classification",
+    "label_ranking_from_regression",
     "load_arff_multilabel",
     "make_multilabel_ranking_stream",
     "make_sparse_label_ranking",
