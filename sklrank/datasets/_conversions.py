@@ -58,7 +58,7 @@ def label_ranking_from_classification(
     References
     ----------
     .. [1] W. Cheng, J. Huhn, E. Hüllermeier, "Decision tree and instance-based learning for label
-       ranking", ICML 2009: Section 6.
+       ranking", ICML 2009.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def label_ranking_from_regression(
     References
     ----------
     .. [1] W. Cheng, J. Huhn, E. Hüllermeier, "Decision tree and instance-based learning for label
-       ranking", ICML 2009: Section 6.
+       ranking", ICML 2009.
 
     Examples
     --------

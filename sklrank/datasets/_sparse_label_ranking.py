@@ -120,7 +120,8 @@ def make_sparse_label_ranking(
     ----------
     .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
        regression", ICML 2022: Section 2.2 and Appendix B. The paper leaves the scores open; their
-       form here is that of its published code.
+       form follows its published code, which draws features with replacement and scales the scores
+       by the range that they have in the sample.
 
     Examples
     --------
