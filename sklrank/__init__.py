@@ -5,12 +5,13 @@ Every estimator follows scikit-learn's conventions; see the subpackages:
 Threads may share a model to predict; while one of them lets it learn, no other may use it.
 
 - :mod:`sklrank.online_boosting`: boosting that learns row by row and ranks labels.
+- :mod:`sklrank.label_ranking`: rankings of the labels as targets.
 - :mod:`sklrank.tree`: incremental decision trees.
 - :mod:`sklrank.linear_model`: online linear models.
 - :mod:`sklrank.feedback`: exploration, propensities and the record of what was shown.
 - :mod:`sklrank.metrics`: ranking losses and their scorers.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation.
-- :mod:`sklrank.datasets`: readers of benchmark files, and synthetic streams.
+- :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 """
 
 import importlib
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 _SUBPACKAGES = (
     "datasets",
     "feedback",
+    "label_ranking",
     "linear_model",
     "metrics",
     "model_selection",

@@ -1,7 +1,36 @@
-"""Data to learn from: readers of benchmark files, downloads and synthetic streams."""
+"""Data to learn from: readers of benchmark files, downloads, synthetic data and streams.
+
+For label ranking: :func:`make_sparse_label_ranking` and the noise models draw rankings,
+:func:`label_ranking_from_classification` and :func:`label_ranking_from_regression` make them of
+other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and partial,
+:func:`load_label_ranking` reads them. All are positions: smaller is better, NaN is not ranked.
+"""
 
 from sklrank.datasets._arff import load_arff_multilabel
+from sklrank.datasets._conversions import (
+    label_ranking_from_classification,
+    label_ranking_from_regression,
+)
 from sklrank.datasets._fetch import fetch_multilabel
+from sklrank.datasets._label_ranking_files import load_label_ranking
+from sklrank.datasets._less_told import hide_labels, tie_labels
+from sklrank.datasets._noise_measures import alpha_inconsistency, beta_tau_gap
+from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
+from sklrank.datasets._sparse_label_ranking import make_sparse_label_ranking
 from sklrank.datasets._streams import make_multilabel_ranking_stream
 
-__all__ = ["fetch_multilabel", "load_arff_multilabel", "make_multilabel_ranking_stream"]
+__all__ = [
+    "alpha_inconsistency",
+    "beta_tau_gap",
+    "fetch_multilabel",
+    "hide_labels",
+    "label_ranking_from_classification",
+    "label_ranking_from_regression",
+    "load_arff_multilabel",
+    "load_label_ranking",
+    "make_multilabel_ranking_stream",
+    "make_sparse_label_ranking",
+    "sample_mallows",
+    "sample_plackett_luce",
+    "tie_labels",
+]

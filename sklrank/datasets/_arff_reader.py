@@ -102,7 +102,7 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
         Naming the file and the line, if the text is not ARFF.
     """
     path = os.fspath(path)
-    with _open_text(path, encoding) as stream:
+    with open_text(path, encoding) as stream:
         lines = _Lines(path, stream)
         try:
             relation, attributes = _read_header(lines)
@@ -116,7 +116,7 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
     return ArffFile(relation, comments, attributes, matrix)
 
 
-def _open_text(path: str, encoding: str) -> io.TextIOBase:
+def open_text(path: str, encoding: str) -> io.TextIOBase:
     with open(path, "rb") as file:
         is_compressed = file.read(2) == b"\x1f\x8b"
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):

@@ -1,0 +1,111 @@
+"""Arithmetic of rankings, on arrays of one row a ranking.
+
+*Positions*, the target of label ranking: column ``j`` holds the position of label ``j``, smaller is
+better, NaN is not ranked, equal numbers are tied; only the order counts. *Orderings* turn that
+round: column ``i`` holds the label at place ``i``, best first.
+"""
+
+import numpy as np
+from sklearn.utils import check_array
+
+__all__ = [
+    "check_positions",
+    "close_ranks",
+    "invert_orderings",
+    "is_missing",
+    "positions_from_scores",
+]
+
+
+def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray:
+    """Check positions `(n_samples, n_labels)`, float64; where `complete`, neither NaN nor ties."""
+    if np.ndim(Y) != 2:
+        raise ValueError(
+            f"{name} must hold positions of shape (n_samples, n_labels), got {np.ndim(Y)} "
+            "dimension(s)."
+        )
+    Y = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name=name)
+    if complete:
+        # NaN is neither smaller nor larger than anything: the test catches it, too.
+        wrong = np.isnan(Y[:, 0]) | ~(np.diff(np.sort(Y, axis=1), axis=1) > 0).all(axis=1)
+        if wrong.any():
+            row = wrong.argmax()
+            raise ValueError(
+                f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
+            )
+    return Y
+
+
+def positions_from_scores(scores: np.ndarray) -> np.ndarray:
+    """Positions 1, 2, ...: higher scores earlier, among equal ones the smaller label."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    positions = np.empty(scores.shape)
+    np.put_along_axis(positions, order, np.arange(1.0, scores.shape[1] + 1)[np.newaxis], axis=1)
+    return positions
+
+
+def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.ndarray:
+    """Number positions anew: 1 + how many labels are ranked before. NaN stays.
+
+    Where ``joined[:, i]``, `(n_samples, n_labels - 1)`, the label at place ``i + 1`` (from 0, among
+    equal ones the smaller label first) is tied with the one before it.
+    """
+    order = np.argsort(positions, axis=1, kind="stable")
+    ordered = np.take_along_axis(positions, order, axis=1)
+    starts = np.ones(positions.shape, dtype=bool)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    if joined is not None:
+        starts[:, 1:] &= ~joined
+    places = np.arange(1.0, positions.shape[1] + 1)
+    ordered = np.where(
+        np.isnan(ordered), np.nan, np.maximum.accumulate(np.where(starts, places, 0), axis=1)
+    )
+    closed = np.empty(positions.shape)
+    np.put_along_axis(closed, order, ordered, axis=1)
+    return closed
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Tell where there is None or NaN, in an array of any type."""
+    if values.dtype.kind == "O":
+        return np.frompyfunc(lambda value: value is None or value != value, 1, 1)(values).astype(
+            bool
+        )
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+
+
+def invert_orderings(
+    orderings: np.ndarray, classes: np.ndarray, name: str = "orderings"
+) -> np.ndarray:
+    """Positions `(n_samples, n_classes)` of labels that are listed best first."""
+    listed = ~is_missing(orderings)
+    gap = listed[:, 1:] & ~listed[:, :-1]
+    if gap.any():
+        row = gap.any(axis=1).argmax()
+        raise ValueError(
+            f"{name} must list the ranked labels first: row {row} is {orderings[row].tolist()}; "
+            "move what is missing to its end."
+        )
+    rows, places = np.nonzero(listed)
+    # Of the type that the labels have by themselves, also where an array of objects holds them.
+    labels = np.array(orderings[listed].tolist())
+    sorter = np.argsort(classes)
+    found = np.searchsorted(classes, labels, sorter=sorter)
+    columns = sorter[np.minimum(found, len(classes) - 1)]
+    unknown = classes[columns] != labels
+    if np.any(unknown):
+        label, row = labels[unknown].tolist()[0], rows[unknown][0]
+        raise ValueError(
+            f"{name} lists {label!r} in row {row}, which is not in classes: {_shorten(classes)}."
+        )
+    positions = np.full((len(orderings), len(classes)), np.nan)
+    positions[rows, columns] = places + 1
+    twice = (~np.isnan(positions)).sum(axis=1) < listed.sum(axis=1)
+    if twice.any():
+        row = twice.argmax()
+        raise ValueError(f"{name} lists a label twice in row {row}: {orderings[row].tolist()}.")
+    return positions
+
+
+def _shorten(classes: np.ndarray) -> str:
+    return f"{classes[:6].tolist()}{' and more' if len(classes) > 6 else ''}"

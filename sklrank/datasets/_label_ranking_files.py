@@ -1,0 +1,336 @@
+"""Label-ranking benchmark files: tables of numbers with columns of positions, or with rankings.
+
+The same sets circulate in several dresses, which differ in the head of the file only:
+
+- a line of names, features ``A1, A2, ...`` and label columns ``L1, L2, ...``;
+- a line of names, features, a column ``ranking`` of texts such as ``b>c>a`` and, it may be, one
+  column a label, which says the same in numbers;
+- a line of three numbers: rows, features, labels;
+- XARFF, the ARFF of Weka-LR: an attribute of the type ``RANKING {a, b, c}``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from sklrank._rankings import close_ranks, invert_orderings
+from sklrank.datasets._arff_reader import open_text
+
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{]+)\s*(ranking)?\s*(?:\{(.*)\})?.*""", re.I
+)
+_LABEL_COLUMN = re.compile(r"L\d+")
+_MISSING = ("", "?", "nan")
+
+
+@dataclass
+class _Table:
+    """The texts of a file, and what its head says of the columns."""
+
+    path: str
+    names: list[str]
+    rows: list[list[str]]
+    line_numbers: list[int]
+    separator: str = ","
+    ranking_column: int | None = None
+    """Where rankings stand as texts."""
+    feature_columns: list[int] | None = None
+    """Beside such a column."""
+    label_columns: list[int] | None = None
+    label_names: list[str] | None = None
+
+    def fail(self, row: int, problem: str):
+        raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
+
+
+def load_label_ranking(
+    path: str | os.PathLike,
+    *,
+    labels: int | Sequence[str] | None = None,
+    orderings: bool = False,
+    return_X_y: bool = False,
+    encoding: str = "utf-8",
+):
+    """Load a label-ranking data set from a text file, as the benchmark sets circulate.
+
+    The file is a table, separated by commas, semicolons or tabs. Its head says what the columns
+    are: names (``A1,A2,...,L1,L2,...``), three numbers (rows, features, labels) or the header of
+    an XARFF file, Weka-LR's.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, plain or compressed with gzip (recognised by its content).
+
+    labels : int or sequence of str, default=None
+        The label columns: ``4`` for the first four columns, ``-4`` for the last four, or their
+        names. None for what the head says: a column ``ranking`` or of XARFF's type ``RANKING``,
+        which holds texts such as ``b>c>a``; else the columns ``L1``, ``L2`` and so on; else the
+        last ones, by the third of the three numbers.
+
+    orderings : bool, default=False
+        Whether the label columns hold orderings, the labels best first, rather than the positions
+        of the labels; they are then inverted. See the notes: five well-known sets need True.
+
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+
+    encoding : str, default="utf-8"
+        The file's text encoding.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        With the attributes
+
+        - ``data``: ndarray of shape (n_samples, n_features), float64, NaN for what is missing
+          (``?`` or nothing).
+        - ``target``: ndarray of shape (n_samples, n_labels), float64: positions, 1 plus the number
+          of labels ranked before; NaN for labels that are not ranked.
+        - ``feature_names``, ``target_names``: lists of str.
+
+    (data, target) : tuple if ``return_X_y`` is True
+        The first two of these attributes.
+
+    Raises
+    ------
+    ValueError
+        If the label columns are not known, a value is not a number, a ranking cannot be read or,
+        with ``orderings=True``, a row does not list every label once; the message gives the line.
+
+    See Also
+    --------
+    sklrank.label_ranking.positions_from_orderings : The inversion, for arrays.
+
+    Notes
+    -----
+    The sets cold, diau, dtt, heat and spo circulate with orderings in their label columns: the
+    number at the second place is that of the second best label. Nothing in the file says so, as
+    an ordering is a permutation like any other; but taken for positions they can hardly be learnt.
+    In files that also have texts like ``b>c>a``, the texts were made from these columns and carry
+    the same mistake. Pass ``orderings=True`` for all of them.
+
+    A text ``b>c=a`` ties c and a; labels that it leaves out are not ranked.
+
+    References
+    ----------
+    .. [1] W. Cheng, J. Huhn, E. Hüllermeier, "Decision tree and instance-based learning for label
+       ranking", ICML 2009.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklrank.datasets import load_label_ranking
+    >>> text = '''A1,A2,L1,L2,L3
+    ... 0.5,-1.0,3,1,2
+    ... 0.1,2.5,1,2,3
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "cold.csv"
+    ...     _ = path.write_text(text)
+    ...     taken_as_positions = load_label_ranking(path)
+    ...     taken_as_orderings = load_label_ranking(path, orderings=True)
+    >>> taken_as_positions.target
+    array([[3., 1., 2.],
+           [1., 2., 3.]])
+
+    As an ordering, 3, 1, 2 says that L3 is best, then come L1 and L2:
+
+    >>> taken_as_orderings.target
+    array([[2., 3., 1.],
+           [1., 2., 3.]])
+    >>> taken_as_orderings.target_names
+    ['L1', 'L2', 'L3']
+    """
+    table = _read_table(os.fspath(path), encoding)
+    if labels is not None or table.ranking_column is None:
+        columns = _find_labels(table, labels)
+        label_names = [table.names[i] for i in columns]
+        feature_columns = [i for i in range(len(table.names)) if i not in set(columns)]
+        if orderings:
+            target, label_names = _read_orderings(table, columns, label_names)
+        else:
+            target = close_ranks(_read_numbers(table, columns))
+    else:
+        feature_columns = table.feature_columns
+        target, label_names = _read_rankings(table)
+        if orderings:
+            target = _invert(table, target, np.arange(1.0, len(label_names) + 1))
+    data = _read_numbers(table, feature_columns)
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=[table.names[i] for i in feature_columns],
+        target_names=label_names,
+    )
+
+
+def _read_table(path: str, encoding: str) -> _Table:
+    try:
+        with open_text(path, encoding) as stream:
+            lines = [(number, line.strip("\r\n ")) for number, line in enumerate(stream, 1)]
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is not encoded in {encoding!r}: pass its encoding, e.g. encoding='latin-1'."
+        ) from error
+    lines = [(number, line) for number, line in lines if line and not line.startswith("%")]
+    if not lines:
+        raise ValueError(f"{path} is empty.")
+    read = _read_xarff_head if lines[0][1].startswith("@") else _read_head
+    table, body = read(path, lines)
+    for number, line in body:
+        texts = [_unquote(text) for text in line.split(table.separator)]
+        table.rows.append(texts)
+        table.line_numbers.append(number)
+        if len(texts) != len(table.names):
+            table.fail(-1, f"{len(texts)} values for {len(table.names)} columns.")
+    return table
+
+
+def _read_head(path: str, lines: list[tuple[int, str]]) -> tuple[_Table, list[tuple[int, str]]]:
+    separator = next((s for s in "\t;" if s in lines[0][1]), ",")
+    names = [_unquote(name) for name in lines[0][1].split(separator)]
+    table = _Table(path, names, [], [], separator)
+    if len(names) == 3 and all(name.isdigit() for name in names):
+        _, n_features, n_labels = map(int, names)
+        table.names = [f"A{i + 1}" for i in range(n_features)]
+        table.names += [f"L{i + 1}" for i in range(n_labels)]
+        table.label_columns = list(range(n_features, n_features + n_labels))
+        return table, lines[1:]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{path}: the first line must name each column once, got {names}.")
+    lowered = [name.lower() for name in names]
+    if "ranking" in lowered:
+        table.ranking_column = lowered.index("ranking")
+        table.feature_columns = list(range(table.ranking_column))
+        table.label_names = names[table.ranking_column + 1 :] or None
+    else:
+        table.label_columns = [i for i, name in enumerate(names) if _LABEL_COLUMN.fullmatch(name)]
+    return table, lines[1:]
+
+
+def _read_xarff_head(
+    path: str, lines: list[tuple[int, str]]
+) -> tuple[_Table, list[tuple[int, str]]]:
+    table = _Table(path, [], [], [])
+    for i, (number, line) in enumerate(lines):
+        keyword = line.split(maxsplit=1)[0].lower()
+        if keyword == "@data":
+            table.feature_columns = [
+                j for j in range(len(table.names)) if j != table.ranking_column
+            ]
+            return table, lines[i + 1 :]
+        if keyword == "@relation":
+            continue
+        declared = _ATTRIBUTE.fullmatch(line)
+        if declared is None:
+            raise ValueError(f"{path}, line {number}: expected @attribute or @data, got {line!r}.")
+        if declared[2]:
+            table.ranking_column = len(table.names)
+            table.label_names = [_unquote(name) for name in (declared[3] or "").split(",")]
+        table.names.append(_unquote(declared[1]))
+    raise ValueError(f"{path}: the file ends without an @data line.")
+
+
+def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]:
+    n_columns = len(table.names)
+    if labels is None:
+        if not table.label_columns:
+            raise ValueError(
+                f"labels is None, and {table.path} has neither columns L1, L2, ... nor a column "
+                f"of rankings, but {table.names[:8]}: pass labels (a number, e.g. -4 for the last "
+                "four columns, or names)."
+            )
+        columns = table.label_columns
+    elif isinstance(labels, Integral) and not isinstance(labels, bool):
+        if not 0 < abs(labels) < n_columns:
+            raise ValueError(
+                f"labels must be a number from 1 to {n_columns - 1} (the first columns) or its "
+                f"negative (the last ones), or names, got {labels}."
+            )
+        columns = list(range(n_columns)[:labels] if labels > 0 else range(n_columns)[labels:])
+    elif isinstance(labels, (str, bool)) or not set(labels) <= set(table.names):
+        raise ValueError(f"labels must be an integer or names of columns, got {labels!r}.")
+    else:
+        columns = [table.names.index(name) for name in labels]
+    if len(set(columns)) < max(2, len(columns)):
+        raise ValueError(f"labels must be two columns or more, each once, got {labels!r}.")
+    return columns
+
+
+def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
+    values = np.empty((len(table.rows), len(columns)))
+    for i, texts in enumerate(table.rows):
+        for j, column in enumerate(columns):
+            try:
+                values[i, j] = np.nan if texts[column] in _MISSING else float(texts[column])
+            except ValueError:
+                table.fail(
+                    i, f"column {table.names[column]!r} must be a number, got {texts[column]!r}."
+                )
+    return values
+
+
+def _read_orderings(
+    table: _Table, columns: list[int], label_names: list[str]
+) -> tuple[np.ndarray, list[str]]:
+    """Read labels listed best first: by their numbers, counted from anywhere, or by names."""
+    try:
+        listed = _read_numbers(table, columns)
+    except ValueError:
+        listed = np.array([[texts[column] for column in columns] for texts in table.rows])
+        classes = np.unique(listed)
+        return _invert(table, listed, classes), classes.tolist()
+    first = np.nanmin(listed, initial=np.inf)
+    return _invert(table, listed, first + np.arange(len(columns))), label_names
+
+
+def _invert(table: _Table, listed: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    for i, row in enumerate(np.sort(listed, axis=1)):
+        if not np.array_equal(row, classes):
+            table.fail(
+                i,
+                f"with orderings=True every row must list the {listed.shape[1]} labels, each "
+                f"once, got {listed[i].tolist()}.",
+            )
+    return invert_orderings(listed, classes)
+
+
+def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
+    """Read texts like ``b>c=a``."""
+    rankings = []
+    for texts in table.rows:
+        text = texts[table.ranking_column]
+        tiers = [] if text in _MISSING else text.split(">")
+        rankings.append([[name.strip() for name in tier.split("=")] for tier in tiers])
+    label_names = table.label_names
+    if label_names is None:
+        label_names = sorted({name for tiers in rankings for tier in tiers for name in tier})
+    column = {name: j for j, name in enumerate(label_names)}
+    target = np.full((len(rankings), len(label_names)), np.nan)
+    for i, tiers in enumerate(rankings):
+        for place, tier in enumerate(tiers):
+            for name in tier:
+                if name not in column or not np.isnan(target[i, column[name]]):
+                    table.fail(
+                        i,
+                        f"{table.rows[i][table.ranking_column]!r} is no ranking of the labels "
+                        f"{label_names}, each once: see {name!r}.",
+                    )
+                target[i, column[name]] = place
+    return close_ranks(target), label_names
+
+
+def _unquote(text: str) -> str:
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -1,0 +1,181 @@
+"""Synthetic label ranking whose scores depend on few features, with noise of several kinds."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils import check_random_state, check_scalar
+
+from sklrank._rankings import positions_from_scores
+from sklrank.datasets._less_told import check_probabilities, hide_labels, tie_labels
+from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce, truncated_normal
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Scores lie within 1/4 of 1/2 and Gaussian noise within 1/4 of 0, so that sums stay in [0, 1].
+_BOUND = 0.25
+_NOISES = ("none", "gaussian", "mallows", "plackett-luce")
+
+
+def make_sparse_label_ranking(
+    n_samples: int = 10_000,
+    n_features: int = 100,
+    n_labels: int = 5,
+    *,
+    n_informative: int = 10,
+    noise: str = "none",
+    scale: float = 0.05,
+    theta: float = 1.0,
+    survival: float | ArrayLike = 1.0,
+    tie_probability: float | ArrayLike = 0.0,
+    random_state: int | np.random.RandomState | None = None,
+    return_clean: bool = False,
+):
+    r"""Generate label rankings of binary features, few of which matter.
+
+    The features are independent fair coins. The score of a label depends on `n_informative`
+    features :math:`S_j`, which each label draws for itself together with their weights, uniform
+    on (0, 1):
+
+    .. math:: m_j(x) = \frac14 + \frac12 \cdot
+              \frac{\sum_{i \in S_j} w_{ji} x_i}{\sum_{i \in S_j} w_{ji}} \in [1/4, 3/4].
+
+    Labels of higher score rank earlier. The rankings returned may be noisy, incomplete and partial.
+
+    These are the families of data sets of [1]_: SFN ("small features number") by default, LFN
+    ("large features number") with ``n_features=1000``.
+
+    Parameters
+    ----------
+    n_samples : int, default=10_000
+        Number of rows, at least 1.
+
+    n_features : int, default=100
+        Number of features, at least 1.
+
+    n_labels : int, default=5
+        Number of labels, at least 2.
+
+    n_informative : int, default=10
+        Number of features on which the score of each label depends, from 1 to `n_features`.
+
+    noise : {"none", "gaussian", "mallows", "plackett-luce"}, default="none"
+        - "gaussian": the ranking by :math:`m(x) + \xi`, with independent normal :math:`\xi_j` of
+          deviation `scale`, truncated to [-1/4, 1/4].
+        - "plackett-luce": the same with Gumbel noise of that scale, not truncated: a draw from the
+          Plackett-Luce model of weights :math:`e^{m_j(x) / scale}`.
+        - "mallows": a draw from the Mallows model around the ranking by :math:`m(x)`; the noise
+          does not look at how near the scores are.
+
+    scale : float, default=0.05
+        Scale of the noise "gaussian" (before it is truncated) and "plackett-luce", at least 0.
+        The paper goes from 0.0005 to 0.3.
+
+    theta : float, default=1.0
+        Parameter of the noise "mallows", at least 0: higher is *less* noise. The paper goes from
+        0.6 to 4.4.
+
+    survival : float or array-like that broadcasts to (n_samples, n_labels), default=1.0
+        Probability with which a label is ranked, see :func:`hide_labels`.
+
+    tie_probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.0
+        Probability with which neighbours in the ranking are tied, see :func:`tie_labels`.
+
+    random_state : int, RandomState instance or None, default=None
+        Determines all that is random. Pass an int for reproducible output. For one seed, `X` and
+        the noiseless rankings are the same whatever the noise, the survival and the ties.
+
+    return_clean : bool, default=False
+        Whether to return the noiseless rankings and the scores, too.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features), float64
+        The features, 0 or 1.
+
+    Y : ndarray of shape (n_samples, n_labels), float64
+        Positions of the labels, 1 is best; NaN for labels that are not ranked, equal numbers for
+        tied ones. Among equal scores the smaller label comes first.
+
+    Y_clean : ndarray of shape (n_samples, n_labels), float64
+        The complete rankings without noise. Only if ``return_clean=True``.
+
+    scores : ndarray of shape (n_samples, n_labels), float64
+        The noiseless scores :math:`m(x)`. Only if ``return_clean=True``.
+
+    Raises
+    ------
+    TypeError or ValueError
+        If a parameter has the wrong type or is out of its range.
+
+    See Also
+    --------
+    alpha_inconsistency : How many rankings the noise changed.
+    beta_tau_gap : How near to the noiseless rankings they are.
+
+    References
+    ----------
+    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
+       regression", ICML 2022: Section 2.2 and Appendix B. The paper leaves the scores open; their
+       form follows its published code, which draws features with replacement and scales the scores
+       by the range that they have in the sample.
+
+    Examples
+    --------
+    >>> from sklrank.datasets import alpha_inconsistency, make_sparse_label_ranking
+    >>> X, Y, Y_clean, scores = make_sparse_label_ranking(
+    ...     1000, noise="mallows", theta=2.0, random_state=0, return_clean=True)
+    >>> X.shape, Y.shape
+    ((1000, 100), (1000, 5))
+    >>> print(f"{alpha_inconsistency(Y_clean, Y):.0%} of the rankings are noisy")
+    4...% of the rankings are noisy
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    check_scalar(n_features, "n_features", Integral, min_val=1)
+    check_scalar(n_labels, "n_labels", Integral, min_val=2)
+    check_scalar(n_informative, "n_informative", Integral, min_val=1, max_val=n_features)
+    if noise not in _NOISES:
+        raise ValueError(f"noise must be one of {_NOISES}, got {noise!r}.")
+    check_scalar(scale, "scale", Real, min_val=0)
+    if not np.isfinite(scale):
+        raise ValueError(f"scale must be finite, got {scale}.")
+    survival = check_probabilities(survival, "survival", (n_samples, n_labels))
+    tie_probability = check_probabilities(
+        tie_probability, "tie_probability", (n_samples, n_labels - 1)
+    )
+
+    rng = check_random_state(random_state)
+    X = rng.randint(2, size=(n_samples, n_features), dtype=np.int8).astype(np.float64)
+    scores = np.empty((n_samples, n_labels))
+    for j in range(n_labels):
+        informative = rng.choice(n_features, n_informative, replace=False)
+        weights = 1 - rng.random_sample(n_informative)  # never 0
+        scores[:, j] = X[:, informative] @ (weights / weights.sum())
+    # Sums of weights that should be 1 may be a rounding above.
+    scores = np.clip(0.5 - _BOUND + 2 * _BOUND * scores, 0.5 - _BOUND, 0.5 + _BOUND)
+
+    Y_clean = positions_from_scores(scores)
+    Y = _observe(rng, scores, Y_clean, noise, scale, theta)
+    Y = hide_labels(Y, survival, random_state=rng)
+    Y = tie_labels(Y, tie_probability, random_state=rng)
+    return (X, Y, Y_clean, scores) if return_clean else (X, Y)
+
+
+def _observe(
+    rng: np.random.RandomState,
+    scores: np.ndarray,
+    Y_clean: np.ndarray,
+    noise: str,
+    scale: float,
+    theta: float,
+) -> np.ndarray:
+    if noise == "mallows":
+        return sample_mallows(Y_clean, theta, random_state=rng)
+    if noise == "none" or scale == 0:
+        return Y_clean
+    if noise == "gaussian":
+        return positions_from_scores(scores + truncated_normal(rng, scale, _BOUND, scores.shape))
+    return sample_plackett_luce(scores / scale, random_state=rng)

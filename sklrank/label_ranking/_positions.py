@@ -1,0 +1,165 @@
+"""From labels listed best first to the position of each label, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils import column_or_1d
+
+from sklrank._rankings import check_positions, invert_orderings, is_missing
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_TIES = ("raise", "first")
+
+
+def positions_from_orderings(
+    orderings: ArrayLike, *, classes: ArrayLike | None = None
+) -> np.ndarray:
+    """Turn labels listed best first into the position of each label.
+
+    Parameters
+    ----------
+    orderings : array-like of shape (n_samples, n_places)
+        The label at each place, best first: numbers, counted from whatever, or names. Labels that
+        are not ranked are left out; the end of such a row is filled with NaN (or None).
+
+    classes : array-like of shape (n_labels,), default=None
+        The labels in the order of the columns of the result; None for all that occur, sorted.
+        Needed where a label may never occur.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), float64
+        Positions, 1 is best, NaN for labels that are not ranked. Nothing is said about a label
+        that is not ranked, not even that it comes after those that are.
+
+    Raises
+    ------
+    ValueError
+        If a row lists a label twice, lists one that is not in `classes`, or has labels after a
+        missing one; or if `classes` is None and fewer labels occur than there are places.
+
+    See Also
+    --------
+    orderings_from_positions : The inverse.
+
+    Examples
+    --------
+    The ranking a > f > b > c > d > e puts a first, f second, b third: the position of f is 2, and
+    the number at the second place of the ordering is that of f, 5.
+
+    >>> from sklrank.label_ranking import positions_from_orderings
+    >>> positions_from_orderings([["a", "f", "b", "c", "d", "e"]])
+    array([[1., 3., 4., 5., 6., 2.]])
+    >>> positions_from_orderings([[0, 5, 1, 2, 3, 4]])
+    array([[1., 3., 4., 5., 6., 2.]])
+
+    The two best of four labels, and one row that ranks a single label:
+
+    >>> import numpy as np
+    >>> positions_from_orderings([[2, 0], [3, np.nan]], classes=[0, 1, 2, 3])
+    array([[ 2., nan,  1., nan],
+           [nan, nan, nan,  1.]])
+    """
+    orderings = _as_labels(orderings)
+    if classes is not None:
+        return invert_orderings(orderings, _check_classes(classes))
+    found = np.unique(np.array(orderings[~is_missing(orderings)].tolist()))
+    if len(found) < orderings.shape[1]:
+        raise ValueError(
+            f"orderings has {orderings.shape[1]} places but only {len(found)} different label(s): "
+            "name all labels in classes."
+        )
+    return invert_orderings(orderings, found)
+
+
+def orderings_from_positions(
+    positions: ArrayLike, *, classes: ArrayLike | None = None, ties: str = "raise"
+) -> np.ndarray:
+    """Turn the position of each label into the labels, best first.
+
+    Parameters
+    ----------
+    positions : array-like of shape (n_samples, n_labels)
+        Positions, smaller is better; only their order counts. NaN is a label that is not ranked.
+
+    classes : array-like of shape (n_labels,), default=None
+        What the columns are called; None for 0, 1, and so on.
+
+    ties : {"raise", "first"}, default="raise"
+        What to do with labels of equal position, which an ordering cannot express: refuse them,
+        or put the label of the smaller column first.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+        Entries of `classes`, best first. Where labels are not ranked, the end of the row is
+        filled: with NaN where the labels are numbers (all are floats then), else with None.
+
+    Raises
+    ------
+    ValueError
+        If labels are tied and ``ties="raise"``, or `classes` does not name every column once.
+
+    See Also
+    --------
+    positions_from_orderings : The inverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.label_ranking import orderings_from_positions
+    >>> orderings_from_positions([[1, 3, 4, 5, 6, 2]])
+    array([[0, 5, 1, 2, 3, 4]])
+    >>> print(*orderings_from_positions([[1, 3, 4, 5, 6, 2]], classes=list("abcdef"))[0], sep=" > ")
+    a > f > b > c > d > e
+    >>> orderings_from_positions([[2, np.nan, 1]])
+    array([[ 2.,  0., nan]])
+    """
+    positions = check_positions(positions, "positions")
+    if ties not in _TIES:
+        raise ValueError(f"ties must be one of {_TIES}, got {ties!r}.")
+    n_labels = positions.shape[1]
+    classes = np.arange(n_labels) if classes is None else _check_classes(classes)
+    if len(classes) != n_labels:
+        raise ValueError(
+            f"classes must name the {n_labels} columns of positions, got {len(classes)} names."
+        )
+    order = np.argsort(positions, axis=1, kind="stable")
+    ordered = np.take_along_axis(positions, order, axis=1)
+    tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if ties == "raise" and tied.any():
+        row = tied.argmax()
+        raise ValueError(
+            f"positions has ties, first in row {row}: {positions[row].tolist()}; an ordering has "
+            "none. Pass ties='first' to put the smaller label first."
+        )
+    orderings, missing = classes[order], np.isnan(ordered)
+    if missing.any():
+        is_numeric = orderings.dtype.kind in "iuf"
+        orderings = orderings.astype(np.float64 if is_numeric else object)
+        orderings[missing] = np.nan if is_numeric else None
+    return orderings
+
+
+def _as_labels(orderings):
+    given, orderings = orderings, np.asarray(orderings)
+    if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
+        # Among names NumPy would make a text of NaN.
+        orderings = np.asarray(given, dtype=object)
+    if orderings.ndim != 2 or orderings.size == 0:
+        raise ValueError(
+            "orderings must have the shape (n_samples, n_places), with one row and one place at "
+            f"least, got {orderings.shape}."
+        )
+    return orderings
+
+
+def _check_classes(classes):
+    classes = column_or_1d(classes)
+    if len(classes) == 0 or len(np.unique(classes)) < len(classes):
+        raise ValueError(f"classes must name at least one label, and each once, got {classes!r}.")
+    return classes

@@ -1,0 +1,136 @@
+"""Label-ranking files in the dresses in which they circulate."""
+
+import gzip
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklrank.datasets import load_label_ranking
+
+X = [[0.5, -1], [np.nan, 2.5], [3, 4]]
+POSITIONS = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]
+AS_ORDERINGS = [[2, 3, 1], [1, 2, 3], [3, 1, 2]]
+"""What the same numbers say as labels, best first."""
+
+NAMES = "A1,A2,L1,L2,L3\n0.5,-1,3,1,2\n?,2.5,1,2,3\n3,4,2,3,1\n"
+DRESSES = {
+    "names": NAMES,
+    "tabs": NAMES.replace(",", "\t"),
+    "semicolons": NAMES.replace(",", ";").replace("\n", "\r\n"),
+    "quoted": NAMES.replace("A1", '"A1"').replace("L2", "'L2'"),
+    "counted from 0": "A1,A2,L1,L2,L3\n0.5,-1,2,0,1\n,2.5,0,1,2\n\n3,4,1,2,0\n",
+    "three numbers": "3,2,3\n" + NAMES.partition("\n")[2],
+    "texts": "A1,A2,ranking\n0.5,-1,L2>L3>L1\n?,2.5,L1>L2>L3\n3,4,L3>L1>L2\n",
+    "texts and numbers": (
+        "A1,A2,ranking,L1,L2,L3\n0.5,-1,L2>L3>L1,2.0,0.0,1.0\n"
+        "?,2.5,L1>L2>L3,0.0,1.0,2.0\n3,4,L3>L1>L2,1.0,2.0,0.0\n"
+    ),
+    "xarff": (
+        "% A remark.\n@RELATION 'a; b'\n\n@ATTRIBUTE A1 numeric\n@attribute\t'A2' REAL\n"
+        "@attribute L RANKING {L1, L2, L3}\n@DATA\n0.5, -1, L2>L3>L1\n?,2.5,'L1>L2>L3'\n"
+        "3,4,L3 > L1 > L2\n"
+    ),
+    "xarff, ranking first": (
+        "@relation r\n@attribute L ranking {L1,L2,L3}\n@attribute A1 numeric\n"
+        "@attribute A2 real\n@data\nL2>L3>L1,0.5,-1\nL1>L2>L3,?,2.5\nL3>L1>L2,3,4\n"
+    ),
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(text):
+        path = tmp_path / "data.txt"
+        path.write_bytes(text.encode())
+        return path
+
+    return write_file
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("orderings", [False, True])
+def test_all_dresses_say_the_same(write, dress, orderings):
+    bunch = load_label_ranking(write(DRESSES[dress]), orderings=orderings)
+    assert_array_equal(bunch.data, X)
+    assert_array_equal(bunch.target, AS_ORDERINGS if orderings else POSITIONS)
+    assert bunch.data.dtype == bunch.target.dtype == np.float64
+    assert bunch.feature_names == ["A1", "A2"]
+    assert bunch.target_names == ["L1", "L2", "L3"]
+
+
+@pytest.mark.parametrize("labels", [-3, ["L1", "L2", "L3"]])
+def test_labels_told(write, labels):
+    data, target = load_label_ranking(write(NAMES), labels=labels, return_X_y=True)
+    assert_array_equal(data, X)
+    assert_array_equal(target, POSITIONS)
+
+
+def test_labels_in_front_or_in_another_order(write):
+    path = write("a,b,x\n2,1,0.5\n1,2,0.7\n")
+    bunch = load_label_ranking(path, labels=2)
+    assert_array_equal(bunch.target, [[2, 1], [1, 2]])
+    assert_array_equal(bunch.data, [[0.5], [0.7]])
+    assert_array_equal(load_label_ranking(path, labels=["b", "a"]).target, [[1, 2], [2, 1]])
+
+
+def test_told_labels_go_before_texts(write):
+    bunch = load_label_ranking(write("A1,ranking,a,b\n1,9,1,0\n"), labels=["a", "b"])
+    assert_array_equal(bunch.target, [[2, 1]])
+    assert bunch.feature_names == ["A1", "ranking"]
+
+
+def test_incomplete_and_partial_rankings(write):
+    expected = [[3, 1, 1], [np.nan, 1, 2], [np.nan, np.nan, np.nan]]
+    numbers = load_label_ranking(write("A1,L1,L2,L3\n0,9,4,4\n0,?,1,3\n0,,,\n"))
+    assert_array_equal(numbers.target, expected)
+    texts = load_label_ranking(write("A1,ranking\n0,b=c>a\n0,b>c\n0,?\n"))
+    assert_array_equal(texts.target, expected)
+    assert texts.target_names == ["a", "b", "c"]
+
+
+def test_orderings_by_name(write):
+    bunch = load_label_ranking(
+        write("x,L1,L2,L3\n0,pop,jazz,art\n0,art,pop,jazz\n"), orderings=True
+    )
+    assert bunch.target_names == ["art", "jazz", "pop"]
+    assert_array_equal(bunch.target, [[3, 2, 1], [1, 3, 2]])
+
+
+def test_gzip_and_encoding(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(gzip.compress(NAMES.encode()))
+    assert_array_equal(load_label_ranking(str(path)).target, POSITIONS)
+    path.write_bytes("Größe,L1,L2\n1,1,2\n".encode("latin-1"))
+    assert load_label_ranking(path, encoding="latin-1").feature_names == ["Größe"]
+    with pytest.raises(ValueError, match="not encoded in 'utf-8'"):
+        load_label_ranking(path)
+
+
+@pytest.mark.parametrize(
+    "text, parameters, problem",
+    [
+        ("", {}, "is empty"),
+        ("A,B,C,D\n1,2,3,4\n", {}, "labels is None, and .* has neither columns L1"),
+        (NAMES, {"labels": 5}, "labels must be a number from 1 to 4"),
+        (NAMES, {"labels": 0}, "labels must be a number"),
+        (NAMES, {"labels": 1}, "labels must be two columns or more"),
+        (NAMES, {"labels": "L1"}, "labels must be an integer or names of columns"),
+        (NAMES, {"labels": ["L1", "L9"]}, "labels must be an integer or names of columns"),
+        (NAMES, {"labels": ["L1", "L1"]}, "labels must be two columns or more, each once"),
+        (NAMES + "1,2,3\n", {}, "data.txt, line 5: 3 values for 5 columns"),
+        (NAMES + "1,red,1,2,3\n", {}, "line 5: column 'A2' must be a number, got 'red'"),
+        (NAMES + "1,2,1,first,3\n", {}, "line 5: column 'L2' must be a number, got 'first'"),
+        (NAMES + "1,2,1,1,3\n", {"orderings": True}, "line 5: with orderings=True every row"),
+        (NAMES + "1,2,1,?,3\n", {"orderings": True}, "line 5: with orderings=True every row"),
+        ("A,A,L1,L2\n", {}, "first line must name each column once"),
+        ("A1,ranking,a,b\n1,a>c,1,2\n", {}, "line 2: 'a>c' is no ranking of the labels"),
+        ("A1,ranking,a,b\n1,a>a,1,2\n", {}, "line 2: 'a>a' is no ranking of the labels"),
+        ("A1,ranking,a,b\n1,a=b,1,2\n", {"orderings": True}, "line 2: with orderings=True"),
+        ("@relation r\n@attribute A1 real\n", {}, "ends without an @data line"),
+        ("@relation r\nA1 real\n@data\n", {}, "line 2: expected @attribute or @data"),
+    ],
+)
+def test_files_that_cannot_be_read(write, text, parameters, problem):
+    with pytest.raises(ValueError, match=problem):
+        load_label_ranking(write(text), **parameters)

@@ -1,0 +1,252 @@
+"""The sparse oracle keeps what it promises; labels hidden and tied; measures of noise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kendalltau
+
+from sklrank.datasets import (
+    alpha_inconsistency,
+    beta_tau_gap,
+    hide_labels,
+    make_sparse_label_ranking,
+    tie_labels,
+)
+
+NOISES = ["none", "gaussian", "mallows", "plackett-luce"]
+
+incomplete_partial = hnp.arrays(
+    float, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.sampled_from([1, 2, 3, 4])
+).flatmap(lambda Y: hnp.arrays(bool, Y.shape).map(lambda missing: np.where(missing, np.nan, Y)))
+
+
+def places(row):
+    """Position of each label: 1 plus the number of labels before it, one by one."""
+    return [np.nan if np.isnan(p) else 1 + sum(q < p for q in row) for p in row]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_shapes_and_seed(noise):
+    def make(seed):
+        return make_sparse_label_ranking(
+            200, 30, 6, n_informative=4, noise=noise, survival=0.8, tie_probability=0.2,
+            random_state=seed, return_clean=True,
+        )  # fmt: skip
+
+    X, Y, Y_clean, scores = make(0)
+    assert X.shape == (200, 30) and X.dtype == np.float64
+    assert set(np.unique(X)) == {0, 1}
+    assert X.mean() == pytest.approx(0.5, abs=0.03)
+    assert Y.shape == Y_clean.shape == scores.shape == (200, 6)
+    assert Y.dtype == Y_clean.dtype == scores.dtype == np.float64
+    assert_array_equal(Y, [places(row) for row in Y])
+    assert np.isnan(Y).mean() == pytest.approx(0.2, abs=0.04)
+    assert any(len(set(row[row > 0])) < (row > 0).sum() for row in Y)
+    for first, second in zip(make(0), (X, Y, Y_clean, scores)):
+        assert_array_equal(first, second)
+    assert not np.array_equal(make(1)[0], X)
+    assert len(make_sparse_label_ranking(5, random_state=0)) == 2
+
+
+def test_clean_rankings_follow_the_scores():
+    _, Y, Y_clean, scores = make_sparse_label_ranking(500, random_state=0, return_clean=True)
+    assert_array_equal(Y, Y_clean)
+    assert_array_equal(Y, [places(-row) for row in scores])
+    assert scores.min() >= 0.25 and scores.max() <= 0.75
+
+
+def test_ties_in_scores_go_to_the_smaller_label():
+    _, Y, _, scores = make_sparse_label_ranking(
+        50, 3, 5, n_informative=1, random_state=0, return_clean=True
+    )
+    assert set(np.unique(scores)) == {0.25, 0.75}
+    for positions, row in zip(Y, scores):
+        assert_array_equal(np.argsort(positions), sorted(range(5), key=lambda j: (-row[j], j)))
+
+
+@pytest.mark.parametrize("n_informative", [1, 4, 20])
+def test_scores_depend_on_the_informative_features_only(n_informative):
+    X, _, _, scores = make_sparse_label_ranking(
+        300, 20, 3, n_informative=n_informative, random_state=0, return_clean=True
+    )
+    weights = np.linalg.lstsq(np.column_stack([X, np.ones(300)]), scores, rcond=None)[0]
+    assert_allclose(weights[-1], 0.25)
+    assert_array_equal((weights[:-1] > 1e-9).sum(axis=0), n_informative)
+    assert_allclose(weights[:-1].sum(axis=0), 0.5)
+    assert np.abs(weights[:-1][weights[:-1] < 1e-9]).max(initial=0) < 1e-12
+
+
+def test_one_seed_one_problem():
+    """Noise, survival and ties change neither the features nor the noiseless rankings."""
+    reference = make_sparse_label_ranking(100, random_state=3, return_clean=True)
+    for noise in NOISES:
+        X, Y, Y_clean, scores = make_sparse_label_ranking(
+            100, noise=noise, survival=0.5, tie_probability=0.5, random_state=3, return_clean=True
+        )
+        assert_array_equal(X, reference[0])
+        assert_array_equal(Y_clean, reference[2])
+        assert_array_equal(scores, reference[3])
+        assert not np.array_equal(Y, Y_clean)
+
+
+@pytest.mark.parametrize(
+    "noise, parameter, from_much_to_none",
+    [
+        ("gaussian", "scale", [0.3, 0.05, 0.005, 0]),
+        ("plackett-luce", "scale", [0.3, 0.05, 0.005, 0]),
+        ("mallows", "theta", [0, 1.0, 3.0, np.inf]),
+    ],
+)
+def test_noise_levels(noise, parameter, from_much_to_none):
+    alphas, betas = [], []
+    for level in from_much_to_none:
+        _, Y, Y_clean, _ = make_sparse_label_ranking(
+            2000, noise=noise, **{parameter: level}, random_state=0, return_clean=True
+        )
+        assert_array_equal(np.sort(Y, axis=1), np.tile(np.arange(1, 6), (2000, 1)))
+        alphas.append(alpha_inconsistency(Y_clean, Y))
+        betas.append(beta_tau_gap(Y_clean, Y))
+    assert alphas == sorted(alphas, reverse=True) and alphas[-1] == 0
+    assert betas == sorted(betas) and betas[-1] == 1
+
+
+@pytest.mark.parametrize("theta", [0.6, 1.0, 4.4])
+def test_mallows_noise_is_as_large_as_theory_says(theta):
+    _, Y, Y_clean, _ = make_sparse_label_ranking(
+        20_000, 20, noise="mallows", theta=theta, random_state=0, return_clean=True
+    )
+    phi, i = np.exp(-theta), np.arange(1, 6)
+    alpha = 1 - 1 / np.prod((1 - phi**i) / (1 - phi))
+    distance = (phi / (1 - phi) - i * phi**i / (1 - phi**i)).sum()
+    assert alpha_inconsistency(Y_clean, Y) == pytest.approx(alpha, abs=0.015)
+    assert beta_tau_gap(Y_clean, Y) == pytest.approx(1 - 2 * distance / 10, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    "parameters, problem",
+    [
+        ({"n_samples": 0}, "n_samples"),
+        ({"n_features": 0}, "n_features"),
+        ({"n_labels": 1}, "n_labels"),
+        ({"n_informative": 101}, "n_informative"),
+        ({"n_informative": 0}, "n_informative"),
+        ({"noise": "uniform"}, "noise must be one of .*got 'uniform'"),
+        ({"scale": -1}, "scale"),
+        ({"scale": np.inf}, "scale must be finite"),
+        ({"noise": "mallows", "theta": -1}, "theta"),
+        ({"survival": 1.1}, "^survival must be a probability"),
+        ({"survival": [1, 1]}, r"^survival must .* shape \(50, 5\), got \(2,\)"),
+        ({"tie_probability": -0.1}, "^tie_probability must be a probability"),
+        ({"tie_probability": [0] * 5}, r"^tie_probability must .* \(50, 4\), got \(5,\)"),
+    ],
+)
+def test_wrong_parameters(parameters, problem):
+    with pytest.raises(ValueError, match=problem):
+        make_sparse_label_ranking(**{"n_samples": 50, **parameters})
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match="n_informative"):
+        make_sparse_label_ranking(n_informative=2.5)
+
+
+# --- labels hidden and tied
+
+
+@given(incomplete_partial, st.integers(0, 99))
+def test_hidden_labels(Y, seed):
+    hidden = hide_labels(Y, 0.5, random_state=seed)
+    kept = hide_labels(Y, 0.5, keep_positions=True, random_state=seed)
+    assert_array_equal(kept[~np.isnan(kept)], Y[~np.isnan(kept)])
+    assert_array_equal(hidden, [places(row) for row in kept])
+    assert_array_equal(hide_labels(Y, 1), [places(row) for row in Y])
+    assert np.isnan(hide_labels(Y, 0)).all()
+    fewer = hide_labels(Y, 0.3, random_state=seed)
+    assert (np.isnan(fewer) | ~np.isnan(hidden)).all()
+
+
+def test_survival_by_label_and_by_row():
+    Y = np.tile([2, 3, 1], (5000, 1))
+    by_label = hide_labels(Y, [0.2, 1, 0.7], random_state=0)
+    assert_allclose((~np.isnan(by_label)).mean(axis=0), [0.2, 1, 0.7], atol=0.03)
+    by_row = np.zeros((5000, 3))
+    by_row[::2] = 1
+    assert_array_equal(np.isnan(hide_labels(Y, by_row)), by_row == 0)
+
+
+@given(incomplete_partial, st.integers(0, 99))
+def test_tied_labels_are_neighbours(Y, seed):
+    tied = tie_labels(Y, 0.5, random_state=seed)
+    assert_array_equal(tied, [places(row) for row in tied])
+    assert_array_equal(np.isnan(tied), np.isnan(Y))
+    with np.errstate(invalid="ignore"):
+        for i in range(Y.shape[1]):
+            for j in range(Y.shape[1]):  # no pair turned round, and no tie undone
+                assert not ((Y[:, i] <= Y[:, j]) & (tied[:, i] > tied[:, j])).any()
+    assert_array_equal(tie_labels(Y, 0), [places(row) for row in Y])
+    assert np.isin(tie_labels(Y, 1)[~np.isnan(Y)], 1).all()
+
+
+def test_chosen_partition():
+    """The example of the paper: e > b > d > a > c cut into [1, 2] [3] [4, 5]."""
+    Y = [[4, 2, 5, 3, 1]]
+    assert_array_equal(tie_labels(Y, [1, 0, 0, 1]), [[4, 1, 4, 3, 1]])
+
+
+def test_frequency_of_cuts():
+    tied = tie_labels(np.tile([1, 2, 3, 4], (5000, 1)), [0.1, 0.5, 0.9], random_state=0)
+    joined = tied[:, 1:] == tied[:, :-1]
+    assert_allclose(joined.mean(axis=0), [0.1, 0.5, 0.9], atol=0.03)
+
+
+@pytest.mark.parametrize("transform", [hide_labels, tie_labels])
+def test_wrong_positions(transform):
+    with pytest.raises(ValueError, match="Y must hold positions"):
+        transform([1, 2, 3])
+    with pytest.raises(ValueError, match="Y contains infinity"):
+        transform([[1, np.inf]])
+    with pytest.raises(ValueError, match="must be a probability"):
+        transform([[1, 2]], np.nan)
+
+
+# --- measures of noise
+
+
+def test_measures_on_complete_rankings():
+    rng = np.random.default_rng(0)
+    clean, noisy = (np.argsort(rng.random((200, 4)), axis=1) + 1 for _ in range(2))
+    alpha = np.mean([list(p) != list(q) for p, q in zip(clean, noisy)])
+    beta = np.mean([kendalltau(p, q).statistic for p, q in zip(clean, noisy)])
+    assert alpha_inconsistency(clean, noisy) == pytest.approx(alpha)
+    assert beta_tau_gap(clean, noisy) == pytest.approx(beta)
+    assert beta_tau_gap(clean, -clean) == -1
+
+
+@given(incomplete_partial, st.integers(0, 99))
+def test_measures_pair_by_pair(Y, seed):
+    other = np.random.default_rng(seed).permuted(Y, axis=1)
+    changed, taus = [], []
+    for p, q in zip(Y, other):
+        ranked = [j for j in range(len(p)) if not np.isnan(p[j] + q[j])]
+        signs = [
+            (np.sign(p[i] - p[j]), np.sign(q[i] - q[j])) for i in ranked for j in ranked if j < i
+        ]
+        changed.append(any(a != b for a, b in signs))
+        taus += [np.mean([a * b for a, b in signs])] if signs else []
+    assert alpha_inconsistency(Y, other) == pytest.approx(np.mean(changed))
+    if taus:
+        assert beta_tau_gap(Y, other) == pytest.approx(np.mean(taus))
+    else:
+        with pytest.raises(ValueError, match="no row with two labels"):
+            beta_tau_gap(Y, other)
+
+
+@pytest.mark.parametrize("measure", [alpha_inconsistency, beta_tau_gap])
+def test_wrong_shapes(measure):
+    with pytest.raises(ValueError, match=r"Y_noisy must have the shape of Y_clean, \(1, 2\)"):
+        measure([[1, 2]], [[1, 2, 3]])
+    with pytest.raises(ValueError, match="Y_clean must hold"):
+        measure([1, 2], [[1, 2]])

@@ -1,0 +1,132 @@
+"""Orderings and positions are inverse to each other, and never mixed up silently."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from sklrank.label_ranking import orderings_from_positions, positions_from_orderings
+
+
+@st.composite
+def incomplete_orderings(draw):
+    """Labels 0, 1, ... of which each row lists some; and their number."""
+    n_labels = draw(st.integers(1, 7))
+    rows = draw(
+        st.lists(
+            st.permutations(range(n_labels)).flatmap(
+                lambda p: st.integers(0, n_labels).map(lambda n: p[:n] + [np.nan] * (n_labels - n))
+            ),
+            min_size=1,
+            max_size=5,
+        )
+    )
+    return np.array(rows, dtype=float), n_labels
+
+
+@given(incomplete_orderings())
+def test_inverse_of_each_other(case):
+    orderings, n_labels = case
+    positions = positions_from_orderings(orderings, classes=range(n_labels))
+    assert positions.dtype == np.float64
+    assert_array_equal(orderings_from_positions(positions), orderings)
+    again = positions_from_orderings(
+        orderings_from_positions(positions), classes=np.arange(n_labels)
+    )
+    assert_array_equal(again, positions)
+
+
+@given(incomplete_orderings())
+def test_the_position_of_a_label_is_where_it_is_listed(case):
+    orderings, n_labels = case
+    positions = positions_from_orderings(orderings, classes=range(n_labels))
+    for ordering, row in zip(orderings.tolist(), positions):
+        for label in range(n_labels):
+            if label in ordering:
+                assert row[label] == ordering.index(label) + 1
+            else:
+                assert np.isnan(row[label])
+
+
+@pytest.mark.parametrize("first", [0, 1, 10])
+def test_labels_counted_from_anywhere(first):
+    orderings = np.array([[2, 0, 1], [0, 1, 2]]) + first
+    assert_array_equal(positions_from_orderings(orderings), [[2, 3, 1], [1, 2, 3]])
+
+
+def test_names_and_their_order():
+    orderings = [["pop", "jazz", "rock"], ["rock", "pop", None]]
+    by_name = positions_from_orderings(orderings)  # jazz, pop, rock
+    assert_array_equal(by_name, [[2, 1, 3], [np.nan, 2, 1]])
+    classes = ["rock", "pop", "jazz"]
+    positions = positions_from_orderings(orderings, classes=classes)
+    assert_array_equal(positions, by_name[:, [2, 1, 0]])
+    assert orderings_from_positions(positions, classes=classes).tolist() == orderings
+
+
+def test_nan_among_names_is_no_name():
+    positions = positions_from_orderings([["b", np.nan], ["a", "b"]])
+    assert_array_equal(positions, [[np.nan, 1], [1, 2]])
+
+
+def test_best_labels_only():
+    positions = positions_from_orderings([[4, 1], [0, 4]], classes=range(5))
+    assert_array_equal(positions, [[np.nan, 2, np.nan, np.nan, 1], [1, np.nan, np.nan, np.nan, 2]])
+
+
+def test_nothing_ranked():
+    nothing = [[np.nan, np.nan]]
+    assert np.isnan(positions_from_orderings(nothing, classes=["a", "b", "c"])).all()
+    assert orderings_from_positions(nothing, classes=["a", "b"]).tolist() == [[None, None]]
+
+
+def test_types():
+    assert orderings_from_positions([[2, 1]]).dtype.kind == "i"
+    assert orderings_from_positions([[2, 1]], classes=["a", "b"]).dtype.kind == "U"
+    assert orderings_from_positions([[2, np.nan]]).dtype == np.float64
+    assert orderings_from_positions([[np.nan, 1]], classes=["a", "b"]).tolist() == [["b", None]]
+
+
+def test_only_the_order_of_positions_counts():
+    assert_array_equal(orderings_from_positions([[0.5, -3, 100]]), [[1, 0, 2]])
+
+
+def test_ties():
+    positions = [[1, 2, 3], [2, 1, 1]]
+    with pytest.raises(ValueError, match="positions has ties, first in row 1: .*ties='first'"):
+        orderings_from_positions(positions)
+    assert_array_equal(orderings_from_positions(positions, ties="first"), [[0, 1, 2], [1, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    "orderings, classes, problem",
+    [
+        ([[0, 1, 1], [0, 1, 2]], None, "orderings lists a label twice in row 0"),
+        ([[0, 1], [0, 0]], None, "orderings lists a label twice in row 1"),
+        ([[0, 1], [0, 3]], [0, 1, 2], "orderings lists 3.* in row 1, which is not in classes"),
+        ([[0, np.nan, 1]], [0, 1], "orderings must list the ranked labels first: row 0"),
+        ([[0, 1, np.nan]], None, "orderings has 3 places but only 2 different.*classes"),
+        ([0, 1], None, "orderings must have the shape"),
+        ([], None, "orderings must have the shape"),
+        ([[0, 1]], [0, 0], "classes must name .* each once"),
+    ],
+)
+def test_wrong_orderings(orderings, classes, problem):
+    with pytest.raises(ValueError, match=problem):
+        positions_from_orderings(orderings, classes=classes)
+
+
+@pytest.mark.parametrize(
+    "parameters, problem",
+    [
+        ({"positions": [1, 2]}, "positions must hold positions of shape"),
+        ({"positions": [[1, np.inf]]}, "positions contains infinity"),
+        ({"positions": [[1, 2]], "classes": ["a"]}, "classes must name the 2 columns.* got 1"),
+        ({"positions": [[1, 2]], "classes": ["a", "a"]}, "classes must name .* each once"),
+        ({"positions": [[1, 2]], "ties": "random"}, "ties must be one of .*got 'random'"),
+    ],
+)
+def test_wrong_positions(parameters, problem):
+    with pytest.raises(ValueError, match=problem):
+        orderings_from_positions(**parameters)
