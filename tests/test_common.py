@@ -1,9 +1,12 @@
 """Every public estimator through scikit-learn's checks, in each configuration that differs."""
 
 import pytest
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
@@ -22,6 +25,12 @@ ESTIMATORS = [
     AdaOLMR(recommended_learners(), n_estimators=22, max_features=None),
     AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()], n_estimators=4),
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
+    LabelwiseRanker(ExtraTreesRegressor(5, random_state=0)),
+    LabelwiseRanker(Ridge(), multi_output=False, incomplete="relative"),
+    LabelwiseRanker(),
+    PairwiseRanker(LogisticRegression()),
+    PairwiseRanker(RandomForestClassifier(5, random_state=0), voting="soft"),
+    PairwiseRanker(),
     OnlineBMR(n_estimators=10),
     OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
     TopKBBM(n_estimators=10),

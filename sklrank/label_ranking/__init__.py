@@ -9,8 +9,22 @@ NaN is a label that is not ranked, equal numbers are tied labels. Texts and file
 
 Both are permutations of the same numbers, so nothing complains when one is taken for the other;
 :func:`positions_from_orderings` and :func:`orderings_from_positions` turn one into the other.
+
+Rankings are taken apart into targets that any regressor or classifier learns, and what they predict
+is put together again:
+
+- :class:`LabelwiseRanker`: the position of each label, by regression; then sort.
+- :class:`PairwiseRanker`: which of two labels comes first, by classification; then vote. It learns
+  from incomplete and partial rankings too.
 """
 
+from sklrank.label_ranking._labelwise import LabelwiseRanker
+from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._positions import orderings_from_positions, positions_from_orderings
 
-__all__ = ["orderings_from_positions", "positions_from_orderings"]
+__all__ = [
+    "LabelwiseRanker",
+    "PairwiseRanker",
+    "orderings_from_positions",
+    "positions_from_orderings",
+]

@@ -1,0 +1,146 @@
+"""What the label rankers share: targets that are rankings, and models fitted in parallel."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import check_array, get_tags
+from sklearn.utils.parallel import Parallel
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklrank._sklearn import HasMethods, Interval
+from sklrank.base import LabelRankerMixin
+from sklrank.metrics import kendall_tau_score
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["LabelRanker"]
+
+
+class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base of the rankers that learn rankings through other estimators.
+
+    A subclass says which estimator it takes by default (`_default_estimator`) and defines
+    `_label_scores(X)`.
+    """
+
+    _parameter_constraints: dict = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    @abstractmethod
+    def _default_estimator(self):
+        """The estimator to use where none is given."""
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The position of each label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples, n_labels)
+            1 is best; every row is a permutation.
+        """
+        return self.predict_ranks(X)
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Score the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Higher ranks earlier.
+        """
+        return self._label_scores(X)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean Kendall tau between the rankings of the rows and those predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels; NaN: not ranked.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            From -1 to 1, see :func:`~sklrank.metrics.kendall_tau_score`.
+        """
+        return kendall_tau_score(y, self.predict(X), sample_weight=sample_weight)
+
+    def _template(self):
+        return self._default_estimator() if self.estimator is None else self.estimator
+
+    def _check_rows(self, X, *, reset):
+        tags = get_tags(self).input_tags
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=["csr", "csc"] if tags.sparse else False,
+            dtype=None if sparse.issparse(X) else "numeric",
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+
+    def _check_rankings(self, y, n_samples):
+        """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        y = check_array(
+            y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
+        )
+        if y.ndim != 2:
+            raise ValueError(
+                "y must hold rankings, the positions of the labels, of shape (n_samples, "
+                f"n_labels); got the shape {y.shape}. Reshape y: y.reshape(-1, 1) is one label"
+            )
+        if len(y) != n_samples:
+            raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
+        if np.isnan(y).all():
+            raise ValueError("y ranks no label in any row: all entries are NaN")
+        return y
+
+    def _in_parallel(self, calls):
+        return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
+
+    def _fitted_rows(self, X):
+        check_is_fitted(self)
+        return self._check_rows(X, reset=False)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_template = get_tags(self._template()).input_tags
+        tags.input_tags.sparse = of_template.sparse
+        tags.input_tags.allow_nan = of_template.allow_nan
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags

@@ -1,0 +1,294 @@
+"""LabelwiseRanker and PairwiseRanker: against slow statements, and as a user meets them."""
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(120, 4))
+UTILITY = X @ RANDOM.normal(size=(4, 5)) + 0.3 * RANDOM.normal(size=(120, 5))
+Y = np.argsort(np.argsort(-UTILITY, axis=1), axis=1) + 1
+INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
+TIED = np.ceil(Y / 2)
+RANKERS = {
+    "labelwise": LabelwiseRanker(DecisionTreeRegressor(max_depth=4, random_state=0)),
+    "labelwise, one each": LabelwiseRanker(Ridge(), multi_output=False),
+    "labelwise, relative": LabelwiseRanker(Ridge(), incomplete="relative"),
+    "labelwise, default": LabelwiseRanker(random_state=0),
+    "pairwise": PairwiseRanker(LogisticRegression()),
+    "pairwise, jointly": PairwiseRanker(DecisionTreeClassifier(max_depth=4, random_state=0)),
+    "pairwise, soft": PairwiseRanker(GaussianNB(), voting="soft"),
+    "pairwise, default": PairwiseRanker(random_state=0),
+}
+
+
+@pytest.fixture(params=RANKERS)
+def ranker(request):
+    return clone(RANKERS[request.param])
+
+
+def tau(a, b):
+    """Concordant less discordant pairs, over all of them, of two rankings without ties."""
+    pairs = list(combinations(range(len(a)), 2))
+    return sum(np.sign((a[i] - a[j]) * (b[i] - b[j])) for i, j in pairs) / len(pairs)
+
+
+# -- Against slow statements.
+
+
+def test_labelwise_is_one_regression_on_each_position():
+    ranker = LabelwiseRanker(LinearRegression()).fit(X, Y)
+    scores = np.column_stack([LinearRegression().fit(X, Y[:, l] / 5).predict(X) for l in range(5)])
+    assert_allclose(ranker.decision_function(X), -scores, atol=1e-12)
+    orders = [sorted(range(5), key=list(row).__getitem__) for row in scores]
+    expected = [[order.index(l) + 1 for l in range(5)] for order in orders]
+    assert_array_equal(ranker.predict(X), expected)
+    assert len(ranker.estimators_) == 1
+    one_each = LabelwiseRanker(LinearRegression(), multi_output=False).fit(X, Y)
+    assert len(one_each.estimators_) == 5
+    assert_array_equal(one_each.predict(X), expected)
+
+
+def test_only_the_order_of_the_positions_counts():
+    """Equal ones share the mean of their places."""
+    ranker = LabelwiseRanker(LinearRegression())
+    expected = ranker.fit(X, Y).decision_function(X)
+    assert_allclose(clone(ranker).fit(X, np.exp(Y) - 7).decision_function(X), expected)
+    shared = np.array([[1.5, 1.5, 3.5, 3.5, 5.0]])[0][Y - 1]
+    tied = clone(ranker).fit(X, TIED).decision_function(X)
+    assert_allclose(tied, -LinearRegression().fit(X, shared / 5).predict(X), atol=1e-12)
+
+
+def test_labelwise_learns_relative_positions_of_incomplete_rankings():
+    """Place among the labels ranked in a row over one more than their number."""
+    ranker = LabelwiseRanker(Ridge(), incomplete="relative").fit(X, INCOMPLETE)
+    for label in range(5):
+        rows = [i for i in range(len(X)) if not np.isnan(INCOMPLETE[i, label])]
+        target = []
+        for i in rows:
+            ranked = INCOMPLETE[i][~np.isnan(INCOMPLETE[i])]
+            target.append(np.sum(ranked <= INCOMPLETE[i, label]) / (len(ranked) + 1))
+        expected = Ridge().fit(X[rows], target).predict(X)
+        assert_allclose(ranker.decision_function(X)[:, label], -expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])
+@pytest.mark.parametrize("voting", ["copeland", "soft"])
+def test_pairs_vote(Y, voting):
+    """A classifier for each pair, from the rows that order it; Copeland, ties by the soft votes."""
+    ranker = PairwiseRanker(LogisticRegression(), voting=voting).fit(X, Y)
+    wins, soft = np.zeros((len(X), 5)), np.zeros((len(X), 5))
+    for a, b in combinations(range(5), 2):
+        rows = [i for i in range(len(X)) if Y[i, a] < Y[i, b] or Y[i, a] > Y[i, b]]
+        model = LogisticRegression().fit(X[rows], Y[rows, a] < Y[rows, b])
+        p = model.predict_proba(X)[:, 1]
+        soft[:, a] += p
+        soft[:, b] += 1 - p
+        wins[np.arange(len(X)), np.where(p > 0.5, a, b)] += 1
+    for row, ranks in enumerate(ranker.predict(X)):
+        keys = list(-soft[row]) if voting == "soft" else list(zip(-wins[row], -soft[row]))
+        order = sorted(range(5), key=keys.__getitem__)
+        assert [order.index(l) + 1 for l in range(5)] == ranks.tolist()
+
+
+def test_one_model_of_all_pairs():
+    """Where the estimator takes many outputs, the rankings are complete, and none is tied."""
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    jointly = PairwiseRanker(tree).fit(X, Y)
+    assert len(jointly.estimators_) == 1
+    pairs = list(combinations(range(5), 2))
+    assert_array_equal(jointly.pairs_, pairs)
+    indicators = np.column_stack([Y[:, a] < Y[:, b] for a, b in pairs])
+    chances = [p[:, 1] for p in clone(tree).fit(X, indicators).predict_proba(X)]
+    assert_allclose(jointly._chances(X), np.column_stack(chances))
+    for incomplete in (INCOMPLETE, TIED):
+        assert len(PairwiseRanker(tree).fit(X, incomplete).estimators_) == 10
+    assert len(PairwiseRanker(tree, multi_output=False).fit(X, Y).estimators_) == 10
+
+
+def test_pairs_that_are_never_seen_or_always_alike():
+    """Half a vote each; the vote of the outcome seen; without a model."""
+    Y = np.array([[1, 2, np.nan, 4]] * 60 + [[2, 1, np.nan, 4]] * 60)
+    ranker = PairwiseRanker(LogisticRegression()).fit(X, Y)
+    assert ranker.frequencies_.tolist() == [0.5, 0.5, 1.0, 0.5, 1.0, 0.5]
+    assert [model is None for model in ranker.estimators_] == [False] + [True] * 5
+    ranks = ranker.predict(X)
+    # One of the first two, then label 2 (three times half a vote) beside the other.
+    assert set(ranks[:, 3]) == {4}
+    assert_array_equal(np.sort(ranks, axis=1), np.tile([1, 2, 3, 4], (120, 1)))
+    nothing = PairwiseRanker(LogisticRegression()).fit(X, np.tile([3, 1, 2], (120, 1)))
+    assert_array_equal(nothing.predict(X), np.tile([3, 1, 2], (120, 1)))
+
+
+class OnlyPredicts(ClassifierMixin, BaseEstimator):
+    """A classifier without probabilities and margins."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.mean_ = X[y == self.classes_[-1]].mean(axis=0) - X[y == self.classes_[0]].mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X @ self.mean_ > 0).astype(int)]
+
+
+@pytest.mark.parametrize("weak", [LinearSVC(), Perceptron(), OnlyPredicts(), DummyClassifier()])
+def test_any_classifier(weak):
+    ranker = PairwiseRanker(weak).fit(X, Y)
+    assert_array_equal(np.sort(ranker.predict(X), axis=1), np.tile(np.arange(1, 6), (120, 1)))
+    assert np.isfinite(ranker.decision_function(X)).all()
+
+
+def test_degrades_gracefully():
+    """Half of the labels missing: better than labelwise on the few complete rows."""
+    random = np.random.RandomState(1)
+    holes = np.where(random.uniform(size=Y.shape) < 0.5, np.nan, Y)
+    complete = ~np.isnan(holes).any(axis=1)
+    utility = X @ np.linalg.lstsq(X, UTILITY, rcond=None)[0]
+    truth = np.argsort(np.argsort(-utility, axis=1), axis=1) + 1
+    pairwise = PairwiseRanker(LogisticRegression()).fit(X, holes).score(X, truth)
+    few = LabelwiseRanker(Ridge()).fit(X[complete], holes[complete]).score(X, truth)
+    assert pairwise > 0.8 > few
+
+
+# -- As a user meets them.
+
+
+def test_learns(ranker):
+    """Far better than chance on rows not seen; the score is the mean tau."""
+    ranker.fit(X[:80], Y[:80])
+    ranks = ranker.predict(X[80:])
+    assert_array_equal(np.sort(ranks, axis=1), np.tile(np.arange(1, 6), (40, 1)))
+    expected = np.mean([tau(a, b) for a, b in zip(Y[80:], ranks)])
+    assert ranker.score(X[80:], Y[80:]) == pytest.approx(expected)
+    assert expected > 0.3
+    weight = np.arange(40.0)
+    weighted = np.average([tau(a, b) for a, b in zip(Y[80:], ranks)], weights=weight)
+    assert ranker.score(X[80:], Y[80:], sample_weight=weight) == pytest.approx(weighted)
+
+
+def test_rankings_agree_with_the_scores(ranker):
+    ranker.fit(X, Y)
+    scores = ranker.decision_function(X)
+    assert_array_equal(ranker.predict_ranks(X), ranker.predict(X))
+    top = ranker.predict_topk(X, 2)
+    for row in range(len(X)):
+        order = sorted(range(5), key=lambda l: (-scores[row, l], l))
+        assert order[:2] == top[row].tolist()
+        assert [order.index(l) + 1 for l in range(5)] == ranker.predict(X)[row].tolist()
+
+
+def test_rows_stand_alone_and_models_repeat(ranker):
+    first, second = clone(ranker).fit(X, Y), clone(ranker).fit(X, Y)
+    scores = first.decision_function(X)
+    assert_array_equal(scores, second.decision_function(X))
+    assert_allclose(first.decision_function(X[5:6])[0], scores[5], atol=1e-12)
+    assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), scores)
+    threads = clone(ranker).set_params(n_jobs=2).fit(X, Y)
+    # Threads of a forest add up its trees in any order.
+    assert_allclose(threads.decision_function(X), scores, atol=1e-12)
+    assert_array_equal(threads.predict(X), first.predict(X))
+
+
+@pytest.mark.parametrize("name", ["labelwise, one each", "pairwise"])
+def test_labels_can_be_permuted(name):
+    """Columns of y in another order: the same ranks in that order."""
+    order = np.array([3, 0, 4, 2, 1])
+    ranks = clone(RANKERS[name]).fit(X, Y).predict(X)
+    assert_array_equal(clone(RANKERS[name]).fit(X, Y[:, order]).predict(X), ranks[:, order])
+
+
+def test_sparse_rows_where_the_estimator_takes_them():
+    some = sparse.csr_array(np.where(X > 0.5, X, 0.0))
+    for ranker in (LabelwiseRanker(Ridge()), PairwiseRanker(LogisticRegression())):
+        dense = clone(ranker).fit(some.toarray(), INCOMPLETE if "Pair" in str(ranker) else Y)
+        ranker.fit(some, INCOMPLETE if "Pair" in str(ranker) else Y)
+        assert (ranker.predict(some) == dense.predict(some.toarray())).mean() > 0.99
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        PairwiseRanker(GaussianNB()).fit(some, Y)
+
+
+def test_missing_values_where_the_estimator_takes_them():
+    holes = np.where(X > 1.5, np.nan, X)
+    forest = RandomForestClassifier(10, random_state=0)
+    assert PairwiseRanker(forest).fit(holes, Y).predict(holes).shape == Y.shape
+    with pytest.raises(ValueError, match="NaN"):
+        PairwiseRanker(LogisticRegression()).fit(holes, Y)
+
+
+def test_at_home_in_scikit_learn():
+    """Pipelines, searches by tau, cross-validation, data frames with names."""
+    pipeline = make_pipeline(StandardScaler(), LabelwiseRanker(Ridge()))
+    grid = {"labelwiseranker__estimator__alpha": [1e-3, 1e3]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, Y)
+    assert search.best_params_["labelwiseranker__estimator__alpha"] == 1e-3
+    assert cross_val_score(PairwiseRanker(LogisticRegression()), X, INCOMPLETE, cv=3).min() > 0.5
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    ranker = LabelwiseRanker(Ridge()).fit(frame, pd.DataFrame(Y))
+    assert ranker.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.predict(frame[["b", "a", "c", "d"]])
+
+
+def test_one_label():
+    """There is one ranking only."""
+    for ranker in (LabelwiseRanker(Ridge()), PairwiseRanker(LogisticRegression())):
+        assert_array_equal(ranker.fit(X, Y[:, :1]).predict(X), np.ones((120, 1)))
+
+
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+@pytest.mark.parametrize(
+    "y, message",
+    [
+        (None, "requires y to be passed"),
+        (Y[:, 0], "Reshape y"),
+        (Y[:50], "y has 50 rows and X has 120"),
+        (np.where(Y == 1, np.inf, Y), "infinity"),
+        (Y * np.nan, "ranks no label"),
+        (Y.astype(str), None),
+    ],
+)
+def test_bad_rankings(make, y, message, fingerprint):
+    ranker = make(DecisionTreeRegressor() if make is LabelwiseRanker else GaussianNB()).fit(X, Y)
+    before = pickle.dumps(ranker)
+    if message is None:
+        ranker.fit(X, y)  # strings of numbers are numbers
+        return
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X[:, :3], y)
+    assert pickle.dumps(ranker) == before
+    with pytest.raises(NotFittedError):
+        make().predict(X)
+
+
+def test_labelwise_and_incomplete_rankings():
+    ranker = LabelwiseRanker(Ridge())
+    with pytest.raises(ValueError, match="use PairwiseRanker"):
+        ranker.fit(X, INCOMPLETE)
+    never = INCOMPLETE.copy()
+    never[:, 2] = np.nan
+    with pytest.raises(ValueError, match=r"labels \[2\] in no row"):
+        ranker.set_params(incomplete="relative").fit(X, never)
+    with pytest.raises(ValueError, match="multi_output=True"):
+        ranker.set_params(multi_output=True).fit(X, INCOMPLETE)
+    with pytest.raises(ValueError, match="multi_output=True"):
+        PairwiseRanker(DecisionTreeClassifier(), multi_output=True).fit(X, INCOMPLETE)
+    assert not hasattr(ranker, "classes_")
