@@ -1,0 +1,61 @@
+"""Fit the models of a label ranker on the workers of a dask cluster.
+
+Any ranker that has one model a label or a pair hands them to joblib, and joblib to dask where it is
+told so. The cluster here is two processes of this machine; `Client("address:port")` is another one.
+The model is the same wherever it was fitted.
+
+Run:  pip install "dask[distributed]" && python examples/label_ranking_on_dask.py
+"""
+
+import time
+
+import joblib
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from sklrank.datasets import make_sparse_label_ranking
+from sklrank.label_ranking import PairwiseRanker
+
+
+def timed_fit(X, Y):
+    ranker = PairwiseRanker(
+        RandomForestClassifier(100, max_features=1 / 3, random_state=0), multi_output=False
+    )
+    start = time.perf_counter()
+    return ranker.fit(X, Y), time.perf_counter() - start
+
+
+def main():
+    from distributed import Client, LocalCluster
+
+    X, Y, Y_clean, _ = make_sparse_label_ranking(
+        3000,
+        30,
+        6,
+        n_informative=4,
+        noise="mallows",
+        theta=2.0,
+        survival=0.7,
+        random_state=0,
+        return_clean=True,
+    )
+    X, Y, X_new, Y_new = X[:2000], Y[:2000], X[2000:], Y_clean[2000:]
+    here, seconds_here = timed_fit(X, Y)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+        joblib.parallel_config(backend="dask", wait_for_workers_timeout=60),
+    ):
+        there, seconds_there = timed_fit(X, Y)
+    print(
+        f"{len(here.pairs_)} pairs, each with a forest, from rankings that lack 30 % of the labels"
+    )
+    print(f"{'':<20}{'seconds':>10}{'tau on new rows':>18}")
+    print(f"{'one process':<20}{seconds_here:>10.2f}{here.score(X_new, Y_new):>18.3f}")
+    print(f"{'two dask workers':<20}{seconds_there:>10.2f}{there.score(X_new, Y_new):>18.3f}")
+    same = np.array_equal(here.decision_function(X_new), there.decision_function(X_new))
+    print("the same scores:", same)
+
+
+if __name__ == "__main__":
+    main()
