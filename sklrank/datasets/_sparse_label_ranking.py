@@ -26,6 +26,7 @@ def make_sparse_label_ranking(
     n_labels: int = 5,
     *,
     n_informative: int = 10,
+    shared_features: bool = False,
     noise: str = "none",
     scale: float = 0.05,
     theta: float = 1.0,
@@ -37,8 +38,8 @@ def make_sparse_label_ranking(
     r"""Generate label rankings of binary features, few of which matter.
 
     The features are independent fair coins. The score of a label depends on `n_informative`
-    features :math:`S_j`, which each label draws for itself together with their weights, uniform
-    on (0, 1):
+    features :math:`S_j`, which each label draws for itself (or all labels together) and weighs by
+    numbers uniform on (0, 1):
 
     .. math:: m_j(x) = \frac14 + \frac12 \cdot
               \frac{\sum_{i \in S_j} w_{ji} x_i}{\sum_{i \in S_j} w_{ji}} \in [1/4, 3/4].
@@ -61,6 +62,10 @@ def make_sparse_label_ranking(
 
     n_informative : int, default=10
         Number of features on which the score of each label depends, from 1 to `n_features`.
+
+    shared_features : bool, default=False
+        Whether all labels depend on the same features. If so, trees can learn the rankings to the
+        last: there are ``2**n_informative`` cells of equal rankings.
 
     noise : {"none", "gaussian", "mallows", "plackett-luce"}, default="none"
         - "gaussian": the ranking by :math:`m(x) + \xi`, with independent normal :math:`\xi_j` of
@@ -151,7 +156,8 @@ def make_sparse_label_ranking(
     X = rng.randint(2, size=(n_samples, n_features), dtype=np.int8).astype(np.float64)
     scores = np.empty((n_samples, n_labels))
     for j in range(n_labels):
-        informative = rng.choice(n_features, n_informative, replace=False)
+        if j == 0 or not shared_features:
+            informative = rng.choice(n_features, n_informative, replace=False)
         weights = 1 - rng.random_sample(n_informative)  # never 0
         scores[:, j] = X[:, informative] @ (weights / weights.sum())
     # Sums of weights that should be 1 may be a rounding above.

@@ -79,6 +79,21 @@ def test_scores_depend_on_the_informative_features_only(n_informative):
     assert np.abs(weights[:-1][weights[:-1] < 1e-9]).max(initial=0) < 1e-12
 
 
+def test_labels_may_share_their_features():
+    """Then rows that agree on them have the same scores, whatever the other features."""
+    X, _, _, scores = make_sparse_label_ranking(
+        400, 12, n_informative=3, shared_features=True, random_state=0, return_clean=True
+    )
+    weights = np.linalg.lstsq(np.column_stack([X, np.ones(400)]), scores, rcond=None)[0][:-1]
+    matters = np.flatnonzero((weights > 1e-9).all(axis=1))
+    assert_array_equal(matters, np.flatnonzero((weights > 1e-9).any(axis=1)))
+    assert len(matters) == 3
+    assert len(np.unique(scores.round(9), axis=0)) == 8
+    cells = np.unique(X[:, matters], axis=0, return_inverse=True)[1].ravel()
+    for cell in range(8):
+        assert np.ptp(scores[cells == cell], axis=0).max() < 1e-12
+
+
 def test_one_seed_one_problem():
     """Noise, survival and ties change neither the features nor the noiseless rankings."""
     reference = make_sparse_label_ranking(100, random_state=3, return_clean=True)
