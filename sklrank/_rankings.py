@@ -19,12 +19,29 @@ __all__ = [
 
 def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray:
     """Check positions `(n_samples, n_labels)`, float64; where `complete`, neither NaN nor ties."""
-    if np.ndim(Y) != 2:
-        raise ValueError(
-            f"{name} must hold positions of shape (n_samples, n_labels), got {np.ndim(Y)} "
-            "dimension(s)."
+    try:
+        Y = check_array(
+            Y,
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite=False,
+            input_name=name,
         )
-    Y = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name=name)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of positions, one per label: {error}") from error
+    if Y.ndim != 2:
+        raise ValueError(
+            f"{name} must hold positions of shape (n_samples, n_labels), got {Y.shape}: one row of "
+            "positions per sample; put brackets around a single ranking."
+        )
+    bad = np.argwhere(np.isinf(Y))
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        raise ValueError(
+            f"{name} must be finite, or NaN for a label that is not ranked; got {Y[where]} at "
+            f"{where}."
+        )
     if complete:
         # NaN is neither smaller nor larger than anything: the test catches it, too.
         wrong = np.isnan(Y[:, 0]) | ~(np.diff(np.sort(Y, axis=1), axis=1) > 0).all(axis=1)

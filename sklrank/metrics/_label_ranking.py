@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from sklrank.metrics._pair_counts import count_pairs
-from sklrank.metrics._positions import check_positions, ranked_in_both
+from sklrank.metrics._positions import check_two_rankings, ranked_in_both
 from sklrank.metrics._rows import evaluate_rows
 
 
@@ -311,7 +311,7 @@ RANKING_METRICS = {
 
 def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):
     """Take `values_of(true, pred)` of the rows and average."""
-    true, pred = check_positions(y_true, y_pred)
+    true, pred = check_two_rankings(y_true, y_pred)
     return evaluate_rows(
         lambda rows: values_of(true[rows], pred[rows]),
         true.shape,

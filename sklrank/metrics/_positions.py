@@ -1,10 +1,11 @@
 """The two arrays that metrics of label rankings start from: true and predicted positions."""
 
 import numpy as np
-from sklearn.utils import check_array
+
+from sklrank._rankings import check_positions
 
 
-def check_positions(y_true, y_pred):
+def check_two_rankings(y_true, y_pred):
     """Check two rankings of the same labels in every row.
 
     Parameters
@@ -22,7 +23,7 @@ def check_positions(y_true, y_pred):
     ValueError
         If the two differ in shape or hold values that are no positions.
     """
-    true, pred = _check_one(y_true, "y_true"), _check_one(y_pred, "y_pred")
+    true, pred = check_positions(y_true, "y_true"), check_positions(y_pred, "y_pred")
     if len(true) != len(pred):
         raise ValueError(
             f"y_true has {len(true)} rows and y_pred has {len(pred)}: both need one row per sample."
@@ -52,30 +53,3 @@ def ranked_in_both(true, pred):
     """
     ranked = ~(np.isnan(true) | np.isnan(pred))
     return np.where(ranked, true, np.inf), np.where(ranked, pred, np.inf), ranked.sum(axis=1)
-
-
-def _check_one(y, name):
-    try:
-        y = check_array(
-            y,
-            dtype=np.float64,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_all_finite=False,
-            input_name=name,
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of positions, one per label: {error}") from error
-    if y.ndim != 2:
-        raise ValueError(
-            f"{name} must be of shape (n_samples, n_labels), got {y.shape}: one row of positions "
-            "per sample; put brackets around a single ranking."
-        )
-    bad = np.argwhere(np.isinf(y))
-    if len(bad):
-        where = tuple(bad[0].tolist())
-        raise ValueError(
-            f"{name} must hold positions, got {y[where]} at {where}: NaN marks a label that is "
-            "not ranked."
-        )
-    return y

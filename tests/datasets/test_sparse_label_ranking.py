@@ -221,7 +221,7 @@ def test_frequency_of_cuts():
 def test_wrong_positions(transform):
     with pytest.raises(ValueError, match="Y must hold positions"):
         transform([1, 2, 3])
-    with pytest.raises(ValueError, match="Y contains infinity"):
+    with pytest.raises(ValueError, match="Y must be finite, or NaN"):
         transform([[1, np.inf]])
     with pytest.raises(ValueError, match="must be a probability"):
         transform([[1, 2]], np.nan)

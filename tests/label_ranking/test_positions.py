@@ -121,7 +121,7 @@ def test_wrong_orderings(orderings, classes, problem):
     "parameters, problem",
     [
         ({"positions": [1, 2]}, "positions must hold positions of shape"),
-        ({"positions": [[1, np.inf]]}, "positions contains infinity"),
+        ({"positions": [[1, np.inf]]}, "positions must be finite"),
         ({"positions": [[1, 2]], "classes": ["a"]}, "classes must name the 2 columns.* got 1"),
         ({"positions": [[1, 2]], "classes": ["a", "a"]}, "classes must name .* each once"),
         ({"positions": [[1, 2]], "ties": "random"}, "ties must be one of .*got 'random'"),
