@@ -11,6 +11,8 @@ from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import (
     HoeffdingTreeClassifier,
+    HonestForestRegressor,
+    HonestTreeRegressor,
     LevelSplitsRegressor,
 )
 
@@ -22,6 +24,11 @@ ESTIMATORS = [
     LevelSplitsRegressor(),
     LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),
     LevelSplitsRegressor(max_depth=6, min_samples_leaf=3, max_bins=None),
+    HonestTreeRegressor(),
+    HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8),
+    HonestForestRegressor(n_estimators=5),
+    HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
+    HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
     OnlineLogisticRegression(),
     OnlineLogisticRegression(multi_class="ovr", alpha=1e-4, max_features=0.9),
     OnlineRidgeClassifier(),
