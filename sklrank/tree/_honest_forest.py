@@ -34,9 +34,10 @@ class HonestForestRegressor(HonestRegressor):
         Whether each cell has a split of its own (algorithm 10, :class:`HonestTreeRegressor`), or
         the cells of a level share one (algorithm 9, :class:`LevelSplitsRegressor`). The latter find
         few features that matter among very many.
-    max_samples : int, float or None, default=0.5
+    max_samples : int, float or None, default=0.8
         Rows s that a tree draws: a number, a share of them, or None for all. Less makes the trees
-        differ more and costs less.
+        differ more and costs less. Trees that are not honest, and try all features, are all the
+        same without subsampling.
     max_depth : int or None, default=None
         Greatest depth of the trees. None: no limit.
     min_samples_leaf : int, default=1
@@ -109,7 +110,7 @@ class HonestForestRegressor(HonestRegressor):
         n_estimators=100,
         *,
         splits="breiman",
-        max_samples=0.5,
+        max_samples=0.8,
         max_depth=None,
         min_samples_leaf=1,
         max_features=None,

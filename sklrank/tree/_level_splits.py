@@ -39,7 +39,7 @@ class LevelSplitsRegressor(HonestRegressor):
     the smaller threshold. A cell is split if that leaves rows on both sides (`min_samples_leaf`);
     otherwise it stays whole, and the next levels may split it. The tree is grown until no split
     lowers the error. Where a few features matter, a level finds one of them by the evidence of
-    all rows together.
+    all rows together. A level costs one visit to each row and feature, however many its cells.
 
     A 0/1 feature has one threshold; other features have one between any two neighbouring values,
     or between quantiles of them (`max_bins`).
@@ -173,7 +173,7 @@ class LevelSplitsRegressor(HonestRegressor):
         n_features = len(steps.first) - 1
         tried = draw_columns(self.max_features, n_features, random_state)
         rounding = ROUNDING * partition.error_left
-        for features in tried, np.setdiff1d(np.arange(n_features), tried):
+        for features in tried, np.setdiff1d(np.arange(n_features, dtype=np.intp), tried):
             gains = partition.gains(steps, features)
             best = gains.max(initial=0.0)
             if best > rounding:
