@@ -9,13 +9,26 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
-from sklrank.tree import HoeffdingTreeClassifier
+from sklrank.tree import (
+    HoeffdingTreeClassifier,
+    HonestForestRegressor,
+    HonestTreeRegressor,
+    LevelSplitsRegressor,
+)
 
 ESTIMATORS = [
     HoeffdingTreeClassifier(),
     HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5, criterion="gini"),
     HoeffdingTreeClassifier(leaf_prediction="nb", weight_count="effective", max_depth=3),
     HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_features=2, max_leaves=4),
+    LevelSplitsRegressor(),
+    LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),
+    LevelSplitsRegressor(max_depth=6, min_samples_leaf=3, max_bins=None),
+    HonestTreeRegressor(),
+    HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8),
+    HonestForestRegressor(n_estimators=5),
+    HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
+    HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
     OnlineLogisticRegression(),
     OnlineLogisticRegression(multi_class="ovr", alpha=1e-4, max_features=0.9),
     OnlineRidgeClassifier(),

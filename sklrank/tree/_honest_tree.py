@@ -1,0 +1,160 @@
+"""HonestTreeRegressor: scikit-learn's regression tree, with leaves filled by other rows."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.tree import DecisionTreeRegressor
+
+from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor, draw_halves
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["HonestTreeRegressor"]
+
+
+class HonestTreeRegressor(HonestRegressor):
+    r"""A regression tree whose leaves are filled by rows that did not choose its splits.
+
+    Algorithm 10 of [1]_: each cell A is split by the feature and threshold that lower its own mean
+    squared error (equation 10) most, as in CART; `DecisionTreeRegressor` grows it. In an honest
+    tree [2]_ one half of the rows, drawn at random, chooses the splits, and a leaf predicts the
+    mean of the rows of the other half in it. That is an unbiased estimate of the mean target in the
+    cell: the noise of the rows that shaped the cell does not enter.
+
+    A leaf without a row of that half (fewer than `min_samples_leaf`) predicts the mean of the
+    nearest cell above it that has them.
+
+    Parameters
+    ----------
+    max_depth : int or None, default=None
+        Greatest depth. None: until the cells are pure or too small to be split.
+    min_samples_leaf : int, default=1
+        Rows of each half that a leaf must have to predict their mean.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features tried at a split: a number, a share of them, or all.
+    honest : bool, default=True
+        Whether one half of the rows chooses the splits and the other half fills the leaves. False:
+        all rows do both, the tree is a `DecisionTreeRegressor`.
+    random_state : int, RandomState instance or None, default=None
+        Draws the halves and the features, and permutes the features at each split.
+
+    Attributes
+    ----------
+    estimator_ : DecisionTreeRegressor
+        The fitted tree, of the rows that choose the splits. Its own predictions are not honest.
+    values_ : ndarray of shape (n_nodes, n_outputs)
+        The prediction of each node of `estimator_`.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each feature in the squared error that the splits take away from the rows that
+        choose them; zeros where there are no splits.
+    n_outputs_ : int
+        Number of targets.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had string ones.
+
+    See Also
+    --------
+    LevelSplitsRegressor : All cells of a level share a split.
+    HonestForestRegressor : The mean of many such trees.
+
+    References
+    ----------
+    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
+       regression", ICML 2022, appendix D.
+    .. [2] S. Wager and S. Athey, "Estimation and inference of heterogeneous treatment effects using
+       random forests", JASA 113, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.tree import HonestTreeRegressor
+    >>> X = np.random.RandomState(0).randint(2, size=(500, 3))
+    >>> y = np.where(X[:, 0] == 1, X[:, 1], 2)
+    >>> tree = HonestTreeRegressor(random_state=0).fit(X, y)
+    >>> tree.predict([[0, 0, 0], [1, 0, 0], [1, 1, 0]])
+    array([2., 0., 1.])
+    """
+
+    _dtype = np.float32
+
+    def __init__(
+        self,
+        *,
+        max_depth=None,
+        min_samples_leaf=1,
+        max_features=None,
+        honest=True,
+        random_state=None,
+    ):
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.honest = honest
+        self.random_state = random_state
+
+    def apply(self, X: ArrayLike) -> np.ndarray:
+        """The leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Rows of `values_`.
+        """
+        return self.estimator_.apply(self._fitted_rows(X))
+
+    def _fit(self, X, y, random_state):
+        halves = draw_halves(len(X), self.honest, random_state)
+        # Of a single row there are no halves; the tree needs one.
+        rows = halves.structure if len(halves.structure) else halves.estimation
+        self.estimator_ = DecisionTreeRegressor(
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self._n_features_tried(X.shape[1]),
+            random_state=random_state.randint(LARGEST_SEED),
+        ).fit(X[rows], y[rows])
+        self.values_ = (
+            honest_values(
+                self.estimator_, X[halves.estimation], y[halves.estimation], self.min_samples_leaf
+            )
+            if self.honest
+            else self.estimator_.tree_.value[:, :, 0]
+        )
+        self.feature_importances_ = self.estimator_.feature_importances_
+
+    def _n_features_tried(self, n_features):
+        # One setting serves every data set, as for the other trees.
+        if isinstance(self.max_features, Integral):
+            return min(self.max_features, n_features)
+        return self.max_features
+
+    def _predict(self, X):
+        return self.values_[self.estimator_.apply(X)]
+
+
+def honest_values(tree, X, y, least: int):
+    """Mean targets `(n_nodes, n_outputs)` of rows that a tree has not seen.
+
+    A node with fewer than `least` of them takes the value of its parent.
+    """
+    cells = tree.decision_path(X).T
+    counts = np.asarray(cells.sum(axis=1)).reshape(-1, 1)
+    values = (cells @ y) / np.maximum(counts, 1)
+    parents = np.zeros(len(values), dtype=np.intp)
+    for children in tree.tree_.children_left, tree.tree_.children_right:
+        inner = np.flatnonzero(children >= 0)
+        parents[children[inner]] = inner
+    # Parents come before their children. The root keeps what it has.
+    for node in np.flatnonzero(counts[1:] < least) + 1:
+        values[node] = values[parents[node]]
+    return values

@@ -1,0 +1,196 @@
+"""HonestTreeRegressor and HonestForestRegressor: what fills the leaves, and means of trees."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeRegressor
+
+from sklrank.tree import HonestForestRegressor, HonestTreeRegressor, LevelSplitsRegressor
+from sklrank.tree._honest_regressor import draw_halves
+
+X, y = make_friedman1(400, random_state=0)
+Y = np.column_stack([y, y**2, -X[:, 5]])
+SPLITS = ["breiman", "level"]
+
+
+def slow_values(tree, X, Y, least):
+    """Each node by its own: the rows under it, or what its parent has."""
+    inner = tree.tree_
+    values = np.empty((inner.node_count, Y.shape[1]))
+
+    def fill(node, rows, inherited):
+        enough = len(rows) >= least or node == 0
+        values[node] = Y[rows].mean(axis=0) if enough else inherited
+        left, right = inner.children_left[node], inner.children_right[node]
+        if left >= 0:
+            goes_left = X[rows, inner.feature[node]] <= inner.threshold[node]
+            fill(left, rows[goes_left], values[node])
+            fill(right, rows[~goes_left], values[node])
+
+    fill(0, np.arange(len(X)), None)
+    return values
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 2**16),
+    n_samples=st.integers(1, 60),
+    n_outputs=st.integers(1, 3),
+    least=st.integers(1, 4),
+    max_features=st.sampled_from([None, 1, 0.5, "sqrt", 100]),
+)
+def test_honest_values(seed, n_samples, n_outputs, least, max_features):
+    rows, targets = X[:n_samples].astype(np.float32), Y[:n_samples, :n_outputs]
+    honest = HonestTreeRegressor(
+        min_samples_leaf=least, max_features=max_features, random_state=seed
+    ).fit(rows, targets)
+    structure, estimation = draw_halves(n_samples, True, np.random.RandomState(seed))
+    assert abs(len(structure) - len(estimation)) <= 1
+    assert_array_equal(np.sort(np.concatenate([structure, estimation])), np.arange(n_samples))
+    expected = slow_values(honest.estimator_, rows[estimation], targets[estimation], least)
+    assert_allclose(honest.values_, expected, atol=1e-10)
+    predicted = honest.predict(rows).reshape(n_samples, -1)
+    assert_array_equal(predicted, honest.values_[honest.apply(rows)])
+
+
+def test_without_honesty_it_is_the_tree_of_scikit_learn():
+    tree = HonestTreeRegressor(honest=False, max_depth=5, random_state=0).fit(X, Y)
+    seed = tree.estimator_.random_state
+    theirs = DecisionTreeRegressor(max_depth=5, random_state=seed).fit(X, Y)
+    assert_allclose(tree.predict(X), theirs.predict(X))
+    assert_allclose(tree.feature_importances_, theirs.feature_importances_)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_second_half_moves_values_and_nothing_else(seed):
+    tree = HonestTreeRegressor(random_state=seed)
+    before = clone(tree).fit(X, Y)
+    structure, estimation = draw_halves(len(X), True, np.random.RandomState(seed))
+    moved = Y.copy()
+    moved[estimation] = moved[estimation] ** 2
+    after = clone(tree).fit(X, moved)
+    assert_array_equal(after.apply(X), before.apply(X))
+    assert_array_equal(after.estimator_.tree_.threshold, before.estimator_.tree_.threshold)
+    assert not np.allclose(after.values_, before.values_)
+    # A first half that is shifted makes the same splits, and does not enter the values.
+    moved = Y.copy()
+    moved[structure] += 64.0
+    after = HonestTreeRegressor(max_depth=3, random_state=seed).fit(X, moved)
+    before = HonestTreeRegressor(max_depth=3, random_state=seed).fit(X, Y)
+    assert_array_equal(after.apply(X), before.apply(X))
+    assert_array_equal(after.values_, before.values_)
+
+
+def test_leaves_without_rows_predict_what_is_above_them():
+    """The halves share no value of the one feature that the first half is split by."""
+    rng = np.random.RandomState(0)
+    structure, estimation = draw_halves(8, True, rng)
+    rows, targets = np.zeros((8, 1)), np.zeros(8)
+    rows[structure, 0] = targets[structure] = [0, 0, 1, 1]
+    targets[estimation] = [5, 6, 7, 8]  # all at x = 0
+    tree = HonestTreeRegressor(random_state=0).fit(rows, targets)
+    assert tree.estimator_.get_depth() == 1
+    assert_array_equal(tree.predict([[0], [1]]), [6.5, 6.5])
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_a_forest_is_the_mean_of_its_trees(splits):
+    forest = HonestForestRegressor(7, splits=splits, random_state=0).fit(X, Y)
+    kind = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}[splits]
+    assert [type(tree) for tree in forest.estimators_] == [kind] * 7
+    assert all(tree.honest for tree in forest.estimators_)
+    mean = np.mean([tree.predict(X) for tree in forest.estimators_], axis=0)
+    assert_allclose(forest.predict(X), mean, rtol=1e-12)
+    importances = np.mean([tree.feature_importances_ for tree in forest.estimators_], axis=0)
+    assert_allclose(forest.feature_importances_, importances)
+    assert_allclose(forest.feature_importances_.sum(), 1)
+    assert len({tree.random_state for tree in forest.estimators_}) == 7
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_subsamples_are_drawn_without_replacement(splits):
+    """Trees that are not honest, fully grown and given all rows know each of them."""
+    forest = HonestForestRegressor(3, splits=splits, honest=False, max_samples=None)
+    assert_allclose(forest.fit(X, y).predict(X), y, rtol=1e-6)
+    forest.set_params(max_samples=0.25, n_estimators=1)
+    exact = np.isclose(forest.fit(X, y).predict(X), y, rtol=1e-6)
+    assert exact.sum() == 100
+    assert np.isclose(forest.set_params(max_samples=30).fit(X, y).predict(X), y).sum() == 30
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_threads_seeds_and_pickles(splits):
+    forest = HonestForestRegressor(
+        6, splits=splits, max_features=0.5, max_depth=6, random_state=3
+    ).fit(X, Y)
+    threaded = clone(forest).set_params(n_jobs=2).fit(X, Y)
+    assert_array_equal(threaded.predict(X), forest.predict(X))
+    copy = pickle.loads(pickle.dumps(forest))
+    assert_array_equal(copy.predict(X), forest.predict(X))
+    generator = np.random.RandomState(3)
+    drawn = clone(forest).set_params(random_state=generator)
+    assert_array_equal(drawn.fit(X, Y).predict(X), forest.predict(X))
+    # A generator moves on, as in scikit-learn.
+    assert not np.array_equal(drawn.fit(X, Y).predict(X), forest.predict(X))
+
+
+def test_forests_generalise_better_than_trees():
+    train, test = slice(300), slice(300, None)
+    for splits, tree in [("breiman", HonestTreeRegressor), ("level", LevelSplitsRegressor)]:
+        alone = tree(honest=True, random_state=0).fit(X[train], y[train])
+        forest = HonestForestRegressor(50, splits=splits, max_samples=None, random_state=0)
+        gained = forest.fit(X[train], y[train]).score(X[test], y[test]) - alone.score(
+            X[test], y[test]
+        )
+        assert gained > 0.1
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_honest_leaves_are_unbiased(splits):
+    """Of pure noise: the leaf that the rows which chose the splits like best is an accident of
+    theirs, which the other half does not share."""
+    kind = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}[splits]
+    estimates = {True: [], False: []}
+    random = np.random.RandomState(0)
+    for seed in range(300):
+        rows, noise = random.randint(2, size=(80, 10)), random.normal(size=80)
+        for honest, found in estimates.items():
+            tree = kind(max_depth=2, honest=honest, random_state=seed).fit(rows, noise)
+            structure, _ = draw_halves(80, honest, np.random.RandomState(seed))
+            leaves = tree.apply(rows[structure])
+            best = max(np.unique(leaves), key=lambda leaf: noise[structure][leaves == leaf].mean())
+            found.append(tree.values_[best, 0])
+    standard_error = np.std(estimates[True]) / np.sqrt(300)
+    assert abs(np.mean(estimates[True])) < 3 * standard_error
+    assert np.mean(estimates[False]) > 0.3
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_one_row_and_constants(splits):
+    forest = HonestForestRegressor(3, splits=splits, random_state=0)
+    assert_allclose(forest.fit(X[:1], Y[:1]).predict(X[:2]), Y[[0, 0]])
+    assert_array_equal(forest.feature_importances_, 0)
+    assert_allclose(forest.fit(np.ones((9, 2)), np.full(9, 0.1)).predict([[1, 2]]), 0.1)
+
+
+def test_bad_input_leaves_the_model(fingerprint):
+    forest = HonestForestRegressor(2, random_state=0).fit(X, Y)
+    before = fingerprint(forest)
+    with pytest.raises(ValueError, match="X contains NaN"):
+        forest.fit(np.where(X > 0.9, np.nan, X), Y)
+    with pytest.raises(ValueError, match="max_samples=401 rows cannot be drawn"):
+        forest.set_params(max_samples=401).fit(X, Y)
+    forest.set_params(max_samples=0.8)
+    assert fingerprint(forest) == before
+    # Parameters that are set after the fit do not change how rows are read.
+    predicted = forest.predict(X)
+    assert_array_equal(forest.set_params(splits="level").predict(X), predicted)
+    with pytest.raises(NotFittedError):
+        HonestForestRegressor().feature_importances_  # noqa: B018

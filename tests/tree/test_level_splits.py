@@ -1,0 +1,272 @@
+"""LevelSplitsRegressor: against all splits tried one by one, and as a user meets it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
+
+from sklrank.label_ranking import LabelwiseRanker
+from sklrank.tree import LevelSplitsRegressor
+from sklrank.tree._honest_regressor import draw_halves
+from sklrank.tree._level_splits import candidate_steps, midpoints
+
+RANDOM = np.random.RandomState(0)
+X = np.column_stack([RANDOM.randint(2, size=(300, 6)), RANDOM.normal(size=(300, 2))])
+Y = np.column_stack([X[:, 0] + 2 * X[:, 1] * X[:, 6], X[:, 7] ** 2, X[:, 2] - X[:, 3]])
+Y += 0.1 * RANDOM.normal(size=Y.shape)
+
+
+def squared_error(Y, rows):
+    return ((Y[rows] - Y[rows].mean(axis=0)) ** 2).sum() if len(rows) else 0.0
+
+
+class SlowTree:
+    """Algorithm 9, one cell and one threshold after the other."""
+
+    def __init__(self, X, Y, structure, estimation, *, least=1, max_depth=None):
+        self.X, self.least = X, least
+        self.halves = structure, estimation
+        self.cells = [np.arange(len(X))]
+        self.splits, self.gains = [], []
+        while max_depth is None or len(self.splits) < max_depth:
+            gains = {
+                (j, t): sum(self.gain(Y, cell, j, t) for cell in self.cells)
+                for j in range(X.shape[1])
+                for t in (lambda v: (v[1:] + v[:-1]) / 2)(np.unique(X[:, j]))
+            }
+            error = sum(squared_error(Y, np.intersect1d(c, structure)) for c in self.cells)
+            best = max(gains.values(), default=0.0)
+            if not best > 1e-9 * error:
+                break
+            # The first of those that are best.
+            split = next(s for s, gain in gains.items() if gain >= best - 1e-9 * error)
+            self.cells = [part for cell in self.cells for part in self.parts(cell, *split)]
+            self.splits.append(split)
+            self.gains.append(best)
+        self.values = {
+            row: Y[np.intersect1d(cell, estimation)].mean(axis=0)
+            for cell in self.cells
+            for row in cell
+        }
+
+    def parts(self, cell, j, t):
+        sides = cell[self.X[cell, j] <= t], cell[self.X[cell, j] > t]
+        enough = all(
+            len(np.intersect1d(side, half)) >= self.least for side in sides for half in self.halves
+        )
+        return sides if enough else (cell,)
+
+    def gain(self, Y, cell, j, t):
+        structure = self.halves[0]
+        after = sum(
+            squared_error(Y, np.intersect1d(side, structure)) for side in self.parts(cell, j, t)
+        )
+        return squared_error(Y, np.intersect1d(cell, structure)) - after
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**16),
+    n_samples=st.integers(1, 25),
+    n_values=st.integers(1, 5),
+    n_outputs=st.integers(1, 3),
+    least=st.integers(1, 3),
+    max_depth=st.none() | st.integers(1, 3),
+    honest=st.booleans(),
+)
+def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth, honest):
+    random = np.random.RandomState(seed)
+    X = random.randint(n_values, size=(n_samples, 4)).astype(float)
+    Y = random.randint(4, size=(n_samples, n_outputs)).astype(float)
+    tree = LevelSplitsRegressor(
+        max_depth=max_depth, min_samples_leaf=least, honest=honest, random_state=seed
+    ).fit(X, Y)
+    halves = draw_halves(n_samples, honest, np.random.RandomState(seed))
+    slow = SlowTree(X, Y, *halves, least=least, max_depth=max_depth)
+    assert tree.splits_.tolist() == slow.splits
+    expected = np.array([slow.values[row] for row in range(n_samples)])
+    assert_allclose(tree.predict(X).reshape(expected.shape), expected, atol=1e-12)
+    importances = np.zeros(4)
+    for (feature, _), gain in zip(slow.splits, slow.gains):
+        importances[feature] += gain / sum(slow.gains)
+    assert_allclose(tree.feature_importances_, importances, atol=1e-9)
+    assert len(tree.values_) == len(slow.cells)
+
+
+def test_unseen_combinations_fall_into_the_cell_that_stayed_whole():
+    """No row has x = (0, 1), so the cell x_0 = 0 is not split by x_1, but by x_2 after it."""
+    X = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 1, 0]] * 2)
+    y = 100 * X[:, 0] + 10 * X[:, 1] + X[:, 2]
+    tree = LevelSplitsRegressor().fit(X, y)
+    assert tree.splits_["feature"].tolist() == [0, 1, 2]
+    assert_array_equal(tree.predict([[0, 1, 0], [0, 1, 1]]), [0, 1])
+
+
+def test_one_feature_is_split_as_by_any_tree():
+    x, y = X[:, 6:7], Y[:, 0]
+    level = LevelSplitsRegressor(max_depth=1, max_bins=None).fit(x, y)
+    assert_allclose(
+        level.predict(x), DecisionTreeRegressor(max_depth=1).fit(x, y).predict(x), rtol=1e-12
+    )
+
+
+def test_finds_the_features_that_matter_among_many():
+    random = np.random.RandomState(1)
+    X = random.randint(2, size=(2000, 1000))
+    y = X[:, 10] + 2.0 * X[:, 20] * X[:, 30]
+    tree = LevelSplitsRegressor(max_depth=3, honest=True, random_state=0).fit(X, y)
+    assert sorted(tree.splits_["feature"]) == [10, 20, 30]
+    assert_allclose(tree.predict(X), y, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_honest_values_come_from_the_second_half_only(seed):
+    tree = LevelSplitsRegressor(honest=True, max_depth=4, random_state=seed)
+    before = clone(tree).fit(X, Y)
+    structure, estimation = draw_halves(len(X), True, np.random.RandomState(seed))
+    # The second half moves the values and nothing else.
+    moved = Y.copy()
+    moved[estimation] = RANDOM.normal(size=(len(estimation), 3))
+    after = clone(tree).fit(X, moved)
+    assert_array_equal(after.splits_, before.splits_)
+    assert_array_equal(after.apply(X), before.apply(X))
+    leaves = before.apply(X[estimation])
+    for leaf, value in enumerate(after.values_):
+        assert_allclose(value, moved[estimation][leaves == leaf].mean(axis=0))
+    # The first half moves the splits; scaled, not even those, and never the values.
+    moved = Y.copy()
+    moved[structure] = 3 * moved[structure] - 2
+    after = clone(tree).fit(X, moved)
+    assert_array_equal(after.splits_["feature"], before.splits_["feature"])
+    assert_array_equal(after.values_, before.values_)
+
+
+def test_outputs_are_summed():
+    """The structure is common; where single trees have it too, they predict the same."""
+    copies = LevelSplitsRegressor(max_depth=5).fit(X, np.column_stack([Y[:, 0]] * 3))
+    alone = LevelSplitsRegressor(max_depth=5).fit(X, Y[:, 0])
+    assert_array_equal(copies.splits_, alone.splits_)
+    assert_array_equal(copies.predict(X), np.column_stack([alone.predict(X)] * 3))
+    for column in range(3):  # the one that has by far the most error decides
+        weights = np.where(np.arange(3) == column, 1.0, 1e-3)
+        joint = LevelSplitsRegressor(max_depth=2).fit(X, Y * weights)
+        alone = LevelSplitsRegressor(max_depth=2).fit(X, Y[:, column])
+        assert_array_equal(joint.splits_, alone.splits_)
+        assert_allclose(joint.predict(X)[:, column], alone.predict(X))
+
+
+def test_ties_go_to_the_first_feature_and_threshold():
+    x = np.array([0.0, 1.0, 2.0, 3.0])
+    y = np.array([0.0, 1.0, 1.0, 0.0])
+    tree = LevelSplitsRegressor(max_depth=1).fit(np.column_stack([0 * x, x, -x, x]), y)
+    assert tree.splits_.tolist() == [(1, 0.5)]
+
+
+def test_equal_columns_and_their_complements_make_no_difference():
+    random = np.random.RandomState(3)
+    X, y = random.randint(2, size=(500, 5)), random.normal(size=500)
+    tree = LevelSplitsRegressor().fit(X, y)
+    doubled = LevelSplitsRegressor().fit(np.column_stack([X, X, 1 - X]), y)
+    assert_array_equal(doubled.splits_, tree.splits_)
+    assert_array_equal(doubled.values_, tree.values_)
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_nothing_to_split(honest):
+    for rows, y in [
+        (np.ones((5, 2)), np.arange(5.0)),  # constant features
+        (X, np.full(len(X), 0.1)),  # a constant target
+        (X[:1], Y[:1]),  # one row
+    ]:
+        tree = LevelSplitsRegressor(honest=honest, random_state=0).fit(rows, y)
+        assert len(tree.splits_) == 0 and len(tree.values_) == 1
+        assert not tree.feature_importances_.any()
+        assert_array_equal(tree.apply(rows), 0)
+    assert_allclose(tree.predict(X[:2]), Y[[0, 0]])
+
+
+def test_the_tree_that_is_fully_grown_knows_its_rows():
+    tree = LevelSplitsRegressor(max_bins=None).fit(X, Y)
+    assert_allclose(tree.predict(X), Y, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_scale_of_targets_does_not_matter(scale):
+    tree = LevelSplitsRegressor(max_depth=5).fit(X, Y)
+    scaled = LevelSplitsRegressor(max_depth=5).fit(X, Y * scale)
+    assert_array_equal(scaled.splits_, tree.splits_)
+    assert_allclose(scaled.predict(X), tree.predict(X) * scale, rtol=1e-9)
+
+
+def test_quantiles_stand_for_many_values():
+    values = np.repeat(np.arange(100.0), np.arange(1, 101))[:, np.newaxis]
+    exact = candidate_steps(values, 100)
+    assert_array_equal(exact.thresholds, np.arange(99) + 0.5)
+    binned = candidate_steps(values, 10)
+    assert len(binned.thresholds) == 9
+    assert np.isin(binned.thresholds, exact.thresholds).all()
+    shares = [(values > t).mean() for t in binned.thresholds]
+    assert_allclose(shares, np.arange(9, 0, -1) / 10, atol=0.02)
+    for steps in exact, binned:
+        for step, threshold in enumerate(steps.thresholds):
+            passed = steps.rows[: steps.stops[step]]
+            assert_array_equal(np.sort(passed), np.flatnonzero(values[:, 0] <= threshold))
+
+
+def test_rare_values_are_not_lost_in_quantiles():
+    """Most rows have one value: still there is a threshold beside it."""
+    values = np.concatenate([np.zeros(10_000), np.arange(1.0, 21)])[:, np.newaxis]
+    steps = candidate_steps(values, 5)
+    assert_array_equal(steps.thresholds, [0.5])
+
+
+def test_midpoints_between_neighbouring_floats():
+    low = np.array([1.0, -1e308, 5e-324, 0.0])
+    high = np.array([np.nextafter(1, 2), 1e308, 1e-323, 5e-324])
+    middle = midpoints(low, high)
+    assert ((low <= middle) & (middle < high)).all()
+
+
+def test_drawn_features():
+    tree = LevelSplitsRegressor(max_features=1, max_depth=6, random_state=0).fit(X, Y)
+    again = LevelSplitsRegressor(max_features=1, max_depth=6, random_state=0).fit(X, Y)
+    assert_array_equal(tree.splits_, again.splits_)
+    assert len(np.unique(tree.splits_["feature"])) > 2
+    # Drawn features that lower nothing are no reason to stop.
+    useless = np.column_stack([np.zeros((300, 50)), X[:, :1]])
+    tree = LevelSplitsRegressor(max_features=1, random_state=0).fit(useless, X[:, 0])
+    assert tree.splits_["feature"].tolist() == [50]
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_pickle_and_memory_layout(fingerprint, honest):
+    tree = LevelSplitsRegressor(honest=honest, random_state=0).fit(X, Y)
+    copy = pickle.loads(pickle.dumps(tree))
+    assert fingerprint(copy) == fingerprint(tree)
+    assert_array_equal(copy.predict(np.asfortranarray(X)), tree.predict(X))
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    assert fingerprint(clone(tree).fit(frozen, Y)) == fingerprint(tree)
+
+
+def test_bad_input_leaves_the_model(fingerprint):
+    tree = LevelSplitsRegressor().fit(X, Y)
+    before = fingerprint(tree)
+    with pytest.raises(ValueError, match="X contains NaN"):
+        tree.fit(np.where(X > 1, np.nan, X), Y)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        tree.fit(X, np.where(Y > 1, np.nan, Y))
+    with pytest.raises(ValueError, match="'max_bins' parameter"):
+        LevelSplitsRegressor(max_bins=1).fit(X, Y)
+    assert fingerprint(tree) == before
+
+
+def test_ranks_labels():
+    positions = np.argsort(np.argsort(-Y, axis=1), axis=1) + 1
+    ranker = LabelwiseRanker(LevelSplitsRegressor(max_bins=None)).fit(X, positions)
+    assert_array_equal(ranker.predict(X), positions)
