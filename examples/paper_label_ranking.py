@@ -3,8 +3,8 @@
 Printed is the mean Kendall tau of the test rows in shuffled ten-fold cross-validation, mean and
 standard deviation over folds and repetitions, in per cent:
 
-- of the paper's models, trees (DT), trees of depth 5 (SDT) and random forests (RF), that learn
-  labelwise, as in the paper, and one-versus-one;
+- of the paper's models, trees (DT), shallow trees (SDT, depth 5 here: the paper does not tell) and
+  random forests (RF), that learn labelwise, as in the paper, and one-versus-one;
 - of `StackedRanker()`, the recommended configuration, which is the same on all sets and sees the
   training folds only;
 - the best figure that the paper's Tables 6 and 7 quote for any method. A set counts as reached if
