@@ -5,12 +5,14 @@ Other packages build on these too; an import that breaks in a new release is men
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _check_feature_names_in
 
 __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "_BaseComposition",
     "_check_feature_names_in",
     "_fit_context",
 ]

@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import (
@@ -44,6 +45,15 @@ ESTIMATORS = [
     PairwiseRanker(LogisticRegression()),
     PairwiseRanker(RandomForestClassifier(5, random_state=0), voting="soft"),
     PairwiseRanker(),
+    StackedRanker(
+        [
+            ("forest", LabelwiseRanker(ExtraTreesRegressor(5, random_state=0))),
+            ("logistic", PairwiseRanker(LogisticRegression())),
+        ]
+    ),
+    StackedRanker(),
+    RadialFeatures(n_components=20),
+    RadialFeatures(marginals="quantile"),
     OnlineBMR(n_estimators=10),
     OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
     TopKBBM(n_estimators=10),

@@ -16,15 +16,20 @@ is put together again:
 - :class:`LabelwiseRanker`: the position of each label, by regression; then sort.
 - :class:`PairwiseRanker`: which of two labels comes first, by classification; then vote. It learns
   from incomplete and partial rankings too.
+
+:class:`StackedRanker` combines such rankers, weighted by how they rank rows held out from them.
+With its defaults it is what to try first where time allows.
 """
 
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._positions import orderings_from_positions, positions_from_orderings
+from sklrank.label_ranking._stacked import StackedRanker
 
 __all__ = [
     "LabelwiseRanker",
     "PairwiseRanker",
+    "StackedRanker",
     "orderings_from_positions",
     "positions_from_orderings",
 ]

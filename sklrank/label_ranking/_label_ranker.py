@@ -97,6 +97,10 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
     def _template(self):
         return self._default_estimator() if self.estimator is None else self.estimator
 
+    def _templates(self):
+        """All estimators that the rows go to."""
+        return [self._template()]
+
     def _check_rows(self, X, *, reset):
         tags = get_tags(self).input_tags
         return validate_data(
@@ -137,9 +141,9 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        of_template = get_tags(self._template()).input_tags
-        tags.input_tags.sparse = of_template.sparse
-        tags.input_tags.allow_nan = of_template.allow_nan
+        of_templates = [get_tags(template).input_tags for template in self._templates()]
+        tags.input_tags.sparse = all(of_one.sparse for of_one in of_templates)
+        tags.input_tags.allow_nan = all(of_one.allow_nan for of_one in of_templates)
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False

@@ -1,0 +1,104 @@
+"""Radial features of standardised rows, whatever their number."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklrank._sklearn import Interval, StrOptions, _fit_context
+
+__all__ = ["RadialFeatures"]
+
+
+class RadialFeatures(TransformerMixin, BaseEstimator):
+    """Nyström features of a Gaussian kernel on standardised features.
+
+    A pipeline of scikit-learn's parts whose sizes never exceed the number of rows, for data sets
+    of any size: linear regression on as many features as rows is kernel regression.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        The kernel is exp(-scale d) where d is the mean over features of squared differences.
+    marginals : {"standard", "quantile"}, default="standard"
+        Whether features are standardised, or made normal by their quantiles.
+    n_components : int, default=500
+        Number of features, or the number of rows if that is less.
+    random_state : int, RandomState instance or None, default=None
+        Draws the rows that span the features.
+
+    Attributes
+    ----------
+    pipeline_ : Pipeline
+        The fitted transformers.
+    n_features_in_ : int
+        Number of features.
+    """
+
+    _parameter_constraints: dict = {
+        "scale": [Interval(Real, 0, None, closed="neither")],
+        "marginals": [StrOptions({"standard", "quantile"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, scale=1.0, *, marginals="standard", n_components=500, random_state=None):
+        self.scale = scale
+        self.marginals = marginals
+        self.n_components = n_components
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Draw the rows that span the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        X = validate_data(self, X)
+        n_rows, n_features = X.shape
+        if self.marginals == "quantile":
+            scaler = QuantileTransformer(
+                n_quantiles=min(100, n_rows),
+                output_distribution="normal",
+                random_state=self.random_state,
+            )
+        else:
+            scaler = StandardScaler()
+        radial = Nystroem(
+            gamma=self.scale / n_features,
+            n_components=min(self.n_components, n_rows),
+            random_state=self.random_state,
+        )
+        self.pipeline_ = make_pipeline(scaler, radial).fit(X)
+        return self
+
+    def transform(self, X):
+        """The features of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Features.
+        """
+        check_is_fitted(self)
+        return self.pipeline_.transform(validate_data(self, X, reset=False))
