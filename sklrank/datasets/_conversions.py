@@ -141,21 +141,24 @@ def label_ranking_from_regression(
            [2., 3., 1., 4.]])
     """
     X = check_array(X, dtype=np.float64, input_name="X")
-    deviation = X.std(axis=0)
-    labels = _choose_columns(labels, deviation, check_random_state(random_state))
-    Y = positions_from_scores((X[:, labels] - X[:, labels].mean(axis=0)) / deviation[labels])
+    low, high = X.min(axis=0), X.max(axis=0)
+    labels = _choose_columns(labels, high > low, check_random_state(random_state))
+    # Within [0, 1] first: neither tiny nor huge numbers have a deviation.
+    shares = X[:, labels] / 2 - low[labels] / 2
+    shares /= high[labels] / 2 - low[labels] / 2
+    Y = positions_from_scores((shares - shares.mean(axis=0)) / shares.std(axis=0))
     return np.delete(X, labels, axis=1), Y
 
 
-def _choose_columns(labels, deviation: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-    n_features = len(deviation)
+def _choose_columns(labels, varies: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    n_features = len(varies)
     if labels is None:
         labels = n_features // 2
         if labels < 2:
             raise ValueError(f"X must have four columns or more for labels=None, got {n_features}.")
     if isinstance(labels, Integral):
         check_scalar(labels, "labels", Integral, min_val=2, max_val=n_features - 1)
-        varying = np.flatnonzero(deviation > 0)
+        varying = np.flatnonzero(varies)
         if len(varying) < labels:
             raise ValueError(
                 f"labels={labels} of the columns of X cannot be drawn: only {len(varying)} are "
@@ -174,7 +177,7 @@ def _choose_columns(labels, deviation: np.ndarray, rng: np.random.RandomState) -
             f"labels must name two columns or more and leave one of the {n_features} as a "
             f"feature, got {labels!r}."
         )
-    if not (deviation[columns] > 0).all():
-        constant = columns[deviation[columns] == 0].tolist()
+    if not varies[columns].all():
+        constant = columns[~varies[columns]].tolist()
         raise ValueError(f"labels must not be constant columns, which have no order: {constant}.")
     return columns

@@ -274,9 +274,13 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
         for j, column in enumerate(columns):
             try:
                 values[i, j] = np.nan if texts[column] in _MISSING else float(texts[column])
+                if np.isinf(values[i, j]):
+                    raise ValueError
             except ValueError:
                 table.fail(
-                    i, f"column {table.names[column]!r} must be a number, got {texts[column]!r}."
+                    i,
+                    f"column {table.names[column]!r} must be a finite number, got "
+                    f"{texts[column]!r}.",
                 )
     return values
 
@@ -313,6 +317,10 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
         text = texts[table.ranking_column]
         tiers = [] if text in _MISSING else text.split(">")
         rankings.append([[name.strip() for name in tier.split("=")] for tier in tiers])
+        if not all(name for tier in rankings[-1] for name in tier):
+            table.fail(
+                len(rankings) - 1, f"{text!r} is no ranking: a label between signs is missing."
+            )
     label_names = table.label_names
     if label_names is None:
         label_names = sorted({name for tiers in rankings for tier in tiers for name in tier})

@@ -163,5 +163,7 @@ def truncated_normal(
     uniform = rng.random_sample(size)
     if scale == 0:
         return np.zeros(size)
+    # Beyond this the truncated law is uniform to the last digits, and those of `low` are lost.
+    scale = min(scale, 1e6 * bound)
     low = ndtr(-bound / scale)
     return np.clip(scale * ndtri(low + uniform * (1 - 2 * low)), -bound, bound)

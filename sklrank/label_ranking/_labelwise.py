@@ -157,7 +157,8 @@ class LabelwiseRanker(LabelRanker):
         never = np.flatnonzero(missing.all(axis=0))
         if len(never):
             raise ValueError(
-                f"y ranks the labels {never.tolist()} in no row: nothing can be learnt of them"
+                f"y ranks the labels {never.tolist()} in no row, or in none of a training fold: "
+                "nothing can be learnt of them; leave them out, or use PairwiseRanker"
             )
         n_ranked = (~missing).sum(axis=1, keepdims=True)
         return rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)

@@ -54,8 +54,8 @@ class PairwiseRanker(LabelRanker):
     ----------
     estimators_ : list of estimators, or of None
         The fitted classifiers: one for all pairs, or one for each. For a pair of which the rows
-        know one outcome, or none, there is None. Class True: the first label of the pair comes
-        before the second.
+        know one outcome, or none, there is None. Class 1: the first label of the pair comes
+        before the second; class 0: after it.
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs of labels, columns of `y`.
     frequencies_ : ndarray of shape (n_pairs,)
@@ -145,8 +145,9 @@ class PairwiseRanker(LabelRanker):
             n_labels = positions.shape[1]
             pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
             first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
-            wins = first < second
-            compared = wins | (first > second)
+            # As numbers: some classifiers misread indicators of booleans.
+            wins = (first < second).astype(np.intp)
+            compared = (wins > 0) | (first > second)
             n_compared = compared.sum(axis=0)
             frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
             open_pairs = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
@@ -213,7 +214,8 @@ def votes(chances, pairs, n_labels):
     for pair, (first, second) in enumerate(pairs):
         scores[:, first] += chances[:, pair]
         scores[:, second] += 1.0 - chances[:, pair]
-    return scores
+    # Equal sums, added up in different orders, are to be equal.
+    return scores.round(12)
 
 
 def fit_pair(estimator, X, compared, wins):
@@ -225,7 +227,7 @@ def fit_pair(estimator, X, compared, wins):
 
 
 def pair_chances(model, X):
-    """The probability `(n_samples,)` of True."""
+    """The probability `(n_samples,)` of class 1."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, 1]
     if hasattr(model, "decision_function"):
@@ -234,8 +236,10 @@ def pair_chances(model, X):
 
 
 def joint_chances(model, X):
-    """The probability `(n_samples, n_pairs)` of True, from one model of all pairs."""
+    """The probability `(n_samples, n_pairs)` of class 1, from one model of all pairs."""
     if not hasattr(model, "predict_proba"):
+        if hasattr(model, "decision_function"):
+            return expit(model.decision_function(X))
         return model.predict(X).astype(np.float64)
     probabilities = model.predict_proba(X)
     # One array for each pair from forests and trees, one for all from neural networks.

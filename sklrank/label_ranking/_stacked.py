@@ -216,12 +216,23 @@ class StackedRanker(LabelRanker, _BaseComposition):
             return default_rankers(seed)
         if not self.estimators:
             raise ValueError("estimators is empty; name one ranker at least, or None")
+        for entry in self.estimators:
+            if (
+                not isinstance(entry, tuple | list)
+                or len(entry) != 2
+                or not isinstance(entry[0], str)
+                or not all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
+            ):
+                raise ValueError(
+                    "estimators must be a list of (name, label ranker), such as "
+                    f"('trees', LabelwiseRanker()); got {entry!r}"
+                )
         self._validate_names([name for name, _ in self.estimators])
         return self.estimators
 
     def _templates(self):
         templates = default_rankers() if self.estimators is None else self.estimators
-        return [ranker for _, ranker in templates]
+        return [entry[1] for entry in templates if np.size(entry) == 2 and hasattr(entry[1], "fit")]
 
     def _held_out_scores(self, rankers, X, positions, seed):
         """Scores `(n_rankers, n_held_out, n_labels)`, and the rows that they belong to."""
@@ -229,6 +240,11 @@ class StackedRanker(LabelRanker, _BaseComposition):
             cv = check_cv(self.cv)
         elif len(positions) > _MANY_ROWS:
             cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
+        elif len(positions) < _N_FOLDS:
+            raise ValueError(
+                f"cv='auto' holds out one row in {_N_FOLDS}, but X and y have {len(positions)} "
+                "rows: use one ranker, or another cv"
+            )
         else:
             cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
         folds = list(cv.split(X, positions))

@@ -3,6 +3,8 @@
 import numpy as np
 from sklearn.utils import check_array, gen_batches
 
+# So that their sum does not overflow.
+MOST_WEIGHT = 1e150
 # Numbers in a temporary array: small enough for the cache, large enough to hide NumPy's overhead.
 _BLOCK = 2**16
 
@@ -55,9 +57,14 @@ def _check_weight(sample_weight, n_samples, average):
     weight = check_array(
         sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
     )
-    if weight.shape != (n_samples,) or (weight < 0).any() or not weight.sum() > 0:
+    if (
+        weight.shape != (n_samples,)
+        or (weight < 0).any()
+        or (weight > MOST_WEIGHT).any()
+        or not weight.any()
+    ):
         raise ValueError(
-            f"sample_weight must be {n_samples} numbers, none negative and not all 0, got shape "
-            f"{weight.shape} with values in [{weight.min()}, {weight.max()}]."
+            f"sample_weight must be {n_samples} numbers from 0 to {MOST_WEIGHT:g}, not all 0, got "
+            f"shape {weight.shape} with values in [{weight.min()}, {weight.max()}]."
         )
     return weight

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_SEED", "Halves", "HonestRegressor", "draw_halves", "means_of_groups"]
 
 LARGEST_SEED = np.iinfo(np.int32).max
+LARGEST_TARGET = 1e150
 
 
 class Halves(NamedTuple):
@@ -92,6 +94,13 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         """
         with unchanged_on_error(self):
             X, y = validate_data(self, X, y, dtype=self._dtype, multi_output=True, y_numeric=True)
+            if issparse(y):
+                raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")
+            if np.abs(y).max() > LARGEST_TARGET:
+                raise ValueError(
+                    f"y must be within {LARGEST_TARGET:g} of 0, got {np.abs(y).max():g}: sums of "
+                    "squares would overflow; scale it"
+                )
             self._dtype_of_rows = X.dtype
             y = y.astype(np.float64, copy=False).reshape(len(X), -1)
             self.n_outputs_ = y.shape[1]

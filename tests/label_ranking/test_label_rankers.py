@@ -12,7 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron, Ridge
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -155,6 +161,24 @@ def test_any_classifier(weak):
     ranker = PairwiseRanker(weak).fit(X, Y)
     assert_array_equal(np.sort(ranker.predict(X), axis=1), np.tile(np.arange(1, 6), (120, 1)))
     assert np.isfinite(ranker.decision_function(X)).all()
+
+
+def test_one_model_of_all_pairs_without_probabilities():
+    """Margins become soft votes; indicators are numbers, which ridge classifiers need."""
+    jointly = PairwiseRanker(RidgeClassifier(), multi_output=True).fit(X, Y)
+    one_each = PairwiseRanker(RidgeClassifier(), multi_output=False).fit(X, Y)
+    assert len(jointly.estimators_) == 1
+    assert jointly.score(X, Y) == pytest.approx(one_each.score(X, Y), abs=0.02)
+    chances = jointly._chances(X)
+    assert 0 < chances.min() < 0.4 and len(np.unique(chances)) > 100
+
+
+def test_equal_soft_votes_go_to_the_smaller_label():
+    """Whatever the rounding of their sums."""
+    for n_labels in (3, 5, 7):
+        shifts = np.array([np.roll(np.arange(n_labels), i) for i in range(n_labels)]) + 1
+        ranker = PairwiseRanker(DummyClassifier(), voting="soft").fit(X[:n_labels], shifts)
+        assert_array_equal(ranker.predict(X[:1]), [np.arange(1, n_labels + 1)])
 
 
 def test_degrades_gracefully():

@@ -198,3 +198,17 @@ def test_refuses_data_that_are_no_rankings_and_stays_as_it_was():
 
 def test_as_few_rows_as_there_are_folds():
     assert StackedRanker(random_state=0).fit(X[:10], Y[:10]).predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize(
+    "estimators",
+    [[LabelwiseRanker()], [("a",)], [("a", "drop")], [(1, LabelwiseRanker())], [("a", None)]],
+)
+def test_what_is_no_list_of_named_rankers(estimators):
+    with pytest.raises(ValueError, match="estimators must be a list of"):
+        StackedRanker(estimators).fit(np.zeros((9, 1)), np.tile([1, 2], (9, 1)))
+
+
+def test_too_few_rows_to_hold_some_out():
+    with pytest.raises(ValueError, match="cv='auto' holds out one row in 5"):
+        StackedRanker().fit(np.zeros((4, 1)), np.tile([1, 2], (4, 1)))

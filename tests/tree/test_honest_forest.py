@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
@@ -194,3 +195,13 @@ def test_bad_input_leaves_the_model(fingerprint):
     assert_array_equal(forest.set_params(splits="level").predict(X), predicted)
     with pytest.raises(NotFittedError):
         HonestForestRegressor().feature_importances_  # noqa: B018
+
+
+@pytest.mark.parametrize("make", [LevelSplitsRegressor, HonestTreeRegressor, HonestForestRegressor])
+def test_targets_that_would_overflow(make):
+    X = np.arange(8.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="y must be within 1e[+]150 of 0"):
+        make().fit(X, np.full(8, 1e200))
+    with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
+        make().fit(X, sparse.csr_array(np.eye(8)))
+    assert np.isfinite(make(random_state=0).fit(X, 1e149 * (X > 3).ravel()).predict(X)).all()

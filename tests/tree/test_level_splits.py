@@ -195,7 +195,7 @@ def test_the_tree_that_is_fully_grown_knows_its_rows():
     assert_allclose(tree.predict(X), Y, atol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e149])
 def test_scale_of_targets_does_not_matter(scale):
     tree = LevelSplitsRegressor(max_depth=5).fit(X, Y)
     scaled = LevelSplitsRegressor(max_depth=5).fit(X, Y * scale)
