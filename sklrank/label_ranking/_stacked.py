@@ -242,8 +242,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
             cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
         elif len(positions) < _N_FOLDS:
             raise ValueError(
-                f"cv='auto' holds out one row in {_N_FOLDS}, but X and y have {len(positions)} "
-                "rows: use one ranker, or another cv"
+                f"cv='auto' holds out one row in {_N_FOLDS}, but n_samples={len(positions)}: use "
+                "one ranker, or another cv"
             )
         else:
             cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
