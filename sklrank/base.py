@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import accuracy_score
 
+from sklrank._rankings import positions_from_scores
 from sklrank.metrics import rank_loss
 
 if TYPE_CHECKING:
@@ -37,10 +38,7 @@ class LabelRankerMixin:
         ndarray of int of shape (n_samples, n_labels)
             1 is best; columns as in `classes_`.
         """
-        order = _best_first(self._label_scores(X))
-        ranks = np.empty_like(order)
-        np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1)[np.newaxis], axis=1)
-        return ranks
+        return positions_from_scores(self._label_scores(X)).astype(np.intp)
 
     def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
         """The `k` best labels, best first.
@@ -67,7 +65,7 @@ class LabelRankerMixin:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )
-        return self.classes_[_best_first(scores)[:, :k]]
+        return self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """How well the labels of `X` are ranked, or predicted.
@@ -90,7 +88,3 @@ class LabelRankerMixin:
         if self._learns_indicators:
             return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
         return accuracy_score(np.ravel(y), self.predict(X), sample_weight=sample_weight)
-
-
-def _best_first(scores):
-    return np.argsort(-scores, axis=1, kind="stable")
