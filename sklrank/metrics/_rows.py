@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils import check_array, gen_batches
 
-# So that their sum does not overflow.
-MOST_WEIGHT = 1e150
+from sklrank._validation import MOST_WEIGHT
+
 # Numbers in a temporary array: small enough for the cache, large enough to hide NumPy's overhead.
 _BLOCK = 2**16
 
