@@ -62,13 +62,16 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"y has {target.values.shape[0]} rows and X has {len(X)}")
             weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
             if restart:
-                self._learns_indicators = target.multilabel
-                self._learns_nan = self._takes_nan
-                self._start(check_classes(target, classes))
+                self._start_anew(check_classes(target, classes), target.multilabel)
             else:
                 self._check_same_labels(target, classes)
             indptr, labels = relevance_lists(target, self.classes_)
         return X, indptr, labels, weights
+
+    def _start_anew(self, classes, indicators):
+        self._learns_indicators = indicators
+        self._learns_nan = self._takes_nan
+        self._start(classes)
 
     def _check_same_labels(self, target: Target, classes):
         if target.multilabel != self._learns_indicators:

@@ -159,9 +159,7 @@ class TopKBooster(OnlineBooster):
         with unchanged_on_error(self):
             self._validate_params()
             X = self._check_rows(X, reset=True)
-            self._learns_indicators = True
-            self._learns_nan = self._takes_nan
-            self._start(check_label_names(classes))
+            self._start_anew(check_label_names(classes), True)
         return X
 
     def _start(self, classes):
