@@ -68,13 +68,14 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     def _make_cost_rule(self, n_labels):
         """The rule that prices votes for labels 0, 1, ..., n_labels - 1."""
 
-    def _draw_rows(self, n_rows):
-        """The random numbers of `n_rows` rounds: one a row, which draws the expert, or none."""
-        return self._random_state.random_sample(n_rows) if self._hedge else None, None
+    def _draw_source(self, indptr, labels):
+        """For rows with these relevance lists: the source of pairs, and what draws the experts.
 
-    def _reveal(self, indptr, labels, draws):
-        """The source of pairs for rows with these relevance lists."""
-        return AllPairs(indptr, labels, len(self.classes_))
+        The latter is a random number a row, or None where the last expert decides.
+        """
+        n_rows = len(indptr) - 1
+        draws = self._random_state.random_sample(n_rows) if self._hedge else None
+        return AllPairs(indptr, labels, len(self.classes_)), draws
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -300,8 +301,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in gen_batches(len(X), BATCH):
-            expert_draws, source_draws = self._draw_rows(batch.stop - batch.start)
-            source = self._reveal(*lists_of_rows(indptr, labels, batch), source_draws)
+            source, expert_draws = self._draw_source(*lists_of_rows(indptr, labels, batch))
             self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
 
     def _play_batch(self, rounds, batch, X, source, weights, expert_draws=None, scores=None):

@@ -68,9 +68,10 @@ class TopKBooster(OnlineBooster):
             If there is no model, and no `classes` to start one.
         """
         X = self._start_from_rows(X, classes)
+        self._propensity_bounds()
         rounds, sampler, shown = self._rounds(), self._sampler(len(self.classes_)), []
         for batch in gen_batches(len(X), BATCH):
-            expert_draws, sampler_draws = self._draw_rows(batch.stop - batch.start)
+            expert_draws, sampler_draws = self._draw_rows(sampler, batch.stop - batch.start)
             of_batch = rounds.explore(
                 X[batch],
                 sampler,
@@ -196,13 +197,14 @@ class TopKBooster(OnlineBooster):
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 
-    def _draw_rows(self, n_rows):
-        self._propensity_bounds()
-        n_hedge, n_draws = int(self._hedge), self._sampler(len(self.classes_)).n_draws
-        draws = self._random_state.random_sample((n_rows, n_hedge + n_draws))
+    def _draw_rows(self, sampler, n_rows):
+        """The random numbers of `n_rows` rounds: for the experts, or None, and for the sampler."""
+        n_hedge = int(self._hedge)
+        draws = self._random_state.random_sample((n_rows, n_hedge + sampler.n_draws))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
-    def _reveal(self, indptr, labels, draws):
-        sampler = self._sampler(len(self.classes_))
-        return SimulatedPairs(sampler, draws, indptr, labels, *self._propensity_bounds())
+    def _draw_source(self, indptr, labels):
+        bounds, sampler = self._propensity_bounds(), self._sampler(len(self.classes_))
+        expert_draws, draws = self._draw_rows(sampler, len(indptr) - 1)
+        return SimulatedPairs(sampler, draws, indptr, labels, *bounds), expert_draws
