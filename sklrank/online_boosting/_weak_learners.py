@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklrank._online_classifier import OnlineClassifier, draw_columns
+from sklrank._randomness import set_random_states
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.tree import HoeffdingTreeClassifier
@@ -218,14 +219,3 @@ def random_tree(random_state):
         tau=10 ** random_state.uniform(-1, -0.05),
         weight_scale=random_state.uniform(3, 10),
     )
-
-
-def set_random_states(estimator, random_state):
-    """Give every `random_state` among the parameters of an estimator a seed of its own."""
-    seeds = {
-        name: random_state.randint(np.iinfo(np.int32).max)
-        for name in sorted(estimator.get_params(deep=True))
-        if name == "random_state" or name.endswith("__random_state")
-    }
-    if seeds:
-        estimator.set_params(**seeds)

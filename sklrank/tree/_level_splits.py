@@ -11,6 +11,7 @@ from sklrank._online_classifier import draw_columns
 from sklrank._sklearn import Interval
 from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, means_of_groups
 from sklrank.tree._level_sweep import find_leaves, sweep_steps
+from sklrank.tree._thresholds import midpoints, rises
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -237,20 +238,9 @@ def steps_of_feature(values, max_bins: int | None):
         return midpoints([low], [high]), np.array([len(passing)]), passing
     order = np.argsort(values, kind="stable")
     ordered = values[order]
-    bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
-    if max_bins is not None and len(bounds) >= max_bins:
-        quantiles = np.arange(1, max_bins) * len(values) / max_bins
-        nearest = np.minimum(np.searchsorted(bounds, quantiles), len(bounds) - 1)
-        bounds = bounds[np.unique(nearest)]
+    bounds = rises(ordered, max_bins)
     thresholds = midpoints(ordered[bounds - 1], ordered[bounds])
     return thresholds, np.diff(bounds, prepend=0), order[: bounds[-1]]
-
-
-def midpoints(low, high):
-    """Thresholds: below `high`, and not below `low`, even between neighbouring floats."""
-    low, high = np.asarray(low), np.asarray(high)
-    middle = low / 2 + high / 2
-    return np.where((low < middle) & (middle < high), middle, low)
 
 
 class Partition:

@@ -13,7 +13,8 @@ from sklearn.tree import DecisionTreeRegressor
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.tree import LevelSplitsRegressor
 from sklrank.tree._honest_regressor import draw_halves
-from sklrank.tree._level_splits import candidate_steps, midpoints
+from sklrank.tree._level_splits import candidate_steps
+from sklrank.tree._thresholds import midpoints
 
 RANDOM = np.random.RandomState(0)
 X = np.column_stack([RANDOM.randint(2, size=(300, 6)), RANDOM.normal(size=(300, 2))])

@@ -1,0 +1,97 @@
+"""How a weak learner takes the labels and weights of a round, and which hypothesis comes of it.
+
+A weak learner has `learn(objective, random_state)`, which returns a fitted model and its
+*hypothesis* on the training rows: what the scores are moved along. `hypothesis_of` makes the same
+of new rows. For rankers it is 0 or 1 a row (or whatever the model predicts), for classifiers the
+indicator of the class predicted.
+"""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from sklrank._randomness import set_random_states
+
+__all__ = ["ClassifierLearner", "hypothesis_of"]
+
+
+def hypothesis_of(model, X, n_classes=None):
+    """Predictions as steps of the scores: `(n_samples,)`, or `(n_samples, n_classes)` indicators."""
+    predicted = model.predict(X)
+    if n_classes is None:
+        return np.asarray(predicted, dtype=np.float64)
+    return np.eye(n_classes)[predicted]
+
+
+class ClassifierLearner:
+    """Any scikit-learn classifier.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Cloned for each round.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The training rows.
+    weighting : {"auto", "sample_weight", "resampling"}
+        Whether weights are given to the classifier, or rows are drawn in proportion to them. What
+        is given has mean one, for classifiers that weigh rows against a penalty. "auto": given
+        where `fit` takes them.
+    max_samples : int, float or None
+        How many rows are drawn, a number or a share of all. None: a fifth of them, at least 20,
+        as in the dissertation's experiments.
+    n_classes : int or None
+        Number of classes of the hypothesis; None for rankers.
+    """
+
+    def __init__(self, estimator, X, *, weighting="auto", max_samples=None, n_classes=None):
+        self.estimator = estimator
+        self.X = X
+        self.n_classes = n_classes
+        takes_weights = has_fit_parameter(estimator, "sample_weight")
+        if weighting == "sample_weight" and not takes_weights:
+            raise ValueError(
+                f"weighting='sample_weight', but the fit of {estimator!r} takes no sample_weight; "
+                "use weighting='resampling' or 'auto'"
+            )
+        self.resampled = weighting == "resampling" or not takes_weights
+        self.n_drawn = sample_size(max_samples, X.shape[0])
+
+    def learn(self, objective, random_state):
+        """Train a clone on the labels and weights of the objective."""
+        labels, weights = objective.labels, objective.weights
+        model = clone(self.estimator)
+        set_random_states(model, random_state)
+        if self.resampled:
+            rows, weights = draw_rows(labels, weights, self.n_drawn, random_state), None
+        else:
+            rows = np.flatnonzero(weights)
+            weights = weights[rows] / weights[rows].mean()
+        if (labels[rows] == labels[rows[0]]).all():
+            # Many classifiers refuse a single class.
+            model = DummyClassifier(strategy="most_frequent")
+        fit_params = {} if weights is None else {"sample_weight": weights}
+        model.fit(self.X[rows], labels[rows], **fit_params)
+        return model, hypothesis_of(model, self.X, self.n_classes)
+
+
+def sample_size(max_samples, n_samples):
+    """How many rows are drawn of `n_samples`."""
+    if max_samples is None:
+        return max(20, n_samples // 5)
+    if isinstance(max_samples, Integral):
+        return int(max_samples)
+    return max(1, round(max_samples * n_samples))
+
+
+def draw_rows(labels, weights, size, random_state):
+    """Rows drawn with replacement in proportion to their weights; not all of one label if avoidable."""
+    shares = weights / weights.sum()
+    rows = random_state.choice(len(labels), size=size, p=shares)
+    others = np.where(labels == labels[rows[0]], 0.0, shares)
+    if others[rows].any() or not others.any():
+        return rows
+    rows[-1] = random_state.choice(len(labels), p=others / others.sum())
+    return rows
