@@ -88,7 +88,7 @@ def is_missing(values: np.ndarray) -> np.ndarray:
         return np.frompyfunc(lambda value: value is None or value != value, 1, 1)(values).astype(
             bool
         )
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, dtype=bool)
+    return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
 
 
 def invert_orderings(
