@@ -6,53 +6,45 @@ move. NDCG_Boost, RankBoost, ranking refinement, MCSSB, ASSEMBLE and AdaRank dif
 and in nothing else.
 """
 
-from typing import Any, NamedTuple
-
-__all__ = ["Round", "play_rounds"]
+__all__ = ["play_rounds"]
 
 
-class Round(NamedTuple):
-    """What a round of boosting adds."""
-
-    model: Any
-    """The weak learner's model."""
-    step: float
-    """Its weight in the sum."""
-
-
-def play_rounds(objective, learner, scores, learning_rate, random_state):
-    """Boost, a round whenever the caller asks for one.
+def play_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_state, after_round):
+    """Boost.
 
     Parameters
     ----------
     objective : Objective
-        Asked for labels, weights and steps.
-    learner : WeakLearner
+        Asked for labels, weights and steps; it has been moved to `scores`.
+    learner : object
         Asked for a model, and for its hypothesis on the training rows.
     scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         Where to start; changed in place.
+    n_rounds : int
+        How many rounds to play at most.
     learning_rate : float
         Each step is multiplied by it. Up to 2 the objective never rises.
     random_state : RandomState instance
         For the weak learners.
-
-    Yields
-    ------
-    Round
-        After the objective has moved to the new scores.
+    after_round : callable
+        Called with the model and the step of each round, when the objective has moved to the new
+        scores. It returns a reason to stop, or None.
 
     Returns
     -------
     str
-        Why no further round is possible.
+        Why the rounds ended.
     """
-    objective.move_to(scores)
-    while objective.weights.any():
+    for _ in range(n_rounds):
+        if not objective.weights.any():
+            return "no row has a weight: there is nothing left to gain"
         model, hypothesis = learner.learn(objective, random_state)
         step = learning_rate * objective.step(hypothesis)
         if not step > 0:
-            return "a weak learner was no better than chance"
+            return "the last weak learner was no better than chance"
         scores += step * hypothesis
         objective.move_to(scores)
-        yield Round(model, step)
-    return "no row has a weight: there is nothing left to gain"
+        reason = after_round(model, step)
+        if reason is not None:
+            return reason
+    return "n_estimators rounds were played"
