@@ -14,13 +14,15 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._randomness import set_random_states
+from sklrank.tree._stump import BinnedRows
 
-__all__ = ["ClassifierLearner", "hypothesis_of"]
+__all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
 
 
 def hypothesis_of(model, X, n_classes=None):
     """Predictions as steps of the scores: `(n_samples,)`, or `(n_samples, n_classes)` indicators."""
-    predicted = model.predict(X)
+    # Our own stumps need not check the rows again, a hundred times.
+    predicted = getattr(model, "_predict_checked", model.predict)(X)
     if n_classes is None:
         return np.asarray(predicted, dtype=np.float64)
     return np.eye(n_classes)[predicted]
@@ -75,6 +77,30 @@ class ClassifierLearner:
         fit_params = {} if weights is None else {"sample_weight": weights}
         model.fit(self.X[rows], labels[rows], **fit_params)
         return model, hypothesis_of(model, self.X, self.n_classes)
+
+
+class StumpLearner:
+    """Compiled stumps: the rows are binned once for all rounds.
+
+    Parameters
+    ----------
+    stump : StumpClassifier
+        Its parameters are those of each round.
+    X : ndarray of shape (n_samples, n_features)
+        The training rows.
+    """
+
+    def __init__(self, stump, X):
+        self.stump = stump
+        self.X = X
+        self.rows = BinnedRows(X, stump.max_bins)
+
+    def learn(self, objective, random_state):
+        """Fit a stump to the labels and weights of the objective."""
+        model = clone(self.stump)
+        model.classes_ = np.arange(2)
+        model._fit_binned(self.rows, objective.labels, objective.weights)
+        return model, hypothesis_of(model, self.X)
 
 
 def sample_size(max_samples, n_samples):

@@ -1,9 +1,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def best_stump(
+def best_threshold(
     codes: NDArray[np.uint8],
     first_bin: NDArray[np.intp],
-    weights: NDArray[np.float64],
+    balances: NDArray[np.float64],
     sums: NDArray[np.float64],
-) -> tuple[float, int, int, bool]: ...
+    gini: bool,
+) -> tuple[int, int]: ...
