@@ -9,15 +9,35 @@ from sklearn.base import BaseEstimator
 
 
 @pytest.fixture
-def multilabel_data():
-    """Loader of a benchmark set: `X_train, Y_train, X_test, Y_test`. Skips without the data."""
+def benchmark_folder():
+    """Where the benchmark data are. Skips without them."""
     folder = os.environ.get("SKLRANK_DATA")
     if not folder:
         pytest.skip("SKLRANK_DATA does not name the folder of the benchmark data")
+    return Path(folder)
+
+
+@pytest.fixture
+def multilabel_data(benchmark_folder):
+    """Loader of a benchmark set: `X_train, Y_train, X_test, Y_test`."""
 
     def load(name):
-        with np.load(Path(folder) / "multilabel" / f"{name}.npz", allow_pickle=True) as data:
+        with np.load(benchmark_folder / "multilabel" / f"{name}.npz", allow_pickle=True) as data:
             return tuple(data[key] for key in ("X_train", "Y_train", "X_test", "Y_test"))
+
+    return load
+
+
+@pytest.fixture
+def letor_data(benchmark_folder):
+    """Loader of parts of MQ2008, numbered from 1: `X, y, qid`."""
+
+    def load(*parts):
+        arrays = []
+        for part in parts:
+            with np.load(benchmark_folder / "letor" / f"MQ2008_S{part}.npz") as data:
+                arrays.append([data[key] for key in ("X", "y", "qid")])
+        return tuple(map(np.concatenate, zip(*arrays)))
 
     return load
 

@@ -50,6 +50,7 @@ Any regressor of positions ranks labels. Here they rank the measures of a flower
 array([0.95, 0.85, 0.93])
 """
 
+from sklrank.metrics._document_ranking import average_precision_score, dcg_score, ndcg_score
 from sklrank.metrics._label_ranking import (
     kendall_tau_distance,
     kendall_tau_score,
@@ -66,6 +67,8 @@ from sklrank.metrics._scorer import (
 )
 
 __all__ = [
+    "average_precision_score",
+    "dcg_score",
     "hinge_rank_loss",
     "hinge_rank_loss_scorer",
     "kendall_tau_distance",
@@ -74,6 +77,7 @@ __all__ = [
     "kendall_tau_scorer",
     "logistic_rank_loss",
     "logistic_rank_loss_scorer",
+    "ndcg_score",
     "rank_loss",
     "rank_loss_scorer",
     "spearman_distance",

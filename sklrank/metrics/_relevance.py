@@ -31,7 +31,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     ValueError
         If the two do not fit together or hold values that mean nothing.
     """
-    scores = _check_scores(y_score)
+    scores = check_scores(y_score)
     if not sparse.issparse(y_true):
         y_true = np.asarray(y_true)
     if y_true.ndim not in (1, 2):
@@ -73,7 +73,8 @@ def as_label_columns(scores):
     return np.column_stack((np.zeros_like(scores), scores))
 
 
-def _check_scores(y_score):
+def check_scores(y_score):
+    """Check scores `(n_samples, n_labels)` or `(n_samples,)`: finite, float32 or float64."""
     scores = check_array(
         y_score,
         dtype=[np.float64, np.float32],

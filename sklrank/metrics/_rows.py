@@ -39,14 +39,15 @@ def evaluate_rows(values_of, shape, *, average, sample_weight):
         If `sample_weight` does not fit the rows, or comes without a mean to weigh.
     """
     n_samples, n_labels = shape
-    weight = _check_weight(sample_weight, n_samples, average)
+    weight = check_weight(sample_weight, n_samples, average)
     values = np.empty(n_samples)
     for rows in gen_batches(n_samples, rows_per_block(n_labels)):
         values[rows] = values_of(rows)
     return float(np.average(values, weights=weight)) if average else values
 
 
-def _check_weight(sample_weight, n_samples, average):
+def check_weight(sample_weight, n_samples, average):
+    """Check the weights of the rows in a mean, where there is one; None stays None."""
     if sample_weight is None:
         return None
     if not average:
