@@ -1,6 +1,6 @@
-r"""What is known about the order of documents, as errors of scores: the terms of ranking refinement.
+r"""What is known about the order of documents, as errors of their scores.
 
-An error is a sum over ordered pairs of documents of a query,
+Ranking refinement brings two of them together. An error is a sum over ordered pairs of documents of a query,
 
 .. math:: \sum_{i,j} V_{ij} \exp(F_j - F_i),
 
@@ -98,12 +98,12 @@ class GradedOrder:
 
 
 class PairedOrder:
-    """The first row of each pair before the second: V counts how often the pair is given.
+    """The first row of each pair before the second: V = 1 for these pairs, 0 for others.
 
     Parameters
     ----------
     pairs : ndarray of int of shape (n_pairs, 2)
-        Row numbers.
+        Row numbers, no pair twice.
     """
 
     def __init__(self, pairs):
