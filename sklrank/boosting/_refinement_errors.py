@@ -1,6 +1,7 @@
 r"""What is known about the order of documents, as errors of their scores.
 
-Ranking refinement brings two of them together. An error is a sum over ordered pairs of documents of a query,
+Ranking refinement brings two of them together. An error is a sum over ordered pairs of documents
+of a query,
 
 .. math:: \sum_{i,j} V_{ij} \exp(F_j - F_i),
 

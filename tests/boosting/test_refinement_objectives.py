@@ -150,7 +150,7 @@ def test_it_never_rises_and_falls_as_theorem_9_says(case, objective, rate):
 
 
 def test_theorem_10_does_not_hold():
-    """Its proof turns an inequality around; a hypothesis that is hardly better than chance shows it."""
+    """Its proof turns an inequality around; a hypothesis hardly better than chance shows it."""
     case = Case(3)
     case.product.move_to(case.scores)
     rises = (np.random.RandomState(0).random_sample(len(case.scores)) < 0.5).astype(float)
