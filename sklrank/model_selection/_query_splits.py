@@ -35,6 +35,11 @@ class QueryKFold(GroupKFold):
     query_train_test_split : One split, into arrays.
     sklearn.model_selection.GroupKFold : The same for `groups`.
 
+    Notes
+    -----
+    Name a scorer where the ranker stands in a pipeline: before release 1.8, scikit-learn's searches
+    may leave out the ids when they call a pipeline's own `score`.
+
     Examples
     --------
     A regression of the grades, its penalty chosen by NDCG:
