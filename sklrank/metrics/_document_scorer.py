@@ -17,8 +17,9 @@ class DocumentScorer(Scorer):
         Parameters
         ----------
         estimator : object
-            A fitted ranker of documents, or any regressor: `predict` gives the scores. For 2-d `y`
-            a ranker of labels: its `decision_function` or `predict_proba` does.
+            A fitted ranker of documents, or any regressor: `predict` gives the scores (a
+            classifier's does so too, with many ties). For 2-d `y` a ranker of labels: its
+            `decision_function` or `predict_proba` gives them.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows to score.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
