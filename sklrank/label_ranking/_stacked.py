@@ -196,8 +196,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
             positions = self._check_rankings(y, X.shape[0])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             names, rankers = zip(*self._named_templates(seed))
-            scores, rows = self._held_out_scores(rankers, X, positions, seed)
-            weights, shares = non_negative_weights(scores, positions[rows])
+            weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
             self.estimators_ = self._in_parallel(
                 delayed(fit)(clone(ranker), X, positions)
                 for ranker, weight in zip(rankers, weights)
@@ -234,8 +233,12 @@ class StackedRanker(LabelRanker, _BaseComposition):
         templates = default_rankers() if self.estimators is None else self.estimators
         return [entry[1] for entry in templates if np.size(entry) == 2 and hasattr(entry[1], "fit")]
 
-    def _held_out_scores(self, rankers, X, positions, seed):
-        """Scores `(n_rankers, n_held_out, n_labels)`, and the rows that they belong to."""
+    def _held_out(self, rankers, X, positions, seed):
+        """Scores `(n_rankers, n_held_out, n_labels)` of rows held out, and their positions.
+
+        The positions have NaN for a label that is ranked somewhere but in no row that the rankers
+        learnt from: they cannot be judged by it.
+        """
         if not isinstance(self.cv, str):
             cv = check_cv(self.cv)
         elif len(positions) > _MANY_ROWS:
@@ -248,17 +251,23 @@ class StackedRanker(LabelRanker, _BaseComposition):
         else:
             cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
         folds = list(cv.split(X, positions))
+        ranked = ~np.isnan(positions)
+        unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
         scores = self._in_parallel(
-            delayed(fit_and_score)(clone(ranker), X, positions, train, test)
+            delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_there)
             for ranker in rankers
-            for train, test in folds
+            for fold, unseen_there in zip(folds, unseen)
         )
         n_folds = len(folds)
         of_rankers = [
             np.concatenate(scores[start : start + n_folds])
             for start in range(0, len(scores), n_folds)
         ]
-        return np.array(of_rankers), np.concatenate([test for _, test in folds])
+        held_out = [
+            np.where(unseen_there, np.nan, positions[test])
+            for (_, test), unseen_there in zip(folds, unseen)
+        ]
+        return np.array(of_rankers), np.concatenate(held_out)
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
@@ -315,9 +324,11 @@ def non_negative_weights(scores, positions):
         return (values - means)[ranked]
 
     columns = np.column_stack([centred(of_ranker) for of_ranker in scores])
-    sizes = np.sqrt(np.mean(columns**2, axis=0))
-    sizes[sizes == 0] = 1.0
-    shares, _ = nnls(columns / sizes, -centred(relative))
+    sizes, shares = np.ones(len(scores)), np.zeros(len(scores))
+    if columns.any():
+        sizes = np.sqrt(np.mean(columns**2, axis=0))
+        sizes[sizes == 0] = 1.0
+        shares, _ = nnls(columns / sizes, -centred(relative))
     if not shares.any():
         shares = np.ones(len(scores))
     return shares / sizes, shares / shares.sum()
@@ -331,5 +342,11 @@ def score(ranker, X):
     return ranker.decision_function(X)
 
 
-def fit_and_score(ranker, X, y, train, test):
-    return ranker.fit(X[train], y[train]).decision_function(X[test])
+def fit_and_score(ranker, X, y, train, test, unseen):
+    """Scores of the rows `test`, 0 for the labels `unseen`, which the ranker does not meet."""
+    X_test, y_train = X[test], y[train]
+    scores = np.zeros((X_test.shape[0], y.shape[1]))
+    if not np.isnan(y_train).all():
+        ranker.fit(X[train], y_train[:, ~unseen])
+        scores[:, ~unseen] = ranker.decision_function(X_test)
+    return scores

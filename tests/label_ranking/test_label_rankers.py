@@ -18,9 +18,11 @@ from sklearn.linear_model import (
     Perceptron,
     Ridge,
     RidgeClassifier,
+    RidgeCV,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -94,6 +96,14 @@ def test_labelwise_learns_relative_positions_of_incomplete_rankings():
             target.append(np.sum(ranked <= INCOMPLETE[i, label]) / (len(ranked) + 1))
         expected = Ridge().fit(X[rows], target).predict(X)
         assert_allclose(ranker.decision_function(X)[:, label], -expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), RidgeCV(), KNeighborsRegressor()])
+def test_a_label_ranked_in_a_single_row_has_the_place_that_it_has_there(estimator):
+    few = Y.astype(float)
+    few[1:, 2] = np.nan
+    scores = LabelwiseRanker(estimator, incomplete="relative").fit(X, few).decision_function(X)
+    assert_allclose(scores[:, 2], np.full(120, -Y[0, 2] / 6))
 
 
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])
