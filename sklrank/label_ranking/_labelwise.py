@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import get_tags
@@ -130,9 +130,14 @@ class LabelwiseRanker(LabelRanker):
         Raises
         ------
         ValueError
-            If the data are malformed, or rankings are incomplete and `incomplete` is "raise"; a
-            fitted model stays as it was.
+            If the data are malformed, rankings are incomplete and `incomplete` is "raise", or
+            `estimator` is a classifier; a fitted model stays as it was.
         """
+        if is_classifier(self._template()):
+            raise ValueError(
+                "estimator must be a regressor, which learns positions; got the classifier "
+                f"{self.estimator!r}: PairwiseRanker takes such"
+            )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])

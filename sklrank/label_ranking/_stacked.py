@@ -188,8 +188,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
         Raises
         ------
         ValueError
-            If the data are malformed, there is no ranker, or names repeat; a fitted model stays as
-            it was.
+            If the data are malformed, there is no ranker, names repeat, or `cv` holds no rows out;
+            a fitted model stays as it was.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
@@ -216,12 +216,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         if not self.estimators:
             raise ValueError("estimators is empty; name one ranker at least, or None")
         for entry in self.estimators:
-            if (
-                not isinstance(entry, tuple | list)
-                or len(entry) != 2
-                or not isinstance(entry[0], str)
-                or not all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
-            ):
+            if not is_named_ranker(entry):
                 raise ValueError(
                     "estimators must be a list of (name, label ranker), such as "
                     f"('trees', LabelwiseRanker()); got {entry!r}"
@@ -231,7 +226,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     def _templates(self):
         templates = default_rankers() if self.estimators is None else self.estimators
-        return [entry[1] for entry in templates if np.size(entry) == 2 and hasattr(entry[1], "fit")]
+        return [entry[1] for entry in templates if is_named_ranker(entry)]
 
     def _held_out(self, rankers, X, positions, seed):
         """Scores `(n_rankers, n_held_out, n_labels)` of rows held out, and their positions.
@@ -239,18 +234,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         The positions have NaN for a label that is ranked somewhere but in no row that the rankers
         learnt from: they cannot be judged by it.
         """
-        if not isinstance(self.cv, str):
-            cv = check_cv(self.cv)
-        elif len(positions) > _MANY_ROWS:
-            cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
-        elif len(positions) < _N_FOLDS:
-            raise ValueError(
-                f"cv='auto' holds out one row in {_N_FOLDS}, but n_samples={len(positions)}: use "
-                "one ranker, or another cv"
-            )
-        else:
-            cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
-        folds = list(cv.split(X, positions))
+        folds = self._folds(X, positions, seed)
         ranked = ~np.isnan(positions)
         unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
         scores = self._in_parallel(
@@ -268,6 +252,33 @@ class StackedRanker(LabelRanker, _BaseComposition):
             for (_, test), unseen_there in zip(folds, unseen)
         ]
         return np.array(of_rankers), np.concatenate(held_out)
+
+    def _folds(self, X, positions, seed):
+        """Which rows to learn from and which to hold out, in each fold."""
+        if not isinstance(self.cv, str):
+            cv = check_cv(self.cv)
+        elif len(positions) > _MANY_ROWS:
+            cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
+        elif len(positions) < _N_FOLDS:
+            raise ValueError(
+                f"cv='auto' holds out one row in {_N_FOLDS}, but n_samples={len(positions)}: use "
+                "one ranker, or another cv"
+            )
+        else:
+            cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
+        try:
+            folds = list(cv.split(X, positions))
+        except ValueError as error:
+            raise ValueError(
+                f"cv={self.cv!r} cannot split {len(positions)} rows of rankings: {error} Take "
+                "fewer folds, KFold or ShuffleSplit"
+            ) from error
+        if not folds or min(np.size(rows) for fold in folds for rows in fold) == 0:
+            raise ValueError(
+                f"cv={self.cv!r} must make one fold at least, and in each fold hold out rows and "
+                "leave rows to learn from"
+            )
+        return folds
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
@@ -298,6 +309,16 @@ def default_rankers(random_state=None):
         ("quantiles", on_radial_features(1.0, marginals="quantile")),
         ("logistic", PairwiseRanker(logistic, voting="soft")),
     ]
+
+
+def is_named_ranker(entry):
+    return (
+        isinstance(entry, tuple | list)
+        and len(entry) == 2
+        and isinstance(entry[0], str)
+        and not isinstance(entry[1], type)
+        and all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
+    )
 
 
 def non_negative_weights(scores, positions):

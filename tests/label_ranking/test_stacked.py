@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
@@ -258,11 +258,49 @@ def test_as_few_rows_as_there_are_folds():
 
 @pytest.mark.parametrize(
     "estimators",
-    [[LabelwiseRanker()], [("a",)], [("a", "drop")], [(1, LabelwiseRanker())], [("a", None)]],
+    [
+        [LabelwiseRanker],
+        [("a", LabelwiseRanker)],
+        [LabelwiseRanker()],
+        [("a",)],
+        [("a", "drop")],
+        [(1, LabelwiseRanker())],
+        [("a", None)],
+    ],
 )
 def test_what_is_no_list_of_named_rankers(estimators):
     with pytest.raises(ValueError, match="estimators must be a list of"):
         StackedRanker(estimators).fit(np.zeros((9, 1)), np.tile([1, 2], (9, 1)))
+
+
+def test_rankers_may_be_pipelines():
+    pipeline = make_pipeline(StandardScaler(), LINEAR)
+    ranker = stacked(linear=pipeline).fit(X, Y)
+    assert_array_equal(ranker.predict(X), clone(pipeline).fit(X, Y).predict(X))
+
+
+def test_folds_may_be_masks():
+    held_out = np.arange(120) < 40
+    masks = [(~held_out, held_out), (held_out, ~held_out)]
+    rows = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
+    rankers = [("tree", TREE), ("logistic", LOGISTIC)]
+    by_masks, by_rows = (StackedRanker(rankers, cv=cv).fit(X, Y) for cv in (masks, rows))
+    assert by_masks.weights_ == by_rows.weights_
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (121, "cv=121 cannot split 120 rows of rankings"),
+        (StratifiedKFold(3), r"cv=StratifiedKFold\(.*\) cannot split 120 rows.*KFold"),
+        ([], r"cv=\[\] must make one fold at least"),
+        ([([0, 1, 2], [])], "cv=.* must .* in each fold hold out rows"),
+        ([([], [0, 1, 2])], "cv=.* must .* leave rows to learn from"),
+    ],
+)
+def test_folds_that_hold_nothing_out(cv, message):
+    with pytest.raises(ValueError, match=message):
+        StackedRanker([("linear", LINEAR)], cv=cv).fit(X, Y)
 
 
 def test_too_few_rows_to_hold_some_out():
