@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import nnls
 from scipy.stats import rankdata
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import KFold, ShuffleSplit, check_cv
@@ -318,6 +318,8 @@ def is_named_ranker(entry):
         and isinstance(entry[0], str)
         and not isinstance(entry[1], type)
         and all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
+        # Classifiers have scores too, but of other targets.
+        and not is_classifier(entry[1])
     )
 
 

@@ -263,6 +263,7 @@ def test_as_few_rows_as_there_are_folds():
         [("a", LabelwiseRanker)],
         [LabelwiseRanker()],
         [("a",)],
+        [("a", LOGISTIC.estimator)],
         [("a", "drop")],
         [(1, LabelwiseRanker())],
         [("a", None)],
