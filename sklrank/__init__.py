@@ -10,7 +10,7 @@ Threads may share a model to predict; while one of them lets it learn, no other 
 - :mod:`sklrank.linear_model`: online linear models.
 - :mod:`sklrank.feedback`: exploration, propensities and the record of what was shown.
 - :mod:`sklrank.metrics`: ranking losses and their scorers.
-- :mod:`sklrank.model_selection`: progressive (prequential) validation.
+- :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 """
 

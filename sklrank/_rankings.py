@@ -85,10 +85,14 @@ def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.n
 def is_missing(values: np.ndarray) -> np.ndarray:
     """Tell where there is None or NaN, in an array of any type."""
     if values.dtype.kind == "O":
-        return np.frompyfunc(lambda value: value is None or value != value, 1, 1)(values).astype(
-            bool
-        )
+        return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
     return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
+
+
+def _is_missing(value) -> bool:
+    differs = value is None or value != value
+    # What pandas' NA is compared with is neither equal nor different.
+    return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
 def invert_orderings(

@@ -4,9 +4,10 @@ Other packages build on these too; an import that breaks in a new release is men
 """
 
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _check_feature_names_in
+from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
 __all__ = [
     "HasMethods",
@@ -15,4 +16,6 @@ __all__ = [
     "_BaseComposition",
     "_check_feature_names_in",
     "_fit_context",
+    "_num_samples",
+    "_safe_indexing",
 ]

@@ -1,4 +1,4 @@
-"""What a ranker of labels is."""
+"""What a ranker is: of labels, or of the documents of a query."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.metrics import accuracy_score
 
 from sklrank._rankings import positions_from_scores
-from sklrank.metrics import rank_loss
+from sklrank.metrics import ndcg_score, rank_loss
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["LabelRankerMixin"]
+__all__ = ["DocumentRankerMixin", "LabelRankerMixin"]
 
 
 class LabelRankerMixin:
@@ -88,3 +88,60 @@ class LabelRankerMixin:
         if self._learns_indicators:
             return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
         return accuracy_score(np.ravel(y), self.predict(X), sample_weight=sample_weight)
+
+
+class DocumentRankerMixin:
+    """Rankings of the documents of queries, for an estimator whose `predict` scores them.
+
+    A row is a document, as it matches its query; `qid` tells which rows belong to one query. It is
+    requested by default: with scikit-learn's metadata routing on, one `qid=` reaches the splitter,
+    `fit` and `score` through pipelines and searches. The estimator sets `_knows_queries` in `fit`:
+    whether it was given `qid`.
+    """
+
+    __metadata_request__fit = {"qid": True}
+    __metadata_request__score = {"qid": True}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Mean NDCG of the queries that have a relevant document.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+        y : array-like of shape (n_samples,)
+            Relevance, 0 or more.
+        qid : array-like of shape (n_samples,), default=None
+            Query of each document. None: all are of one query, if that was so in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a query weighs as much as its rows do on average.
+
+        Returns
+        -------
+        float
+            From 0 to 1; see :func:`sklrank.metrics.ndcg_score` for other conventions.
+
+        Raises
+        ------
+        ValueError
+            If `qid` is None although the ranker was fitted with queries.
+        """
+        if qid is None and self._knows_queries:
+            raise ValueError(
+                "qid is None, but this ranker was fitted with queries: all rows would count as one "
+                "query. Pass qid=..., and let scikit-learn's tools pass it on by "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        return ndcg_score(y, self.predict(X), qid=qid, sample_weight=sample_weight)

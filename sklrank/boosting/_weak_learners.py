@@ -20,7 +20,7 @@ __all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
 
 
 def hypothesis_of(model, X, n_classes=None):
-    """Predictions as steps of the scores: `(n_samples,)`, or `(n_samples, n_classes)` indicators."""
+    """Predictions as steps of the scores: `(n_samples,)`, or indicators of `n_classes` columns."""
     # Our own stumps need not check the rows again, a hundred times.
     predicted = getattr(model, "_predict_checked", model.predict)(X)
     if n_classes is None:
@@ -113,7 +113,7 @@ def sample_size(max_samples, n_samples):
 
 
 def draw_rows(labels, weights, size, random_state):
-    """Rows drawn with replacement in proportion to their weights; not all of one label if avoidable."""
+    """Rows drawn with replacement in proportion to their weights, of two labels if there are."""
     shares = weights / weights.sum()
     rows = random_state.choice(len(labels), size=size, p=shares)
     others = np.where(labels == labels[rows[0]], 0.0, shares)

@@ -4,6 +4,8 @@ For label ranking: :func:`make_sparse_label_ranking` and the noise models draw r
 :func:`label_ranking_from_classification` and :func:`label_ranking_from_regression` make them of
 other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and partial,
 :func:`load_label_ranking` reads them. All are positions: smaller is better, NaN is not ranked.
+
+For document ranking, :func:`load_letor` reads grades, features and query ids.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
@@ -14,6 +16,7 @@ from sklrank.datasets._conversions import (
 from sklrank.datasets._fetch import fetch_multilabel
 from sklrank.datasets._label_ranking_files import load_label_ranking
 from sklrank.datasets._less_told import hide_labels, tie_labels
+from sklrank.datasets._letor import load_letor
 from sklrank.datasets._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
 from sklrank.datasets._recommender import make_recommender
@@ -29,6 +32,7 @@ __all__ = [
     "label_ranking_from_regression",
     "load_arff_multilabel",
     "load_label_ranking",
+    "load_letor",
     "make_multilabel_ranking_stream",
     "make_recommender",
     "make_sparse_label_ranking",

@@ -34,8 +34,8 @@ def label_ranking_from_classification(
         The classes, two or more.
 
     estimator : classifier with `predict_proba`, default=None
-        What gives the probabilities; None for :class:`~sklearn.naive_bayes.GaussianNB`. It is
-        cloned, not changed.
+        What gives the probabilities; None for :class:`~sklearn.naive_bayes.GaussianNB`, trained on
+        the features that are not constant. It is cloned, not changed.
 
     Returns
     -------
@@ -49,7 +49,8 @@ def label_ranking_from_classification(
     Raises
     ------
     ValueError
-        If `y` has one class only, or `estimator` gives no probabilities.
+        If `y` has one class only, `estimator` gives no probabilities, or it is None and all
+        features are constant.
 
     See Also
     --------
@@ -73,12 +74,36 @@ def label_ranking_from_classification(
     X, y = check_X_y(X, y)
     if len(np.unique(y)) < 2:
         raise ValueError(f"y must have two classes or more to rank, got only {y[0]!r}.")
-    estimator = GaussianNB() if estimator is None else clone(estimator)
+    if estimator is None:
+        estimator, features = GaussianNB(), _for_naive_bayes(X)
+    else:
+        estimator, features = clone(estimator), X
     # Logarithms, as probabilities may be the same 0 where their logarithms differ.
     for method in ("predict_log_proba", "predict_proba"):
         if hasattr(estimator, method):
-            return X, positions_from_scores(getattr(estimator.fit(X, y), method)(X))
+            estimator.fit(features, y)
+            # Many classifiers take the logarithm of 0, which ranks last as it should.
+            with np.errstate(divide="ignore"):
+                return X, positions_from_scores(getattr(estimator, method)(features))
     raise ValueError(f"estimator must have predict_proba, which {estimator!r} has not.")
+
+
+def _for_naive_bayes(X: np.ndarray) -> np.ndarray:
+    """The features that vary, divided by one power of two: the same to naive Bayes.
+
+    Constant ones tell nothing of the classes, but the rounding of their means would. Squares of
+    huge or tiny numbers would leave the range of floats.
+    """
+    halves = X.astype(np.float64) / 2  # whose differences are finite
+    low, high = halves.min(axis=0), halves.max(axis=0)
+    varies = high > low
+    if not varies.any():
+        raise ValueError(
+            "X must have a feature that is not constant, by which naive Bayes can rank the classes "
+            f"of a row; got {X.shape[1]} constant one(s). Add a feature or pass another estimator."
+        )
+    _, exponent = np.frexp((high - low).max())
+    return np.ldexp(halves[:, varies], -exponent)
 
 
 def label_ranking_from_regression(
@@ -141,11 +166,11 @@ def label_ranking_from_regression(
            [2., 3., 1., 4.]])
     """
     X = check_array(X, dtype=np.float64, input_name="X")
-    low, high = X.min(axis=0), X.max(axis=0)
+    halves = X / 2  # whose differences are finite
+    low, high = halves.min(axis=0), halves.max(axis=0)
     labels = _choose_columns(labels, high > low, check_random_state(random_state))
     # Within [0, 1] first: neither tiny nor huge numbers have a deviation.
-    shares = X[:, labels] / 2 - low[labels] / 2
-    shares /= high[labels] / 2 - low[labels] / 2
+    shares = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
     Y = positions_from_scores((shares - shares.mean(axis=0)) / shares.std(axis=0))
     return np.delete(X, labels, axis=1), Y
 

@@ -1,4 +1,4 @@
-"""Label-ranking benchmark files: tables of numbers with columns of positions, or with rankings.
+"""Label-ranking benchmark files: tables with columns of positions, or of rankings.
 
 The same sets circulate in several dresses, which differ in the head of the file only:
 
@@ -45,6 +45,10 @@ class _Table:
     """Beside such a column."""
     label_columns: list[int] | None = None
     label_names: list[str] | None = None
+    n_rows: int | None = None
+    """As the head states it."""
+    declared_values: dict[int, list[str]] | None = None
+    """Of nominal columns, where the head tells them from numbers."""
 
     def fail(self, row: int, problem: str):
         raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
@@ -91,10 +95,12 @@ def load_label_ranking(
         With the attributes
 
         - ``data``: ndarray of shape (n_samples, n_features), float64, NaN for what is missing
-          (``?`` or nothing).
+          (``?`` or nothing). A nominal feature holds the position of its value in `categories`.
         - ``target``: ndarray of shape (n_samples, n_labels), float64: positions, 1 plus the number
           of labels ranked before; NaN for labels that are not ranked.
         - ``feature_names``, ``target_names``: lists of str.
+        - ``categories``: dict, the values of each nominal feature: as XARFF declares them; in other
+          files, where a feature is nominal if none of its values is a number, in sorted order.
 
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
@@ -102,8 +108,10 @@ def load_label_ranking(
     Raises
     ------
     ValueError
-        If the label columns are not known, a value is not a number, a ranking cannot be read or,
-        with ``orderings=True``, a row does not list every label once; the message gives the line.
+        If the label columns are not known, a value is neither a number nor declared, a ranking
+        cannot be read or, with ``orderings=True``, a row does not list every label once; the
+        message gives the line. Also if the first line states another number of rows than there
+        are.
 
     See Also
     --------
@@ -118,6 +126,9 @@ def load_label_ranking(
     the same mistake. Pass ``orderings=True`` for all of them.
 
     A text ``b>c=a`` ties c and a; labels that it leaves out are not ranked.
+
+    The positions that stand for nominal values are an order to most learners, which the values may
+    not have: :class:`~sklearn.preprocessing.OneHotEncoder` makes a column of each value.
 
     References
     ----------
@@ -149,6 +160,25 @@ def load_label_ranking(
            [1., 2., 3.]])
     >>> taken_as_orderings.target_names
     ['L1', 'L2', 'L3']
+
+    A nominal feature, and a column for each of its values:
+
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "people.csv"
+    ...     _ = path.write_text("age,town,ranking\\n31,Ulm,a>b\\n54,Bonn,b>a\\n")
+    ...     people = load_label_ranking(path)
+    >>> people.data
+    array([[31.,  1.],
+           [54.,  0.]])
+    >>> people.categories
+    {'town': ['Bonn', 'Ulm']}
+    >>> nominal = [people.feature_names.index(name) for name in people.categories]
+    >>> encoder = make_column_transformer((OneHotEncoder(), nominal), remainder="passthrough")
+    >>> encoder.fit_transform(people.data)
+    array([[ 0.,  1., 31.],
+           [ 1.,  0., 54.]])
     """
     table = _read_table(os.fspath(path), encoding)
     if labels is not None or table.ranking_column is None:
@@ -164,7 +194,7 @@ def load_label_ranking(
         target, label_names = _read_rankings(table)
         if orderings:
             target = _invert(table, target, np.arange(1.0, len(label_names) + 1))
-    data = _read_numbers(table, feature_columns)
+    data, categories = _read_features(table, feature_columns)
     if return_X_y:
         return data, target
     return Bunch(
@@ -172,6 +202,7 @@ def load_label_ranking(
         target=target,
         feature_names=[table.names[i] for i in feature_columns],
         target_names=label_names,
+        categories=categories,
     )
 
 
@@ -189,20 +220,25 @@ def _read_table(path: str, encoding: str) -> _Table:
     read = _read_xarff_head if lines[0][1].startswith("@") else _read_head
     table, body = read(path, lines)
     for number, line in body:
-        texts = [_unquote(text) for text in line.split(table.separator)]
+        texts = _split(line, table.separator)
         table.rows.append(texts)
         table.line_numbers.append(number)
         if len(texts) != len(table.names):
             table.fail(-1, f"{len(texts)} values for {len(table.names)} columns.")
+    if table.n_rows not in (None, len(table.rows)):
+        raise ValueError(
+            f"{path} states {table.n_rows} rows in its first line, but has {len(table.rows)}: get "
+            "the whole file, or correct that line."
+        )
     return table
 
 
 def _read_head(path: str, lines: list[tuple[int, str]]) -> tuple[_Table, list[tuple[int, str]]]:
     separator = next((s for s in "\t;" if s in lines[0][1]), ",")
-    names = [_unquote(name) for name in lines[0][1].split(separator)]
+    names = _split(lines[0][1], separator)
     table = _Table(path, names, [], [], separator)
     if len(names) == 3 and all(name.isdigit() for name in names):
-        _, n_features, n_labels = map(int, names)
+        table.n_rows, n_features, n_labels = map(int, names)
         table.names = [f"A{i + 1}" for i in range(n_features)]
         table.names += [f"L{i + 1}" for i in range(n_labels)]
         table.label_columns = list(range(n_features, n_features + n_labels))
@@ -222,7 +258,7 @@ def _read_head(path: str, lines: list[tuple[int, str]]) -> tuple[_Table, list[tu
 def _read_xarff_head(
     path: str, lines: list[tuple[int, str]]
 ) -> tuple[_Table, list[tuple[int, str]]]:
-    table = _Table(path, [], [], [])
+    table = _Table(path, [], [], [], declared_values={})
     for i, (number, line) in enumerate(lines):
         keyword = line.split(maxsplit=1)[0].lower()
         if keyword == "@data":
@@ -237,7 +273,9 @@ def _read_xarff_head(
             raise ValueError(f"{path}, line {number}: expected @attribute or @data, got {line!r}.")
         if declared[2]:
             table.ranking_column = len(table.names)
-            table.label_names = [_unquote(name) for name in (declared[3] or "").split(",")]
+            table.label_names = _split(declared[3] or "", ",")
+        elif declared[3] is not None:
+            table.declared_values[len(table.names)] = _split(declared[3], ",")
         table.names.append(_unquote(declared[1]))
     raise ValueError(f"{path}: the file ends without an @data line.")
 
@@ -268,6 +306,54 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
     return columns
 
 
+def _read_features(table: _Table, columns: list[int]) -> tuple[np.ndarray, dict[str, list[str]]]:
+    """Read numbers and codes of nominal values, and say which values the codes stand for."""
+    data = np.empty((len(table.rows), len(columns)))
+    categories = {}
+    for j, column in enumerate(columns):
+        values = _nominal_values(table, column)
+        if values is None:
+            data[:, j] = _read_numbers(table, [column])[:, 0]
+        else:
+            data[:, j] = _read_codes(table, column, values)
+            categories[table.names[column]] = values
+    return data, categories
+
+
+def _nominal_values(table: _Table, column: int) -> list[str] | None:
+    """The values that a nominal feature can take; None for a feature of numbers."""
+    if table.declared_values is not None:
+        return table.declared_values.get(column)
+    if column == table.ranking_column:
+        # Beside labels that were told. As a feature it would give the target away.
+        return None
+    found = {texts[column] for texts in table.rows}.difference(_MISSING)
+    # A single number tells a slip of the pen in a numeric feature from a nominal one.
+    return None if not found or any(map(_is_number, found)) else sorted(found)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))  # decimal commas are refused, not taken for names
+    except ValueError:
+        return False
+    return True
+
+
+def _read_codes(table: _Table, column: int, values: list[str]) -> np.ndarray:
+    code = {**dict.fromkeys(_MISSING, np.nan), **{value: i for i, value in enumerate(values)}}
+    codes = np.empty(len(table.rows))
+    for i, texts in enumerate(table.rows):
+        if texts[column] not in code:
+            table.fail(
+                i,
+                f"column {table.names[column]!r} must be one of {values}, as declared, got "
+                f"{texts[column]!r}.",
+            )
+        codes[i] = code[texts[column]]
+    return codes
+
+
 def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
     values = np.empty((len(table.rows), len(columns)))
     for i, texts in enumerate(table.rows):
@@ -280,7 +366,7 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
                 table.fail(
                     i,
                     f"column {table.names[column]!r} must be a finite number, got "
-                    f"{texts[column]!r}.",
+                    f"{texts[column]!r}: write ? where it is missing.",
                 )
     return values
 
@@ -337,6 +423,15 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
                     )
                 target[i, column[name]] = place
     return close_ranks(target), label_names
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if "'" not in line and '"' not in line:
+        return [text.strip() for text in line.split(separator)]
+    # What is in quotes may hold separators.
+    quoted = rf"""\ *(?:'[^']*'|"[^"]*")\ *(?={separator}|$)"""
+    texts = re.findall(rf"(?:^|{separator})({quoted}|[^{separator}]*)", line)
+    return [_unquote(text) for text in texts]
 
 
 def _unquote(text: str) -> str:

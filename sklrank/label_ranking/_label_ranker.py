@@ -13,6 +13,7 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._rankings import check_positions
 from sklrank._sklearn import HasMethods, Interval
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
@@ -92,7 +93,14 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         float
             From -1 to 1, see :func:`~sklrank.metrics.kendall_tau_score`.
         """
-        return kendall_tau_score(y, self.predict(X), sample_weight=sample_weight)
+        ranks = self.predict(X)
+        y = check_positions(y, "y")
+        if y.shape != ranks.shape:
+            raise ValueError(
+                f"y must hold a position for each label that was fitted, in the shape {ranks.shape}"
+                f"; got {y.shape}: NaN where a label is not ranked"
+            )
+        return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
     def _template(self):
         return self._default_estimator() if self.estimator is None else self.estimator
@@ -118,16 +126,32 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        y = check_array(
-            y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
-        )
+        try:
+            y = check_array(
+                y,
+                dtype=np.float64,
+                ensure_2d=False,
+                allow_nd=True,
+                ensure_min_features=0,
+                ensure_all_finite="allow-nan",
+                input_name="y",
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "y must hold the positions of the labels as numbers, NaN where a label is not "
+                f"ranked: {error}"
+            ) from error
         if y.ndim != 2:
             raise ValueError(
                 "y must hold rankings, the positions of the labels, of shape (n_samples, "
                 f"n_labels); got the shape {y.shape}. Reshape y: y.reshape(-1, 1) is one label"
             )
+        if y.shape[1] == 0:
+            raise ValueError(f"y must have a column for each label; got the shape {y.shape}")
         if len(y) != n_samples:
-            raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
+            raise ValueError(
+                f"y has {len(y)} rows and X has {n_samples}: give each row of X one ranking"
+            )
         if np.isnan(y).all():
             raise ValueError("y ranks no label in any row: all entries are NaN")
         return y

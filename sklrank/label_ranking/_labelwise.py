@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
@@ -53,7 +54,8 @@ class LabelwiseRanker(LabelRanker):
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted regressors: one for all labels, or one for each.
+        The fitted regressors: one for all labels, or one for each. For a label ranked in a single
+        one of many rows it is a `DummyRegressor`.
     classes_ : ndarray of shape (n_labels,)
         The labels: columns of `y`.
     n_features_in_ : int
@@ -128,9 +130,14 @@ class LabelwiseRanker(LabelRanker):
         Raises
         ------
         ValueError
-            If the data are malformed, or rankings are incomplete and `incomplete` is "raise"; a
-            fitted model stays as it was.
+            If the data are malformed, rankings are incomplete and `incomplete` is "raise", or
+            `estimator` is a classifier; a fitted model stays as it was.
         """
+        if is_classifier(self._template()):
+            raise ValueError(
+                "estimator must be a regressor, which learns positions; got the classifier "
+                f"{self.estimator!r}: PairwiseRanker takes such"
+            )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])
@@ -184,6 +191,9 @@ class LabelwiseRanker(LabelRanker):
 def fit_label(estimator, X, target):
     """Fit to the rows in which the label is ranked."""
     ranked = np.flatnonzero(~np.isnan(target))
+    if len(ranked) == 1 < len(target):
+        # All that one row tells is its target; regressors that hold rows out would make NaN of it.
+        estimator = DummyRegressor()
     if len(ranked) < len(target):
         X, target = X[ranked], target[ranked]
     return estimator.fit(X, target)

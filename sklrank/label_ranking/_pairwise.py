@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
@@ -137,8 +137,14 @@ class PairwiseRanker(LabelRanker):
         Raises
         ------
         ValueError
-            If the data are malformed; a fitted model stays as it was.
+            If the data are malformed or `estimator` is a regressor; a fitted model stays as it
+            was.
         """
+        if is_regressor(self._template()):
+            raise ValueError(
+                "estimator must be a classifier, which learns comparisons; got the regressor "
+                f"{self.estimator!r}: LabelwiseRanker takes such"
+            )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from sklrank._rankings import check_positions, invert_orderings, is_missing
 
@@ -146,7 +145,14 @@ def orderings_from_positions(
 
 
 def _as_labels(orderings):
-    given, orderings = orderings, np.asarray(orderings)
+    given = orderings
+    try:
+        orderings = np.asarray(orderings)
+    except ValueError as error:
+        raise ValueError(
+            "orderings must have as many places in each row: fill the end of shorter ones with "
+            f"None or NaN ({error})"
+        ) from error
     if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
         # Among names NumPy would make a text of NaN.
         orderings = np.asarray(given, dtype=object)
@@ -159,7 +165,12 @@ def _as_labels(orderings):
 
 
 def _check_classes(classes):
-    classes = column_or_1d(classes)
-    if len(classes) == 0 or len(np.unique(classes)) < len(classes):
+    names = np.asarray(classes)
+    if (
+        names.ndim != 1
+        or len(names) == 0
+        or is_missing(names).any()
+        or len(np.unique(names)) < len(names)
+    ):
         raise ValueError(f"classes must name at least one label, and each once, got {classes!r}.")
-    return classes
+    return names

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import nnls
 from scipy.stats import rankdata
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import KFold, ShuffleSplit, check_cv
@@ -188,16 +188,15 @@ class StackedRanker(LabelRanker, _BaseComposition):
         Raises
         ------
         ValueError
-            If the data are malformed, there is no ranker, or names repeat; a fitted model stays as
-            it was.
+            If the data are malformed, there is no ranker, names repeat, or `cv` holds no rows out;
+            a fitted model stays as it was.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             names, rankers = zip(*self._named_templates(seed))
-            scores, rows = self._held_out_scores(rankers, X, positions, seed)
-            weights, shares = non_negative_weights(scores, positions[rows])
+            weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
             self.estimators_ = self._in_parallel(
                 delayed(fit)(clone(ranker), X, positions)
                 for ranker, weight in zip(rankers, weights)
@@ -217,12 +216,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         if not self.estimators:
             raise ValueError("estimators is empty; name one ranker at least, or None")
         for entry in self.estimators:
-            if (
-                not isinstance(entry, tuple | list)
-                or len(entry) != 2
-                or not isinstance(entry[0], str)
-                or not all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
-            ):
+            if not is_named_ranker(entry):
                 raise ValueError(
                     "estimators must be a list of (name, label ranker), such as "
                     f"('trees', LabelwiseRanker()); got {entry!r}"
@@ -232,10 +226,35 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     def _templates(self):
         templates = default_rankers() if self.estimators is None else self.estimators
-        return [entry[1] for entry in templates if np.size(entry) == 2 and hasattr(entry[1], "fit")]
+        return [entry[1] for entry in templates if is_named_ranker(entry)]
 
-    def _held_out_scores(self, rankers, X, positions, seed):
-        """Scores `(n_rankers, n_held_out, n_labels)`, and the rows that they belong to."""
+    def _held_out(self, rankers, X, positions, seed):
+        """Scores `(n_rankers, n_held_out, n_labels)` of rows held out, and their positions.
+
+        The positions have NaN for a label that is ranked somewhere but in no row that the rankers
+        learnt from: they cannot be judged by it.
+        """
+        folds = self._folds(X, positions, seed)
+        ranked = ~np.isnan(positions)
+        unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
+        scores = self._in_parallel(
+            delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_there)
+            for ranker in rankers
+            for fold, unseen_there in zip(folds, unseen)
+        )
+        n_folds = len(folds)
+        of_rankers = [
+            np.concatenate(scores[start : start + n_folds])
+            for start in range(0, len(scores), n_folds)
+        ]
+        held_out = [
+            np.where(unseen_there, np.nan, positions[test])
+            for (_, test), unseen_there in zip(folds, unseen)
+        ]
+        return np.array(of_rankers), np.concatenate(held_out)
+
+    def _folds(self, X, positions, seed):
+        """Which rows to learn from and which to hold out, in each fold."""
         if not isinstance(self.cv, str):
             cv = check_cv(self.cv)
         elif len(positions) > _MANY_ROWS:
@@ -247,18 +266,19 @@ class StackedRanker(LabelRanker, _BaseComposition):
             )
         else:
             cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
-        folds = list(cv.split(X, positions))
-        scores = self._in_parallel(
-            delayed(fit_and_score)(clone(ranker), X, positions, train, test)
-            for ranker in rankers
-            for train, test in folds
-        )
-        n_folds = len(folds)
-        of_rankers = [
-            np.concatenate(scores[start : start + n_folds])
-            for start in range(0, len(scores), n_folds)
-        ]
-        return np.array(of_rankers), np.concatenate([test for _, test in folds])
+        try:
+            folds = list(cv.split(X, positions))
+        except ValueError as error:
+            raise ValueError(
+                f"cv={self.cv!r} cannot split {len(positions)} rows of rankings: {error} Take "
+                "fewer folds, KFold or ShuffleSplit"
+            ) from error
+        if not folds or min(np.size(rows) for fold in folds for rows in fold) == 0:
+            raise ValueError(
+                f"cv={self.cv!r} must make one fold at least, and in each fold hold out rows and "
+                "leave rows to learn from"
+            )
+        return folds
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
@@ -291,6 +311,18 @@ def default_rankers(random_state=None):
     ]
 
 
+def is_named_ranker(entry):
+    return (
+        isinstance(entry, tuple | list)
+        and len(entry) == 2
+        and isinstance(entry[0], str)
+        and not isinstance(entry[1], type)
+        and all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
+        # Classifiers have scores too, but of other targets.
+        and not is_classifier(entry[1])
+    )
+
+
 def non_negative_weights(scores, positions):
     """Least-squares weights of scores that are to explain positions, and their shares.
 
@@ -315,9 +347,11 @@ def non_negative_weights(scores, positions):
         return (values - means)[ranked]
 
     columns = np.column_stack([centred(of_ranker) for of_ranker in scores])
-    sizes = np.sqrt(np.mean(columns**2, axis=0))
-    sizes[sizes == 0] = 1.0
-    shares, _ = nnls(columns / sizes, -centred(relative))
+    sizes, shares = np.ones(len(scores)), np.zeros(len(scores))
+    if columns.any():
+        sizes = np.sqrt(np.mean(columns**2, axis=0))
+        sizes[sizes == 0] = 1.0
+        shares, _ = nnls(columns / sizes, -centred(relative))
     if not shares.any():
         shares = np.ones(len(scores))
     return shares / sizes, shares / shares.sum()
@@ -331,5 +365,11 @@ def score(ranker, X):
     return ranker.decision_function(X)
 
 
-def fit_and_score(ranker, X, y, train, test):
-    return ranker.fit(X[train], y[train]).decision_function(X[test])
+def fit_and_score(ranker, X, y, train, test, unseen):
+    """Scores of the rows `test`, 0 for the labels `unseen`, which the ranker does not meet."""
+    X_test, y_train = X[test], y[train]
+    scores = np.zeros((X_test.shape[0], y.shape[1]))
+    if not np.isnan(y_train).all():
+        ranker.fit(X[train], y_train[:, ~unseen])
+        scores[:, ~unseen] = ranker.decision_function(X_test)
+    return scores

@@ -19,13 +19,23 @@ marks a label that is not ranked, equal numbers a tie, and only the order counts
 - :func:`kendall_tau_distance`: the number of pairs in the wrong order;
 - :func:`spearman_distance`: the sum of squared differences between positions.
 
+Where the truth is the *graded relevance* of documents, those of a query are ranked against each
+other, and ``qid`` says which rows these are:
+
+- :func:`ndcg_score`, :func:`dcg_score`: the gain of the documents, discounted by rank;
+- :func:`average_precision_score`: the precision at the places of the relevant ones.
+
 The scorers are for the ``scoring`` parameter of scikit-learn's tools; losses and distances are
-negated there. Those of relevance (``rank_loss_scorer`` and so on) ask an estimator for
+negated there. Those of relevant labels (``rank_loss_scorer`` and so on) ask an estimator for
 ``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on) for
 ``predict_ranks``, else for a ``predict`` that returns positions. For other parameters than the
-default use scikit-learn's own, ``make_scorer(kendall_tau_score, variant="gamma")``. For weighted
-scores, request the weights on a copy, since a scorer is shared by all who import it:
-``clone(rank_loss_scorer).set_score_request(...)``.
+default use scikit-learn's own, ``make_scorer(kendall_tau_score, variant="gamma")``.
+
+``ndcg_scorer`` and ``average_precision_scorer`` ask for ``predict`` and, by metadata routing, for
+``qid``; :class:`~sklrank.model_selection.QueryKFold` has an example. They take the parameters of
+their metric on a copy, since a scorer is shared by all who import it:
+``clone(ndcg_scorer).set_params(k=10, convention="letor")``. For weighted scores, too, request the
+weights on a copy: ``clone(rank_loss_scorer).set_score_request(sample_weight=True)``.
 
 Examples
 --------
@@ -51,6 +61,7 @@ array([0.95, 0.85, 0.93])
 """
 
 from sklrank.metrics._document_ranking import average_precision_score, dcg_score, ndcg_score
+from sklrank.metrics._document_scorer import average_precision_scorer, ndcg_scorer
 from sklrank.metrics._label_ranking import (
     kendall_tau_distance,
     kendall_tau_score,
@@ -68,6 +79,7 @@ from sklrank.metrics._scorer import (
 
 __all__ = [
     "average_precision_score",
+    "average_precision_scorer",
     "dcg_score",
     "hinge_rank_loss",
     "hinge_rank_loss_scorer",
@@ -78,6 +90,7 @@ __all__ = [
     "logistic_rank_loss",
     "logistic_rank_loss_scorer",
     "ndcg_score",
+    "ndcg_scorer",
     "rank_loss",
     "rank_loss_scorer",
     "spearman_distance",

@@ -12,6 +12,8 @@ from sklrank.metrics._document_lists import TIES
 
 # What a document of a grade is worth.
 _GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
+# Sums of more would overflow.
+_MOST_GAIN = 1e300
 
 
 def _letor_discount(ranks):
@@ -28,8 +30,20 @@ _EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
 _SHORT = {"end": False, "zero": True}
 
 _CONVENTIONS = {
-    "standard": {"discount": "log2", "empty": "drop", "short": "end", "ties": "average"},
-    "letor": {"discount": "letor", "empty": "zero", "short": "zero", "ties": "stable"},
+    "standard": {
+        "gain": "exponential",
+        "discount": "log2",
+        "empty": "drop",
+        "short": "end",
+        "ties": "average",
+    },
+    "letor": {
+        "gain": "exponential",
+        "discount": "letor",
+        "empty": "zero",
+        "short": "zero",
+        "ties": "stable",
+    },
 }
 
 _OPTIONS = {
@@ -39,7 +53,7 @@ _OPTIONS = {
     "short": _SHORT,
     "ties": TIES,
 }
-# These may also be functions of the user.
+# These may be functions, too.
 _FUNCTIONS = ("gain", "discount")
 
 
@@ -85,12 +99,12 @@ def gains_of(gain, grades):
     else:
         with np.errstate(over="ignore"):
             gains = _GAINS[gain](grades)
-    bad = ~((gains >= 0) & (gains < np.inf))
+    bad = ~((gains >= 0) & (gains <= _MOST_GAIN))
     if bad.any():
         row = bad.argmax()
         raise ValueError(
-            f"gain must be finite and not negative, got {gains[row]} for the grade {grades[row]} "
-            f"of y_true under gain={gain!r}: grade documents from 0 (not relevant) up, small "
+            f"gain must be from 0 to {_MOST_GAIN:g}, got {gains[row]} for the grade {grades[row]} "
+            f"of y_true under gain={gain!r}: grade documents from 0 (not relevant) up, by small "
             "numbers where the gain is exponential."
         )
     return gains

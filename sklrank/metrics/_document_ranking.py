@@ -119,7 +119,8 @@ def ndcg_score(
 
     Notes
     -----
-    Shuffled rows give the same score, unless ties are "stable".
+    Shuffled rows give the same score, unless ties are "stable". LETOR's ``MeanNDCG`` is not the
+    score for ``k=None``, but a query's mean over all `k` from 1 to the number of its documents.
 
     References
     ----------
@@ -374,10 +375,10 @@ def _evaluate(scores_of, y_true, y_score, qid, average, sample_weight):
         queries = Queries.from_qid(qid, len(grades))
         if weight is not None:
             weight = np.bincount(queries.codes, weights=weight) / queries.sizes
-    elif qid is not None:
+    elif qid is not None or grades.shape[1] == 1:
         raise ValueError(
-            f"qid is for 1-d y_true; in y_true of shape {grades.shape} each row is a query: leave "
-            "qid out."
+            f"y_true of shape {grades.shape} has a query in each row, of {grades.shape[1]} "
+            "document(s): leave qid out, or pass 1-d y_true and y_score with qid."
         )
     else:
         queries = Queries.from_qid(np.repeat(np.arange(len(grades)), grades.shape[1]), grades.size)

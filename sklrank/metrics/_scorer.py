@@ -94,8 +94,8 @@ def label_positions(estimator, X):
     )
 
 
-class _Scorer(BaseEstimator):
-    """A callable ``scorer(estimator, X, y)``: what its `_evaluate` returns.
+class Scorer(BaseEstimator):
+    """A callable ``scorer(estimator, X, y)``: what its `score` returns, greater is better.
 
     It is a `BaseEstimator` for what scikit-learn generates from the signature of `score`:
     metadata requests (`set_score_request`), parameters and cloning.
@@ -103,19 +103,19 @@ class _Scorer(BaseEstimator):
 
     __metadata_request__score = {"estimator": UNUSED}
 
-    def __call__(self, estimator, X, y_true, *, sample_weight=None):
-        return self.score(estimator, X, y_true, sample_weight=sample_weight)
+    def __call__(self, estimator, X, y_true, **metadata):
+        return self.score(estimator, X, y_true, **metadata)
 
     def score(self, estimator, X, y, sample_weight=None):
         """Return how well the estimator ranks `X` against `y`, greater is better."""
-        return self._evaluate(estimator, X, y, sample_weight)
+        raise NotImplementedError
 
     def _accept_sample_weight(self):
         # scikit-learn 1.9 asks this of every scorer of a multi-metric search.
         return True
 
 
-class PairwiseLossScorer(_Scorer):
+class PairwiseLossScorer(Scorer):
     """Minus a loss of the scores of labels.
 
     Parameters
@@ -127,7 +127,7 @@ class PairwiseLossScorer(_Scorer):
     def __init__(self, loss):
         self.loss = loss
 
-    def _evaluate(self, estimator, X, y, sample_weight):
+    def score(self, estimator, X, y, sample_weight=None):
         return -PAIRWISE_LOSSES[self.loss](
             y,
             label_scores(estimator, X),
@@ -136,7 +136,7 @@ class PairwiseLossScorer(_Scorer):
         )
 
 
-class LabelRankingScorer(_Scorer):
+class LabelRankingScorer(Scorer):
     """A metric of the positions of labels, distances negated.
 
     Parameters
@@ -148,7 +148,7 @@ class LabelRankingScorer(_Scorer):
     def __init__(self, metric):
         self.metric = metric
 
-    def _evaluate(self, estimator, X, y, sample_weight):
+    def score(self, estimator, X, y, sample_weight=None):
         sign, metric = RANKING_METRICS[self.metric]
         return sign * metric(y, label_positions(estimator, X), sample_weight=sample_weight)
 

@@ -1,5 +1,7 @@
 """The growing tree behind HoeffdingTreeClassifier."""
 
+cimport cython
+
 from sklrank._online_learner cimport Lesson, OnlineLearner
 from sklrank.tree._split_search cimport Criterion
 
@@ -29,6 +31,7 @@ cdef enum:
     COUNTS = 4              # weight of each class
 
 
+@cython.final
 cdef class HoeffdingTree(OnlineLearner):
     cdef readonly dict params
     cdef Criterion criterion
@@ -37,19 +40,27 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Py_ssize_t n_points, max_depth, max_leaves
     cdef bint effective_weight
 
-    # Few arrays: an empty one takes half a kilobyte, and many trees stay small.
+    # Plain blocks of memory: an array takes half a kilobyte more, and many trees stay small. Reach
+    # them by the `..._at` below, whose index a checked build checks.
+    cdef Node* nodes
+    cdef double* leaves     # (leaf, COUNTS + n_classes)
+    cdef int* observers     # (leaf, class) row of `stats`, or NONE; last: all classes
+    cdef double* stats      # (row, row_length), see _split_search
     cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
-    cdef Node[::1] nodes
-    cdef double[:, ::1] leaves      # (leaf, COUNTS + n_classes)
-    cdef int[:, ::1] observers      # (leaf, class) row of `stats`, or NONE; last: all classes
-    cdef double[:, ::1] stats       # (row, row_length), see _split_search
-    cdef Py_ssize_t row_length      # a vector over the columns for each statistic
-    cdef int free_row               # one that a split gave back; it holds the number of the next
+    cdef Py_ssize_t leaf_room, row_room     # leaves (with their nodes) and rows that fit
+    cdef Py_ssize_t row_length              # a vector over the columns for each statistic
+    cdef int free_row       # one that a split gave back; it holds the number of the next
 
-    cdef const Py_ssize_t[::1] columns      # the features that this tree looks at
+    cdef Py_ssize_t* columns    # the features that this tree looks at; NULL: all
     cdef Py_ssize_t n_columns
-    cdef double[::1] scratch                # a row's values in those columns, then votes
+    cdef double* values         # scratch of `learn`: a row's values in `columns`
+    cdef double* votes          # scratch of `learn`
 
+    cdef Node* node_at(self, Py_ssize_t index) noexcept nogil
+    cdef double* leaf_at(self, Py_ssize_t leaf) noexcept nogil
+    cdef int* observers_at(self, Py_ssize_t leaf) noexcept nogil
+    cdef double* row_at(self, Py_ssize_t row) noexcept nogil
+    cdef Py_ssize_t feature_of(self, Py_ssize_t column) noexcept nogil
     cdef Py_ssize_t step(self, Py_ssize_t index, const double* x) noexcept nogil
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil
@@ -71,6 +82,6 @@ cdef class HoeffdingTree(OnlineLearner):
         self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
     ) except -1 nogil
     cdef Py_ssize_t new_row(self) except -1 nogil
-    cdef int reserve_leaf(self) except -1
-    cdef int drop_observers(self) except -1
-    cdef int reserve_row(self) except -1
+    cdef int reserve_leaf(self) except -1 nogil
+    cdef int reserve_row(self) except -1 nogil
+    cdef void drop_observers(self) noexcept nogil

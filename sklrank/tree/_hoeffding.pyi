@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ WEIGHT_COUNTS: dict[str, bool]
 MAX_SPLIT_POINTS: int
 NODE_DTYPE: np.dtype[np.void]
 
+@final
 class HoeffdingTree(OnlineLearner):
     params: dict[str, Any]
     n_nodes: int

@@ -11,11 +11,16 @@ n being the leaf's weight, or when epsilon < tau, so that a tie does not hold th
 split" competes with a gain of 0. The children inherit the class weights that the observers expect
 on either side; their own observers start empty.
 
-Nodes, leaves and observer rows lie in arrays that double when full; a split gives its leaf's rows
+Nodes, leaves and observer rows lie in blocks that grow when full; a split gives its leaf's rows
 back. So memory follows the number of leaves and of the classes seen in them, not of the rows.
 """
 
+cimport cython
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.math cimport INFINITY, exp, log, log2, sqrt
+from libc.string cimport memcpy
+
+from math import prod
 
 import numpy as np
 
@@ -23,6 +28,10 @@ from sklrank.tree._split_search cimport (
     HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, N_STATS_AND_DENSITIES, PRECISION, WEIGHT, Criterion,
     Split, best_split, left_share, observe,
 )
+
+cdef extern from "<assert.h>" nogil:
+    # Python's own flags define NDEBUG, which leaves nothing of it; .ci/checked undefines it.
+    void check "assert" (bint holds)
 
 cdef enum:
     LEAF = -1       # as a node's feature
@@ -36,6 +45,9 @@ LEAF_PREDICTIONS = {
 }
 WEIGHT_COUNTS = {"sum": False, "effective": True}
 MAX_SPLIT_POINTS = MAX_POINTS
+
+FLOAT = np.dtype("f8")
+INT = np.dtype("i4")
 
 NODE_DTYPE = np.dtype(
     [
@@ -53,10 +65,11 @@ cdef double MIN_VARIANCE = 1e-290
 cdef double MAX_VARIANCE = 1e290
 
 
+@cython.final
 cdef class HoeffdingTree(OnlineLearner):
     """The compiled tree; HoeffdingTreeClassifier documents and checks the parameters."""
 
-    def __init__(
+    def __cinit__(
         self,
         Py_ssize_t n_features,
         Py_ssize_t n_classes,
@@ -67,7 +80,6 @@ cdef class HoeffdingTree(OnlineLearner):
         self.n_classes = n_classes
         if np.min(columns) < 0 or np.max(columns) >= n_features:
             raise ValueError("columns lie outside the features")
-        self.columns = columns
         self.n_columns = columns.shape[0]
         self.params = params
         self.criterion = CRITERIA[params["criterion"]]
@@ -81,30 +93,65 @@ cdef class HoeffdingTree(OnlineLearner):
         self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
         self.weight_scale = params["weight_scale"]
         self.effective_weight = WEIGHT_COUNTS[params["weight_count"]]
-        self.scratch = np.empty(self.n_columns + n_classes)
-
-        self.nodes = np.zeros(1, dtype=NODE_DTYPE)
-        self.leaves = np.zeros((1, COUNTS + n_classes))
-        self.observers = np.full((1, n_classes + 1), NONE, dtype=np.int32)
         self.row_length = self.n_columns * (
             N_STATS if self.leaf_prediction == MAJORITY_CLASS else N_STATS_AND_DENSITIES
         )
-        self.stats = np.empty((0, self.row_length))
-        self.free_row = NONE
-        self.n_nodes = self.n_leaves = 1
-        self.nodes[0].feature = LEAF
+        if not np.array_equal(columns, np.arange(n_features)):
+            self.columns = <Py_ssize_t*>filled(NULL, np.asarray(columns))
+            self.values = <double*>resized(NULL, self.n_columns * sizeof(double))
+        self.votes = <double*>resized(NULL, n_classes * sizeof(double))
+        self.__setstate__(
+            {
+                "nodes": np.array([(0.0, 0.0, 0.0, LEAF, 0, 0, 0)], dtype=NODE_DTYPE),
+                "leaves": np.zeros((1, COUNTS + n_classes)),
+                "observers": np.full((1, n_classes + 1), NONE),
+                "stats": np.empty((0, self.row_length)),
+                "free_row": NONE,
+            }
+        )
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.nodes)
+        PyMem_RawFree(self.leaves)
+        PyMem_RawFree(self.observers)
+        PyMem_RawFree(self.stats)
+        PyMem_RawFree(self.columns)
+        PyMem_RawFree(self.values)
+        PyMem_RawFree(self.votes)
+
+    # -- Where things lie.
+
+    cdef inline Node* node_at(self, Py_ssize_t index) noexcept nogil:
+        check(0 <= index < self.n_nodes)
+        return self.nodes + index
+
+    cdef inline double* leaf_at(self, Py_ssize_t leaf) noexcept nogil:
+        check(0 <= leaf < self.n_leaves)
+        return self.leaves + leaf * (COUNTS + self.n_classes)
+
+    cdef inline int* observers_at(self, Py_ssize_t leaf) noexcept nogil:
+        check(0 <= leaf < self.n_leaves)
+        return self.observers + leaf * (self.n_classes + 1)
+
+    cdef inline double* row_at(self, Py_ssize_t row) noexcept nogil:
+        check(0 <= row < self.n_rows)
+        return self.stats + row * self.row_length
+
+    cdef inline Py_ssize_t feature_of(self, Py_ssize_t column) noexcept nogil:
+        check(0 <= column < self.n_columns)
+        return column if self.columns == NULL else self.columns[column]
 
     # -- What the loops over rows call.
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         cdef Py_ssize_t index = 0, leaf, c
         cdef bint bayes
-        while self.nodes[index].feature != LEAF:
+        while self.node_at(index).feature != LEAF:
             index = self.step(index, x)
-        leaf = self.nodes[index].child
+        leaf = self.node_at(index).child
         bayes = self.leaf_prediction == NAIVE_BAYES or (
             self.leaf_prediction == NAIVE_BAYES_ADAPTIVE
-            and self.leaves[leaf, BAYES_CORRECT] >= self.leaves[leaf, MAJORITY_CORRECT]
+            and self.leaf_at(leaf)[BAYES_CORRECT] >= self.leaf_at(leaf)[MAJORITY_CORRECT]
         )
         if bayes and self.bayes_votes(leaf, x, votes):
             return 0
@@ -118,27 +165,28 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t index = 0, leaf, i
         cdef double weight = 0.0, squares = 0.0
         for i in range(lesson.n_labels):
+            check(0 <= lesson.labels[i] < self.n_classes)
             weight += lesson.weights[i] * self.weight_scale
             squares += (lesson.weights[i] * self.weight_scale) ** 2
         if not weight > 0.0:
             return 0
-        self.nodes[0].weight += weight
-        while self.nodes[index].feature != LEAF:
+        self.node_at(0).weight += weight
+        while self.node_at(index).feature != LEAF:
             index = self.step(index, x)
-            self.nodes[index].weight += weight
-        leaf = self.nodes[index].child
+            self.node_at(index).weight += weight
+        leaf = self.node_at(index).child
         if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
             self.compare_votes(leaf, x, lesson)
-        self.leaves[leaf, SQUARES] += squares
+        self.leaf_at(leaf)[SQUARES] += squares
         for i in range(lesson.n_labels):
             weight = lesson.weights[i] * self.weight_scale
             if weight > 0.0:
-                self.leaves[leaf, COUNTS + lesson.labels[i]] += weight
+                self.leaf_at(leaf)[COUNTS + lesson.labels[i]] += weight
                 if self.leaf_prediction != MAJORITY_CLASS or self.may_split(index):
                     self.observe_row(leaf, lesson.labels[i], x, weight)
         if (
             self.may_split(index)
-            and self.sample_size(index) - self.leaves[leaf, ATTEMPTED] >= self.grace_period
+            and self.sample_size(index) - self.leaf_at(leaf)[ATTEMPTED] >= self.grace_period
         ):
             self.attempt_split(index)
         return 0
@@ -147,16 +195,16 @@ cdef class HoeffdingTree(OnlineLearner):
 
     cdef Py_ssize_t step(self, Py_ssize_t index, const double* x) noexcept nogil:
         # From an inner node to the child that takes the row. A missing value follows the weight.
-        cdef const Node* node = &self.nodes[index]
+        cdef const Node* node = self.node_at(index)
         cdef double value = x[node.feature]
         if value <= node.threshold:
             return node.child
-        if value == value or self.nodes[node.child + 1].weight > self.nodes[node.child].weight:
+        if value == value or self.node_at(node.child + 1).weight > self.node_at(node.child).weight:
             return node.child + 1
         return node.child
 
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil:
-        cdef const double* counts = &self.leaves[leaf, COUNTS]
+        cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef double total = 0.0
         cdef Py_ssize_t c
         for c in range(self.n_classes):
@@ -170,8 +218,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil:
         # Prior times Gaussian likelihood; a class that the leaf has only inherited is taken to be
         # spread as all classes together. False where the leaf has observed nothing yet.
-        cdef const double* counts = &self.leaves[leaf, COUNTS]
-        cdef Py_ssize_t pooled = self.observers[leaf, self.n_classes]
+        cdef const double* counts = self.leaf_at(leaf) + COUNTS
+        cdef Py_ssize_t pooled = self.observers_at(leaf)[self.n_classes]
         cdef double best = -INFINITY, total = 0.0
         cdef Py_ssize_t c, row
         if pooled == NONE:
@@ -179,7 +227,7 @@ cdef class HoeffdingTree(OnlineLearner):
         for c in range(self.n_classes):
             votes[c] = -INFINITY
             if counts[c] > 0.0:
-                row = self.observers[leaf, c]
+                row = self.observers_at(leaf)[c]
                 votes[c] = log(counts[c]) + self.log_density(row, pooled, x)
                 best = max(best, votes[c])
         if not best > -INFINITY:
@@ -197,19 +245,19 @@ cdef class HoeffdingTree(OnlineLearner):
         # Of a class, by its observer row (NONE: taken to be all classes together), less the factor
         # that is the same for every class.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* all_mean = &self.stats[pooled, MEAN * n]
-        cdef const double* all_precision = &self.stats[pooled, PRECISION * n]
+        cdef const double* all_mean = self.row_at(pooled) + MEAN * n
+        cdef const double* all_precision = self.row_at(pooled) + PRECISION * n
         cdef const double* mean
         cdef const double* seen
         cdef const double* precision
         cdef double value, centre, sharp, logarithm, total = 0.0
         if row == NONE:
             row = pooled
-        mean = &self.stats[row, MEAN * n]
-        seen = &self.stats[row, WEIGHT * n]
-        precision = &self.stats[row, PRECISION * n]
+        mean = self.row_at(row) + MEAN * n
+        seen = self.row_at(row) + WEIGHT * n
+        precision = self.row_at(row) + PRECISION * n
         for f in range(n):
-            value = x[self.columns[f]]
+            value = x[self.feature_of(f)]
             if value != value or all_precision[f] == INFINITY:
                 continue
             centre = mean[f]
@@ -226,8 +274,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void refresh_density(self, Py_ssize_t row) noexcept nogil:
         # What WEIGHT and M2 say of the variance.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* stats = &self.stats[row, 0]
-        cdef double* precision = &self.stats[row, PRECISION * n]
+        cdef const double* stats = self.row_at(row)
+        cdef double* precision = self.row_at(row) + PRECISION * n
         cdef double variance
         for f in range(n):
             precision[f] = precision[n + f] = INFINITY
@@ -243,11 +291,11 @@ cdef class HoeffdingTree(OnlineLearner):
         self, Py_ssize_t leaf, const double* x, const Lesson* lesson
     ) noexcept nogil:
         # What the majority class and naive Bayes would have said of the row before it is learnt.
-        cdef double* votes = &self.scratch[self.n_columns]
+        cdef double* votes = self.votes
         if self.majority_votes(leaf, votes):
-            self.leaves[leaf, MAJORITY_CORRECT] += self.weight_of_favourite(votes, lesson)
+            self.leaf_at(leaf)[MAJORITY_CORRECT] += self.weight_of_favourite(votes, lesson)
         if self.bayes_votes(leaf, x, votes):
-            self.leaves[leaf, BAYES_CORRECT] += self.weight_of_favourite(votes, lesson)
+            self.leaf_at(leaf)[BAYES_CORRECT] += self.weight_of_favourite(votes, lesson)
 
     cdef double weight_of_favourite(self, const double* votes, const Lesson* lesson) noexcept nogil:
         # The row's weight for the first label of greatest vote.
@@ -265,29 +313,29 @@ cdef class HoeffdingTree(OnlineLearner):
     ) except -1 nogil:
         cdef const double* values = x
         cdef Py_ssize_t f, row, pooled
-        if self.n_columns < self.n_features:
+        if self.columns != NULL:
             for f in range(self.n_columns):
-                self.scratch[f] = x[self.columns[f]]
-            values = &self.scratch[0]
-        if self.observers[leaf, label] == NONE:
-            self.observers[leaf, label] = <int>self.new_row()
-        row = self.observers[leaf, label]
+                self.values[f] = x[self.columns[f]]
+            values = self.values
+        if self.observers_at(leaf)[label] == NONE:
+            self.observers_at(leaf)[label] = <int>self.new_row()
+        row = self.observers_at(leaf)[label]
         if self.leaf_prediction == MAJORITY_CLASS:
-            observe(&self.stats[row, 0], values, self.n_columns, weight)
+            observe(self.row_at(row), values, self.n_columns, weight)
             return 0
-        if self.observers[leaf, self.n_classes] == NONE:
-            self.observers[leaf, self.n_classes] = <int>self.new_row()
-        pooled = self.observers[leaf, self.n_classes]
-        observe(&self.stats[pooled, 0], values, self.n_columns, weight)
-        observe(&self.stats[row, 0], values, self.n_columns, weight)
+        if self.observers_at(leaf)[self.n_classes] == NONE:
+            self.observers_at(leaf)[self.n_classes] = <int>self.new_row()
+        pooled = self.observers_at(leaf)[self.n_classes]
+        observe(self.row_at(pooled), values, self.n_columns, weight)
+        observe(self.row_at(row), values, self.n_columns, weight)
         self.refresh_density(pooled)
         self.refresh_density(row)
         return 0
 
     cdef double sample_size(self, Py_ssize_t index) noexcept nogil:
         # n of the Hoeffding bound: the weight, or what it is worth in rows of equal weight.
-        cdef double weight = self.nodes[index].weight
-        cdef double squares = self.leaves[self.nodes[index].child, SQUARES]
+        cdef double weight = self.node_at(index).weight
+        cdef double squares = self.leaf_at(self.node_at(index).child)[SQUARES]
         if self.effective_weight:
             return weight * weight / squares if squares > 0.0 else 0.0
         return weight
@@ -296,18 +344,18 @@ cdef class HoeffdingTree(OnlineLearner):
 
     cdef bint may_split(self, Py_ssize_t index) noexcept nogil:
         return (
-            (self.max_depth < 0 or self.nodes[index].depth < self.max_depth)
+            (self.max_depth < 0 or self.node_at(index).depth < self.max_depth)
             and (self.max_leaves < 0 or self.n_leaves < self.max_leaves)
         )
 
     cdef int attempt_split(self, Py_ssize_t index) except -1 nogil:
-        cdef Py_ssize_t leaf = self.nodes[index].child
-        cdef const double* counts = &self.leaves[leaf, COUNTS]
+        cdef Py_ssize_t leaf = self.node_at(index).child
+        cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef double n = self.sample_size(index)
         cdef double gain_range = 1.0, epsilon
         cdef Py_ssize_t c, n_seen = 0
         cdef Split best
-        self.leaves[leaf, ATTEMPTED] = n
+        self.leaf_at(leaf)[ATTEMPTED] = n
         for c in range(self.n_classes):
             if counts[c] > 0.0:
                 n_seen += 1
@@ -320,7 +368,7 @@ cdef class HoeffdingTree(OnlineLearner):
             # No split of two branches gains more than one bit, or one in Gini impurity.
             return 0
         best = best_split(
-            &self.stats[0, 0], self.row_length, &self.observers[leaf, 0], self.n_classes,
+            self.stats, self.row_length, self.observers_at(leaf), self.n_classes,
             self.n_columns, self.n_points, self.criterion, self.min_branch_fraction,
         )
         if best.feature >= 0 and (best.gain - best.runner_up > epsilon or epsilon < self.tau):
@@ -330,52 +378,51 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int split(
         self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
     ) except -1 nogil:
-        cdef Py_ssize_t left = self.nodes[index].child, right = self.n_leaves
+        cdef Py_ssize_t left = self.node_at(index).child, right = self.n_leaves
         cdef Py_ssize_t child = self.n_nodes, c, row, side
-        cdef double total, share, weight, parent_weight = self.nodes[index].weight
-        cdef double parent_squares = self.leaves[left, SQUARES]
+        cdef double total, share, weight, parent_weight = self.node_at(index).weight
+        cdef double parent_squares = self.leaf_at(left)[SQUARES]
         cdef Node* node
-        if self.n_nodes + 2 > self.nodes.shape[0] or self.n_leaves == self.leaves.shape[0]:
-            with gil:
-                self.reserve_leaf()
+        if self.n_leaves == self.leaf_room:
+            self.reserve_leaf()
         self.n_nodes += 2
         self.n_leaves += 1
         for c in range(self.n_classes + 1):
-            row = self.observers[left, c]
-            self.observers[left, c] = self.observers[right, c] = NONE
+            row = self.observers_at(left)[c]
+            self.observers_at(left)[c] = self.observers_at(right)[c] = NONE
             if c < self.n_classes:
-                self.leaves[left, COUNTS + c] = self.leaves[right, COUNTS + c] = 0.0
+                self.leaf_at(left)[COUNTS + c] = self.leaf_at(right)[COUNTS + c] = 0.0
             if row == NONE:
                 continue
             if c < self.n_classes:
-                total = self.stats[row, WEIGHT * self.n_columns + column]
-                share = left_share(&self.stats[row, 0], column, self.n_columns, threshold)
-                self.leaves[left, COUNTS + c] = total * share
-                self.leaves[right, COUNTS + c] = total * (1.0 - share)
-            self.stats[row, 0] = self.free_row
+                total = self.row_at(row)[WEIGHT * self.n_columns + column]
+                share = left_share(self.row_at(row), column, self.n_columns, threshold)
+                self.leaf_at(left)[COUNTS + c] = total * share
+                self.leaf_at(right)[COUNTS + c] = total * (1.0 - share)
+            self.row_at(row)[0] = self.free_row
             self.free_row = <int>row
         for side in range(2):
             weight = 0.0
             for c in range(self.n_classes):
-                weight += self.leaves[right if side else left, COUNTS + c]
-            node = &self.nodes[child + side]
+                weight += self.leaf_at(right if side else left)[COUNTS + c]
+            node = self.node_at(child + side)
             node.feature = LEAF
             node.child = <int>(right if side else left)
-            node.depth = self.nodes[index].depth + 1
+            node.depth = self.node_at(index).depth + 1
             node.weight = weight
             node.threshold = node.gain = 0.0
-            self.leaves[node.child, SQUARES] = parent_squares * weight / parent_weight
-            self.leaves[node.child, MAJORITY_CORRECT] = 0.0
-            self.leaves[node.child, BAYES_CORRECT] = 0.0
-            self.leaves[node.child, ATTEMPTED] = self.sample_size(child + side)
-        node = &self.nodes[index]
-        node.feature = <int>self.columns[column]
+            node.padding = 0
+            self.leaf_at(node.child)[SQUARES] = parent_squares * weight / parent_weight
+            self.leaf_at(node.child)[MAJORITY_CORRECT] = 0.0
+            self.leaf_at(node.child)[BAYES_CORRECT] = 0.0
+            self.leaf_at(node.child)[ATTEMPTED] = self.sample_size(child + side)
+        node = self.node_at(index)
+        node.feature = <int>self.feature_of(column)
         node.threshold = threshold
         node.gain = gain
         node.child = <int>child
         if self.leaf_prediction == MAJORITY_CLASS and self.n_leaves == self.max_leaves:
-            with gil:
-                self.drop_observers()
+            self.drop_observers()
         return 0
 
     # -- Room for more.
@@ -383,93 +430,136 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Py_ssize_t new_row(self) except -1 nogil:
         # An empty observer row.
         cdef Py_ssize_t row, f, n = self.n_columns
+        cdef double* stats
         if self.free_row != NONE:
             row = self.free_row
-            self.free_row = <int>self.stats[row, 0]
+            self.free_row = <int>self.row_at(row)[0]
         else:
-            if self.n_rows == self.stats.shape[0]:
-                with gil:
-                    self.reserve_row()
+            if self.n_rows == self.row_room:
+                self.reserve_row()
             row = self.n_rows
             self.n_rows += 1
+        stats = self.row_at(row)
         for f in range(n):
-            self.stats[row, WEIGHT * n + f] = 0.0
-            self.stats[row, MEAN * n + f] = 0.0
-            self.stats[row, M2 * n + f] = 0.0
-            self.stats[row, LOW * n + f] = INFINITY
-            self.stats[row, HIGH * n + f] = -INFINITY
+            stats[WEIGHT * n + f] = 0.0
+            stats[MEAN * n + f] = 0.0
+            stats[M2 * n + f] = 0.0
+            stats[LOW * n + f] = INFINITY
+            stats[HIGH * n + f] = -INFINITY
         return row
 
-    cdef int reserve_leaf(self) except -1:
-        cdef Py_ssize_t n_leaves = 2 * self.n_leaves
-        self.nodes = enlarged(self.nodes, 2 * n_leaves - 1)
-        self.leaves = enlarged(self.leaves, n_leaves)
-        self.observers = enlarged(self.observers, n_leaves, NONE)
+    cdef int reserve_leaf(self) except -1 nogil:
+        cdef Py_ssize_t room = 2 * self.leaf_room
+        self.nodes = <Node*>resized(self.nodes, (2 * room - 1) * sizeof(Node))
+        self.leaves = <double*>resized(
+            self.leaves, room * (COUNTS + self.n_classes) * sizeof(double)
+        )
+        self.observers = <int*>resized(
+            self.observers, room * (self.n_classes + 1) * sizeof(int)
+        )
+        self.leaf_room = room
         return 0
 
-    cdef int drop_observers(self) except -1:
+    cdef int reserve_row(self) except -1 nogil:
+        cdef Py_ssize_t room = self.row_room + max(1, self.row_room // 4)
+        self.stats = <double*>resized(self.stats, room * self.row_length * sizeof(double))
+        self.row_room = room
+        return 0
+
+    cdef void drop_observers(self) noexcept nogil:
         # A tree that will not grow any more has no use for them.
-        self.observers[:] = NONE
-        self.n_rows = 0
+        cdef Py_ssize_t leaf, c
+        for leaf in range(self.n_leaves):
+            for c in range(self.n_classes + 1):
+                self.observers_at(leaf)[c] = NONE
+        PyMem_RawFree(self.stats)
+        self.stats = NULL
+        self.n_rows = self.row_room = 0
         self.free_row = NONE
-        self.stats = np.empty((0, self.row_length))
-        return 0
-
-    cdef int reserve_row(self) except -1:
-        cdef Py_ssize_t n_rows = self.n_rows + max(1, self.n_rows // 4)
-        self.stats = enlarged(self.stats, n_rows)
-        return 0
 
     # -- What Python sees.
 
     @property
     def node_table(self):
         """Copy of the nodes, a structured array; `feature` is -1 for a leaf."""
-        return np.array(self.nodes[: self.n_nodes])
+        return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
 
     def leaf_counts(self, Py_ssize_t leaf):
         """Copy of the class weights `(n_classes,)` of the leaf with this index."""
         if not 0 <= leaf < self.n_leaves:
             raise IndexError(f"leaf {leaf} of {self.n_leaves}")
-        return np.array(self.leaves[leaf, COUNTS:])
+        return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
 
     @property
     def nbytes(self):
-        """Bytes that the tree's arrays hold."""
-        arrays = [np.asarray(self.nodes), np.asarray(self.leaves), np.asarray(self.observers)]
-        arrays += [np.asarray(self.stats), np.asarray(self.columns), np.asarray(self.scratch)]
-        return sum(array.nbytes for array in arrays)
+        """Bytes that the tree's blocks hold."""
+        cdef Py_ssize_t of_leaf = 2 * sizeof(Node) + (COUNTS + self.n_classes) * sizeof(double)
+        cdef Py_ssize_t scratch = self.n_classes * sizeof(double)
+        of_leaf += (self.n_classes + 1) * sizeof(int)
+        if self.columns != NULL:
+            scratch += self.n_columns * (sizeof(Py_ssize_t) + sizeof(double))
+        return (
+            self.leaf_room * of_leaf - sizeof(Node)
+            + self.row_room * self.row_length * sizeof(double) + scratch
+        )
 
     def __reduce__(self):
-        return (
-            HoeffdingTree,
-            (self.n_features, self.n_classes, np.asarray(self.columns), self.params),
-            self.__getstate__(),
-        )
+        columns = np.array([self.feature_of(f) for f in range(self.n_columns)], dtype=np.intp)
+        arguments = self.n_features, self.n_classes, columns, self.params
+        return HoeffdingTree, arguments, self.__getstate__()
 
     def __getstate__(self):
         return {
-            "nodes": np.array(self.nodes[: self.n_nodes]),
-            "leaves": np.array(self.leaves[: self.n_leaves]),
-            "observers": np.array(self.observers[: self.n_leaves]),
-            "stats": np.array(self.stats[: self.n_rows]),
+            "nodes": self.node_table,
+            "leaves": array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT),
+            "observers": array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT),
+            "stats": array_of(self.stats, (self.n_rows, self.row_length), FLOAT),
             "free_row": self.free_row,
         }
 
     def __setstate__(self, state):
-        self.nodes = np.array(state["nodes"])
-        self.leaves = np.array(state["leaves"])
-        self.observers = np.array(state["observers"])
-        self.stats = np.array(state["stats"])
+        nodes, leaves, observers, stats = [
+            np.asarray(state[name], dtype)
+            for name, dtype in [
+                ("nodes", NODE_DTYPE), ("leaves", FLOAT), ("observers", INT), ("stats", FLOAT)
+            ]
+        ]
+        n_leaves = len(leaves)
+        if (
+            nodes.shape != (2 * n_leaves - 1,)
+            or leaves.shape != (n_leaves, COUNTS + self.n_classes)
+            or observers.shape != (n_leaves, self.n_classes + 1)
+            or stats.shape != (len(stats), self.row_length)
+        ):
+            raise ValueError("the state is that of another tree")
+        self.nodes = <Node*>filled(self.nodes, nodes)
+        self.leaves = <double*>filled(self.leaves, leaves)
+        self.observers = <int*>filled(self.observers, observers)
+        self.stats = <double*>filled(self.stats, stats)
+        self.n_nodes = len(nodes)
+        self.n_leaves = self.leaf_room = n_leaves
+        self.n_rows = self.row_room = len(stats)
         self.free_row = state["free_row"]
-        self.n_nodes = self.nodes.shape[0]
-        self.n_leaves = self.leaves.shape[0]
-        self.n_rows = self.stats.shape[0]
 
 
-def enlarged(array, Py_ssize_t length, fill=0):
-    """Copy of an array with room for `length` entries along the first axis."""
-    array = np.asarray(array)
-    larger = np.full((length, *array.shape[1:]), fill, dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+# -- Blocks of memory, of a kind that is got without the GIL and that tracemalloc counts.
+
+cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
+    block = PyMem_RawRealloc(block, n_bytes)
+    if block == NULL:
+        with gil:
+            raise MemoryError
+    return block
+
+
+cdef void* filled(void* block, array) except NULL:
+    # The block, resized to hold what the array does.
+    cdef bytes values = array.tobytes()
+    block = resized(block, len(values))
+    memcpy(block, <const char*>values, len(values))
+    return block
+
+
+cdef array_of(const void* block, tuple shape, dtype):
+    cdef Py_ssize_t n_bytes = prod(shape) * dtype.itemsize
+    return np.ndarray(shape, dtype, buffer=(<const char*>block)[:n_bytes]).copy()

@@ -10,6 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.linear_model import LinearRegression, Perceptron
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.datasets import (
     beta_tau_gap,
@@ -39,6 +40,37 @@ def test_probabilities_that_underflow_keep_their_order():
     X = [[0], [1], [5000], [5001], [1000], [1001]]
     _, Y = label_ranking_from_classification(X, [0, 0, 1, 1, 2, 2])
     assert_array_equal(Y[::2], [[1, 3, 2], [3, 1, 2], [2, 3, 1]])
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e300 / 8, 1e-300])
+@pytest.mark.parametrize("constant", [0.0, 1e9 / 3, -1e300])
+def test_neither_units_nor_constant_features_change_rankings(unit, constant):
+    X, y = load_iris(return_X_y=True)
+    beside = np.insert(X * unit, [0, 2], constant, axis=1)
+    X_same, Y = label_ranking_from_classification(beside, y)
+    assert_array_equal(X_same, beside)
+    assert_array_equal(Y, label_ranking_from_classification(X, y)[1])
+
+
+def test_few_bits_are_made_many():
+    """Numbers of 32 bits and truth values rank as the same numbers of 64 bits."""
+    X, y = load_iris(return_X_y=True)
+    for few in (X.astype(np.float32), X > X.mean(axis=0)):
+        X_same, Y = label_ranking_from_classification(few, y)
+        assert X_same.dtype == few.dtype
+        assert_array_equal(Y, label_ranking_from_classification(few.astype(np.float64), y)[1])
+
+
+def test_constant_features_alone():
+    problem = r"X must have a feature that is not constant, .* got 2 constant"
+    with pytest.raises(ValueError, match=problem):
+        label_ranking_from_classification([[1, 2]] * 4, [0, 0, 1, 1])
+
+
+def test_probabilities_of_zero_rank_last():
+    X, y = load_iris(return_X_y=True)
+    _, Y = label_ranking_from_classification(X, y, estimator=DecisionTreeClassifier())
+    assert_array_equal(Y[[0, 50, 100]], [[1, 2, 3], [2, 1, 3], [2, 3, 1]])
 
 
 def test_names_and_other_classifiers():
@@ -78,6 +110,16 @@ def test_what_remains_tells_something():
     X, Y = label_ranking_from_regression(load_diabetes().data, [4, 5, 6, 7])
     best_guess = LinearRegression().fit(X[:300], Y[:300]).predict(X[300:])
     assert (best_guess.argmin(axis=1) == Y[300:].argmin(axis=1)).mean() > 0.4
+
+
+def test_attributes_by_size_whatever_their_units():
+    X = load_diabetes(scaled=False).data
+    _, expected = label_ranking_from_regression(X, [4, 5, 6, 7])
+    X[:, [4, 5, 6, 7]] *= 2.0 ** np.array([900, -900, 0, 1])
+    assert_array_equal(label_ranking_from_regression(X, [4, 5, 6, 7])[1], expected)
+    tiniest = [[0, 1, 0], [1, 0, 0], [0, 5e-324, 0]]
+    with pytest.raises(ValueError, match=r"constant columns.*\[2\]"):
+        label_ranking_from_regression(np.transpose(tiniest), [1, 2])
 
 
 def test_columns_drawn():

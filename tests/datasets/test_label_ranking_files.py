@@ -89,6 +89,55 @@ def test_incomplete_and_partial_rankings(write):
     assert texts.target_names == ["a", "b", "c"]
 
 
+NOMINAL = {
+    "names": "A1,town,L1,L2\n?,Ulm,1,2\n2,Bonn,2,1\n3,,1,2\n4,Ulm,1,2\n",
+    "ranking first": "town,A1,ranking\nUlm,?,L1>L2\nBonn,2,L2>L1\n?,3,L1>L2\nUlm,4,L1>L2\n",
+    "xarff": (
+        "@relation r\n@attribute A1 real\n@attribute town { Bonn,'Ulm' }\n"
+        "@attribute L ranking {L1,L2}\n@data\n?,Ulm,L1>L2\n2,'Bonn',L2>L1\n3,?,L1>L2\n4,Ulm,L1>L2"
+    ),
+}
+
+
+@pytest.mark.parametrize("dress", NOMINAL)
+def test_nominal_features(write, dress):
+    bunch = load_label_ranking(write(NOMINAL[dress]))
+    columns = dict(zip(bunch.feature_names, bunch.data.T))
+    assert_array_equal(columns["A1"], [np.nan, 2, 3, 4])
+    assert_array_equal(columns["town"], [1, 0, np.nan, 1])
+    assert bunch.categories == {"town": ["Bonn", "Ulm"]}
+    assert_array_equal(bunch.target, [[1, 2], [2, 1], [1, 2], [1, 2]])
+
+
+def test_nominal_values_as_they_are_declared(write):
+    """In that order, of numbers too, and whether they occur or not."""
+    head = "@relation r\n@attribute n {3,1,2}\n@attribute x string\n@attribute L ranking {a,b}\n"
+    bunch = load_label_ranking(write(head + "@data\n2,0,a>b\n3,0,b>a\n"))
+    assert_array_equal(bunch.data, [[2, 0], [0, 0]])
+    assert bunch.categories == {"n": ["3", "1", "2"]}
+    with pytest.raises(ValueError, match=r"line 6: column 'n' must be one of \['3', '1', '2'\]"):
+        load_label_ranking(write(head + "@data\n4,0,a>b\n"))
+    with pytest.raises(ValueError, match="line 6: column 'x' must be a finite number, got 'red'"):
+        load_label_ranking(write(head + "@data\n1,red,a>b\n"))
+
+
+def test_separators_in_quotes(write):
+    text = "A1,'town, land',L1,L2\n1,'Ulm, D',1,2\n2,\"Bern, CH\",2,1\n,O'Hara,1,2\n"
+    bunch = load_label_ranking(write(text))
+    assert bunch.feature_names == ["A1", "town, land"]
+    assert bunch.categories == {"town, land": ["Bern, CH", "O'Hara", "Ulm, D"]}
+    assert_array_equal(bunch.data, [[1, 2], [2, 0], [np.nan, 1]])
+
+
+def test_numbers_have_no_categories(write):
+    assert load_label_ranking(write("A1,A2,L1,L2\n1,?,1,2\n")).categories == {}
+
+
+def test_rankings_beside_told_labels_are_no_feature(write):
+    with pytest.raises(ValueError, match="'ranking' must be a finite number, got 'b>a'"):
+        load_label_ranking(write("A1,ranking,a,b\n1,b>a,1,0\n"), labels=["a", "b"])
+
+
 def test_orderings_by_name(write):
     bunch = load_label_ranking(
         write("x,L1,L2,L3\n0,pop,jazz,art\n0,art,pop,jazz\n"), orderings=True
@@ -123,6 +172,9 @@ def test_gzip_and_encoding(tmp_path):
         (NAMES + "1,2,1,first,3\n", {}, "line 5: column 'L2' must be a finite number, got 'first'"),
         (NAMES + "1,2,1,1,3\n", {"orderings": True}, "line 5: with orderings=True every row"),
         (NAMES + "1,2,1,?,3\n", {"orderings": True}, "line 5: with orderings=True every row"),
+        ("A;L1;L2\n0,5;1;2\n1,5;2;1\n", {}, "column 'A' must be a finite number, got '0,5'"),
+        ("4" + DRESSES["three numbers"][1:], {}, "states 4 rows in its first line, but has 3"),
+        ("2" + DRESSES["three numbers"][1:], {}, "states 2 rows in its first line, but has 3"),
         ("A,A,L1,L2\n", {}, "first line must name each column once"),
         ("A1,ranking,a,b\n1,a>c,1,2\n", {}, "line 2: 'a>c' is no ranking of the labels"),
         ("A1,ranking,a,b\n1,a>a,1,2\n", {}, "line 2: 'a>a' is no ranking of the labels"),

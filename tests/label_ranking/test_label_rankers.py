@@ -18,9 +18,11 @@ from sklearn.linear_model import (
     Perceptron,
     Ridge,
     RidgeClassifier,
+    RidgeCV,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -94,6 +96,14 @@ def test_labelwise_learns_relative_positions_of_incomplete_rankings():
             target.append(np.sum(ranked <= INCOMPLETE[i, label]) / (len(ranked) + 1))
         expected = Ridge().fit(X[rows], target).predict(X)
         assert_allclose(ranker.decision_function(X)[:, label], -expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [Ridge(), RidgeCV(), KNeighborsRegressor()])
+def test_a_label_ranked_in_a_single_row_has_the_place_that_it_has_there(estimator):
+    few = Y.astype(float)
+    few[1:, 2] = np.nan
+    scores = LabelwiseRanker(estimator, incomplete="relative").fit(X, few).decision_function(X)
+    assert_allclose(scores[:, 2], np.full(120, -Y[0, 2] / 6))
 
 
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])
@@ -287,6 +297,11 @@ def test_one_label():
         (Y[:50], "y has 50 rows and X has 120"),
         (np.where(Y == 1, np.inf, Y), "infinity"),
         (Y * np.nan, "ranks no label"),
+        (Y[:, :0], r"y must have a column for each label; got the shape \(120, 0\)"),
+        (Y[np.newaxis], r"y must hold rankings.*got the shape \(1, 120, 5\)"),
+        (np.full(Y.shape, "first"), "y must hold the positions of the labels as numbers.*first"),
+        ([[1, 2], [1]] * 60, "y must hold the positions of the labels as numbers.*shape"),
+        (sparse.csr_array(Y), r"y must hold the positions of the labels.*toarray\(\)"),
         (Y.astype(str), None),
     ],
 )
@@ -301,6 +316,22 @@ def test_bad_rankings(make, y, message, fingerprint):
     assert pickle.dumps(ranker) == before
     with pytest.raises(NotFittedError):
         make().predict(X)
+
+
+@pytest.mark.parametrize("y", [Y[:, :4], Y[:60], Y[:, 0]])
+def test_bad_rankings_to_score(y):
+    with pytest.raises(ValueError, match="^y must hold"):
+        LabelwiseRanker(Ridge()).fit(X, Y).score(X, y)
+
+
+def test_each_decomposition_has_its_kind_of_estimator():
+    scaled = make_pipeline(StandardScaler(), Ridge())
+    for regressor in (Ridge(), scaled):
+        with pytest.raises(ValueError, match=r"estimator must be a classifier.*Ridge\(\)"):
+            PairwiseRanker(regressor).fit(X, Y)
+    for classifier in (GaussianNB(), DummyClassifier()):
+        with pytest.raises(ValueError, match="estimator must be a regressor.*PairwiseRanker takes"):
+            LabelwiseRanker(classifier).fit(X, Y)
 
 
 def test_labelwise_and_incomplete_rankings():

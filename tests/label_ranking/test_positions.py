@@ -1,6 +1,7 @@
 """Orderings and positions are inverse to each other, and never mixed up silently."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +71,12 @@ def test_nan_among_names_is_no_name():
     assert_array_equal(positions, [[np.nan, 1], [1, 2]])
 
 
+def test_missing_labels_of_data_frames():
+    for dtype, labels in (("Int64", [4, 2]), ("string", ["b", "a"]), (object, ["b", "a"])):
+        frame = pd.DataFrame([labels, [labels[1], pd.NA]], dtype=dtype)
+        assert_array_equal(positions_from_orderings(frame), [[2, 1], [1, np.nan]])
+
+
 def test_best_labels_only():
     positions = positions_from_orderings([[4, 1], [0, 4]], classes=range(5))
     assert_array_equal(positions, [[np.nan, 2, np.nan, np.nan, 1], [1, np.nan, np.nan, np.nan, 2]])
@@ -109,7 +116,11 @@ def test_ties():
         ([[0, 1, np.nan]], None, "orderings has 3 places but only 2 different.*classes"),
         ([0, 1], None, "orderings must have the shape"),
         ([], None, "orderings must have the shape"),
+        ([[0, 1], [0]], None, "orderings must have as many places in each row: fill the end"),
         ([[0, 1]], [0, 0], "classes must name .* each once"),
+        ([[0, 1]], [0, None], "classes must name .* each once"),
+        ([[0, 1]], [0, 1, np.nan], "classes must name .* each once"),
+        ([[0, 1]], 2, "classes must name .* each once, got 2"),
     ],
 )
 def test_wrong_orderings(orderings, classes, problem):

@@ -12,12 +12,13 @@ from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.metrics import kendall_tau_score
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(120, 4))
@@ -60,6 +61,31 @@ def test_weights_are_those_of_non_negative_least_squares_on_rows_held_out():
     sizes = [np.sqrt(np.mean(centred(scores) ** 2)) for scores in held_out]
     shares = expected * sizes / np.dot(expected, sizes)
     assert_allclose([*ranker.shares_.values()], shares)
+
+
+def test_a_label_that_a_fold_does_not_rank_is_left_out_of_the_weighing_there():
+    few = np.where((np.arange(120) >= 40)[:, np.newaxis] & (np.arange(5) == 2), np.nan, Y)
+    rankers = [TREE, LOGISTIC]
+    scores, targets = ([], []), []
+    for train, test in KFold(3).split(X):
+        labels = [l for l in range(5) if not np.isnan(few[train, l]).all()]
+        assert len(labels) == (4 if 0 in test else 5)
+        for of_ranker, ranker in zip(scores, rankers):
+            fitted = clone(ranker).fit(X[train], few[train][:, labels])
+            of_ranker.append(fitted.decision_function(X[test]))
+        for i in test:
+            ranked = [few[i, l] for l in labels if not np.isnan(few[i, l])]
+            place = [sum(other <= few[i, l] for other in ranked) for l in labels]
+            targets.append([p / (len(ranked) + 1) if p else np.nan for p in place])
+
+    def explained(rows):
+        known = [np.array(row)[~np.isnan(target)] for row, target in zip(rows, targets)]
+        return np.concatenate([row - row.mean() for row in known])
+
+    columns = [explained([row for fold in of_ranker for row in fold]) for of_ranker in scores]
+    expected, _ = nnls(np.column_stack(columns), -explained(targets))
+    ranker = stacked(tree=TREE, logistic=LOGISTIC).fit(X, few)
+    assert_allclose([*ranker.weights_.values()], expected)
 
 
 def test_a_single_ranker_is_left_as_it_is():
@@ -135,6 +161,36 @@ def test_incomplete_rankings():
         stacked(linear=LabelwiseRanker(Ridge())).fit(X, INCOMPLETE)
 
 
+@pytest.mark.parametrize("n_ranked", [1, 2])
+def test_recommended_where_a_label_is_ranked_in_few_rows(n_ranked):
+    """The others are ranked as well as ever."""
+    few = Y[:60].astype(float)
+    few[n_ranked:, 2] = np.nan
+    others = [0, 1, 3, 4]
+    scores = StackedRanker(random_state=0).fit(X[:60], few).decision_function(X[60:])
+    assert kendall_tau_score(Y[60:, others], -scores[:, others]) > 0.75
+
+
+def test_rankings_in_a_single_row_give_all_rankers_their_share():
+    single = np.full(Y.shape, np.nan)
+    single[7] = Y[7]
+    ranker = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, single)
+    assert ranker.shares_ == {"linear": 0.5, "logistic": 0.5}
+    assert_array_equal(ranker.predict(X), np.tile(Y[7], (120, 1)))
+
+
+def test_a_label_that_no_row_ranks():
+    """As the rankers themselves: positions cannot be learnt of it; comparisons leave it neutral."""
+    never = np.where(np.arange(5) == 2, np.nan, Y)
+    with pytest.raises(ValueError, match=r"labels \[2\] in no row"):
+        StackedRanker().fit(X, never)
+    logistic = stacked(logistic=LOGISTIC).fit(X, never)
+    assert_array_equal(logistic.predict(X), clone(LOGISTIC).fit(X, never).predict(X))
+    # The other labels in a single row, which is held out once.
+    single = np.where((np.arange(120) == 7)[:, np.newaxis], never, np.nan)
+    assert stacked(logistic=LOGISTIC).fit(X, single).predict(X).shape == Y.shape
+
+
 def test_sparse_rows_where_all_rankers_take_them():
     ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
     expected = ranker.fit(X, Y).decision_function(X)
@@ -202,11 +258,50 @@ def test_as_few_rows_as_there_are_folds():
 
 @pytest.mark.parametrize(
     "estimators",
-    [[LabelwiseRanker()], [("a",)], [("a", "drop")], [(1, LabelwiseRanker())], [("a", None)]],
+    [
+        [LabelwiseRanker],
+        [("a", LabelwiseRanker)],
+        [LabelwiseRanker()],
+        [("a",)],
+        [("a", LOGISTIC.estimator)],
+        [("a", "drop")],
+        [(1, LabelwiseRanker())],
+        [("a", None)],
+    ],
 )
 def test_what_is_no_list_of_named_rankers(estimators):
     with pytest.raises(ValueError, match="estimators must be a list of"):
         StackedRanker(estimators).fit(np.zeros((9, 1)), np.tile([1, 2], (9, 1)))
+
+
+def test_rankers_may_be_pipelines():
+    pipeline = make_pipeline(StandardScaler(), LINEAR)
+    ranker = stacked(linear=pipeline).fit(X, Y)
+    assert_array_equal(ranker.predict(X), clone(pipeline).fit(X, Y).predict(X))
+
+
+def test_folds_may_be_masks():
+    held_out = np.arange(120) < 40
+    masks = [(~held_out, held_out), (held_out, ~held_out)]
+    rows = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
+    rankers = [("tree", TREE), ("logistic", LOGISTIC)]
+    by_masks, by_rows = (StackedRanker(rankers, cv=cv).fit(X, Y) for cv in (masks, rows))
+    assert by_masks.weights_ == by_rows.weights_
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (121, "cv=121 cannot split 120 rows of rankings"),
+        (StratifiedKFold(3), r"cv=StratifiedKFold\(.*\) cannot split 120 rows.*KFold"),
+        ([], r"cv=\[\] must make one fold at least"),
+        ([([0, 1, 2], [])], "cv=.* must .* in each fold hold out rows"),
+        ([([], [0, 1, 2])], "cv=.* must .* leave rows to learn from"),
+    ],
+)
+def test_folds_that_hold_nothing_out(cv, message):
+    with pytest.raises(ValueError, match=message):
+        StackedRanker([("linear", LINEAR)], cv=cv).fit(X, Y)
 
 
 def test_too_few_rows_to_hold_some_out():

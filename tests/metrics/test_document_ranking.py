@@ -242,7 +242,8 @@ def test_best_and_worst_order(metric):
         ({"y_true": [], "y_score": []}, "0 sample"),
         ({"y_score": [1, np.inf, 0]}, r"y_score must be finite, got inf at \(1,\)"),
         ({"qid": [1, 2]}, r"qid must be of shape \(3,\), got \(2,\)"),
-        ({"y_true": [[1, 0]], "y_score": [[1, 0]], "qid": [1]}, "qid is for 1-d y_true"),
+        ({"y_true": [[1, 0]], "y_score": [[1, 0]], "qid": [1]}, "leave qid out, or pass 1-d"),
+        ({"y_true": [[1], [0]], "y_score": [[1], [0]]}, r"of shape \(2, 1\) has a query in each"),
         ({"k": 0}, "k must be a positive integer, or None for all documents, got 0"),
         ({"k": 2.0}, "k must be a positive integer"),
         ({"k": True}, "k must be a positive integer"),
@@ -265,7 +266,7 @@ def test_bad_input(metric, arguments, message):
         ({"discount": ["log2"]}, "discount must be callable or one of"),
         ({"empty": 0}, r"empty must be one of \['drop', 'one', 'zero'\], got 0"),
         ({"short": "drop"}, "short must be one of"),
-        ({"gain": lambda y: y - 1}, "gain must be finite and not negative, got -1.0 for the grade"),
+        ({"gain": lambda y: y - 1}, r"gain must be from 0 to 1e\+300, got -1.0 for the grade"),
         ({"gain": lambda y: y[:1]}, "gain must return a number for each entry"),
         ({"discount": lambda ranks: ranks}, "discount must give finite factors"),
     ],
@@ -275,10 +276,10 @@ def test_bad_choices(arguments, message):
         ndcg_score([1, 0, 2], [1.0, 2.0, 3.0], **arguments)
 
 
-@pytest.mark.parametrize("grade", [-1, 5000])
+@pytest.mark.parametrize("grade", [-1, 1023, 5000])
 @pytest.mark.parametrize("metric", [ndcg_score, dcg_score])
 def test_grades_without_a_gain(metric, grade):
-    with pytest.raises(ValueError, match=f"gain must be finite .* for the grade {grade}.0"):
+    with pytest.raises(ValueError, match=f"gain must be from 0 .* for the grade {grade}.0"):
         metric([1, 0, grade], [1.0, 2.0, 3.0])
 
 

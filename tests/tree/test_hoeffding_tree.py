@@ -1,7 +1,10 @@
 """The tree's rules, restated slowly: every leaf of `SlowTree` keeps its rows and starts afresh."""
 
+import gc
 import math
+import pickle
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -547,15 +550,68 @@ def test_max_leaves(max_leaves):
     assert tree.get_n_leaves() == max_leaves == len(leaves_of(parse(tree.export_text())))
 
 
+@pytest.mark.parametrize("max_features", [None, 19])
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
-def test_memory_of_a_small_tree(leaf_prediction):
-    """One leaf, 20 features, 6 classes: less than 10 kB (river: 404 kB)."""
+def test_memory_of_a_small_tree(leaf_prediction, max_features):
+    """One leaf, 20 features, 6 classes: less than 10 kB in all (river: 404 kB)."""
     X = np.random.default_rng(0).normal(size=(600, 20))
-    tree = HoeffdingTreeClassifier(grace_period=1e6, leaf_prediction=leaf_prediction)
-    tree.fit(X, np.arange(600) % 6)
+    y = np.arange(600) % 6
+
+    def grow():
+        return HoeffdingTreeClassifier(
+            grace_period=1e6,
+            leaf_prediction=leaf_prediction,
+            max_features=max_features,
+            random_state=0,
+        ).fit(X, y)
+
+    tree = grow()
     assert tree.get_n_leaves() == 1
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    # Many, for what Python keeps of a call once belongs to none of them.
+    trees = [grow() for _ in range(50)]
+    gc.collect()
+    held = (tracemalloc.get_traced_memory()[0] - before) / len(trees)
+    tracemalloc.stop()
     # The means and variances alone take 2 * 20 * 6 * 8 = 1920 bytes.
-    assert 1920 < tree._learner.nbytes < 10_000
+    assert 1920 < tree._learner.nbytes < held < 10_000
+
+
+@pytest.mark.parametrize("max_features", [None, 4])
+def test_memory_is_given_back(max_features):
+    """A tree that goes, however large it grew, leaves nothing behind."""
+    X, y, _ = stream(11, n_rows=500)
+
+    def come_and_go():
+        tree = HoeffdingTreeClassifier(
+            grace_period=10, delta=0.5, tau=1.0, max_features=max_features, random_state=0
+        ).fit(X, y)
+        assert tree.get_n_leaves() > 5
+        pickle.loads(pickle.dumps(tree))
+
+    come_and_go()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(300):
+        come_and_go()
+    gc.collect()
+    left = (tracemalloc.get_traced_memory()[0] - before) / 300
+    tracemalloc.stop()
+    # Python itself keeps some 40 kB for the next calls; a tree takes up to 30.
+    assert left < 300
+
+
+def test_state_of_another_tree_is_refused():
+    """Its blocks would be read past their ends."""
+    X, y, _ = stream(11, n_rows=500)
+    tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0).fit(X, y)
+    before = tree.predict_proba(X)
+    state = tree._learner.__getstate__()
+    for name in ("nodes", "leaves", "observers", "stats"):
+        with pytest.raises(ValueError, match="another tree"):
+            tree._learner.__setstate__(state | {name: state[name][:-1].repeat(3, axis=-1)})
+    assert np.array_equal(tree.predict_proba(X), before)
 
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nba"])

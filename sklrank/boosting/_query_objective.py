@@ -1,0 +1,74 @@
+"""What AdaRank weighs: whole queries, by how badly they are ranked so far."""
+
+import numpy as np
+
+from sklrank.boosting._objective import Objective
+from sklrank.metrics import average_precision_score, ndcg_score
+
+__all__ = ["METRICS", "STEPS", "QueryObjective"]
+
+METRICS = {"ndcg": ndcg_score, "map": average_precision_score}
+
+
+def _masses_of_xu_li(weights, performance):
+    return weights @ (1 + performance), weights @ (1 - performance)
+
+
+def _masses_as_printed(weights, performance):
+    return weights @ performance, weights @ (1 - performance)
+
+
+# From weights and performances of the queries to what a step wins and loses.
+STEPS = {"xu-li": _masses_of_xu_li, "printed": _masses_as_printed}
+
+
+class QueryObjective(Objective):
+    r"""The mean of :math:`\exp(-E(q, F))` over queries, with E the metric of a query's ranking.
+
+    The weight of a query is its share of that (Algorithm 4 of Valizadegan 2010, line 7). A document
+    has an equal share of its query's weight, and its relevance for a label.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Relevance.
+    queries : Queries
+        Which documents are ranked against each other. Those without a relevant document count
+        nowhere.
+    metric : {"ndcg", "map"}
+        What is measured.
+    k : int or None
+        How many documents of a query count, from the top.
+    step_rule : {"xu-li", "printed"}
+        See `STEPS`.
+    """
+
+    def __init__(self, y, queries, metric, k, step_rule):
+        self._y, self._queries = y, queries
+        self._metric, self._k = METRICS[metric], k
+        self._masses = STEPS[step_rule]
+        self._counts = np.maximum.reduceat(y[queries.order], queries.starts[:-1]) > 0
+        self.labels = np.unique(y, return_inverse=True)[1]
+
+    def performance(self, scores):
+        """The metric of each query that counts, from 0 to 1."""
+        values = self._metric(
+            self._y, scores, qid=self._queries.codes, k=self._k, average=False
+        )
+        return values[self._counts]
+
+    def move_to(self, scores):
+        self.scores = scores
+        losses = np.exp(-self.performance(scores))
+        self.value = losses.mean()
+        self.query_weights = losses / losses.sum()
+        weights = np.zeros(self._queries.n_queries)
+        weights[self._counts] = self.query_weights / self._queries.sizes[self._counts]
+        self.weights = weights[self._queries.codes]
+
+    def masses(self, hypothesis):
+        return self._masses(self.query_weights, self.performance(hypothesis))
+
+    def value_at(self, scores):
+        """The objective at other scores."""
+        return np.exp(-self.performance(scores)).mean()

@@ -1,0 +1,91 @@
+"""Scorers of document rankers: they ask for the query ids of the rows that they score."""
+
+import numpy as np
+
+from sklrank.metrics._document_ranking import average_precision_score, ndcg_score
+from sklrank.metrics._scorer import Scorer, label_scores
+
+
+class DocumentScorer(Scorer):
+    """A metric of documents by query; its parameters are those of the metric."""
+
+    __metadata_request__score = {"qid": True}
+
+    def score(self, estimator, X, y, qid=None, sample_weight=None):
+        """Return how well the estimator ranks the documents of each query.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted ranker of documents, or any regressor: `predict` gives the scores (a
+            classifier's does so too, with many ties). For 2-d `y` a ranker of labels: its
+            `decision_function` or `predict_proba` gives them.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to score.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Grades.
+        qid : array-like of shape (n_samples,)
+            Query ids, for 1-d `y`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The metric.
+
+        Raises
+        ------
+        ValueError
+            If `qid` is not given for 1-d `y`.
+        """
+        by_labels = np.ndim(y) == 2
+        if qid is None and not by_labels:
+            raise ValueError(
+                "qid did not reach the scorer, which would take all rows for one query. In "
+                "scikit-learn's tools call sklearn.set_config(enable_metadata_routing=True) and "
+                "pass the ids on: GridSearchCV(...).fit(X, y, qid=qid), cross_validate(..., "
+                "params={'qid': qid}). In a call of your own, pass qid=qid."
+            )
+        scores = label_scores(estimator, X) if by_labels else estimator.predict(X)
+        return self._metric(y, scores, qid=qid, sample_weight=sample_weight, **self.get_params())
+
+
+class NDCGScorer(DocumentScorer):
+    """NDCG, see :func:`sklrank.metrics.ndcg_score` for the parameters."""
+
+    _metric = staticmethod(ndcg_score)
+
+    def __init__(
+        self,
+        k=None,
+        gain="exponential",
+        discount=None,
+        empty=None,
+        short=None,
+        ties=None,
+        convention="standard",
+    ):
+        self.k = k
+        self.gain = gain
+        self.discount = discount
+        self.empty = empty
+        self.short = short
+        self.ties = ties
+        self.convention = convention
+
+
+class AveragePrecisionScorer(DocumentScorer):
+    """MAP, see :func:`sklrank.metrics.average_precision_score` for the parameters."""
+
+    _metric = staticmethod(average_precision_score)
+
+    def __init__(self, k=None, empty=None, ties=None, convention="standard"):
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+ndcg_scorer = NDCGScorer()
+average_precision_scorer = AveragePrecisionScorer()

@@ -1,0 +1,77 @@
+"""Scorers of document rankers: the metric of the rows with their query ids."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import clone, config_context
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge
+
+from sklrank.metrics import (
+    average_precision_score,
+    average_precision_scorer,
+    ndcg_score,
+    ndcg_scorer,
+)
+
+SCORERS = {
+    "ndcg": (ndcg_scorer, ndcg_score),
+    "average_precision": (average_precision_scorer, average_precision_score),
+}
+every_scorer = pytest.mark.parametrize(("scorer", "metric"), SCORERS.values(), ids=SCORERS)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    rng = np.random.RandomState(0)
+    X, qid = rng.normal(size=(100, 3)), rng.randint(9, size=100)
+    y = np.digitize(X[:, 0] + rng.normal(size=100), [0, 2])
+    return X, y, qid, Ridge().fit(X, y)
+
+
+@every_scorer
+def test_score_is_the_metric_by_query(scorer, metric, documents):
+    X, y, qid, model = documents
+    assert scorer(model, X, y, qid=qid) == metric(y, model.predict(X), qid=qid)
+    weight = np.random.RandomState(1).uniform(size=100)
+    assert scorer(model, X, y, qid=qid, sample_weight=weight) == metric(
+        y, model.predict(X), qid=qid, sample_weight=weight
+    )
+
+
+@every_scorer
+def test_parameters_of_the_metric(scorer, metric, documents):
+    X, y, qid, model = documents
+    changed = clone(scorer).set_params(k=3, convention="letor", ties="worst")
+    expected = metric(y, model.predict(X), qid=qid, k=3, convention="letor", ties="worst")
+    for copy in (changed, clone(changed), pickle.loads(pickle.dumps(changed))):
+        assert copy(model, X, y, qid=qid) == expected
+    assert scorer(model, X, y, qid=qid) != expected
+    with pytest.raises(ValueError, match="k must be"):
+        clone(scorer).set_params(k=0)(model, X, y, qid=qid)
+
+
+@every_scorer
+def test_rows_are_never_one_query_by_accident(scorer, metric, documents):
+    X, y, _, model = documents
+    with pytest.raises(ValueError, match=r"qid did not reach the scorer.*routing=True.*qid=qid"):
+        scorer(model, X, y)
+    one = np.zeros(100)
+    assert scorer(model, X, y, qid=one) == metric(y, model.predict(X))
+
+
+@every_scorer
+def test_labels_of_rows(scorer, metric):
+    X, Y = make_multilabel_classification(n_samples=60, n_classes=4, random_state=0)
+    model = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, Y)
+    scores = np.column_stack([proba[:, 1] for proba in model.predict_proba(X)])
+    assert scorer(model, X, Y) == metric(Y, scores)
+
+
+@every_scorer
+def test_requests(scorer, metric):
+    with config_context(enable_metadata_routing=True):
+        requests = scorer.get_metadata_routing().score.requests
+    assert requests == {"qid": True, "sample_weight": None}

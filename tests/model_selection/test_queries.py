@@ -1,0 +1,239 @@
+"""Validation by query: splits, searches with routed query ids, permutation importance."""
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import clone, config_context
+from sklearn.base import BaseEstimator
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import Ridge
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklrank.metrics import average_precision_scorer, ndcg_score, ndcg_scorer
+from sklrank.model_selection import (
+    QueryKFold,
+    query_permutation_importance,
+    query_train_test_split,
+)
+
+
+class QueryRidge(BaseEstimator):
+    """Ridge regression of grades less their mean in the query: useless without the query ids."""
+
+    __metadata_request__fit = {"qid": True}
+    __metadata_request__score = {"qid": True}
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y, qid=None):
+        if qid is None:
+            raise AssertionError("qid did not reach fit")
+        means = {q: y[qid == q].mean() for q in set(qid)}
+        self.ridge_ = Ridge(self.alpha).fit(X, y - [means[q] for q in qid])
+        return self
+
+    def predict(self, X):
+        return self.ridge_.predict(X)
+
+    def score(self, X, y, qid=None, sample_weight=None):
+        return ndcg_score(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Grades by the first two of four features; thirty queries in mixed rows, with ids as texts."""
+    rng = np.random.RandomState(0)
+    X, qid = rng.normal(size=(300, 4)), rng.randint(30, size=300)
+    y = np.digitize(2 * X[:, 0] + X[:, 1] + rng.normal(size=300), [1, 3])
+    return X, y, np.array([f"q{q}" for q in qid])
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_queries_are_whole(documents, shuffle):
+    X, y, qid = documents
+    folds = QueryKFold(4, shuffle=shuffle, random_state=0 if shuffle else None)
+    seen = np.zeros(len(X), dtype=int)
+    for train, test in folds.split(X, y, qid=qid):
+        assert not set(qid[train]) & set(qid[test])
+        assert_array_equal(np.sort(np.append(train, test)), np.arange(len(X)))
+        seen[test] += 1
+        if shuffle:
+            assert len(set(qid[test])) in (7, 8)
+        else:
+            assert abs(len(test) - len(X) / 4) < 5
+    assert (seen == 1).all()
+
+
+def test_folds_are_those_of_groups(documents):
+    X, y, qid = documents
+    ours = QueryKFold(3, shuffle=True, random_state=1).split(X, y, qid)
+    theirs = GroupKFold(3, shuffle=True, random_state=1).split(X, y, np.unique(qid, False, True)[1])
+    for our_rows, their_rows in zip(ours, theirs):
+        assert_array_equal(our_rows[1], their_rows[1])
+
+
+@pytest.mark.parametrize(
+    ("qid", "message"),
+    [
+        (None, r"qid did not reach QueryKFold.*enable_metadata_routing=True"),
+        ([1, 2], r"qid must be of shape \(3,\), got \(2,\)"),
+        ([1, 1, 2], "n_splits must be at most the number of queries, 2, got 3"),
+    ],
+)
+def test_bad_splits(qid, message):
+    with pytest.raises(ValueError, match=message):
+        QueryKFold(3).split([[1], [2], [3]], qid=qid)
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        pytest.param(
+            None,
+            marks=pytest.mark.skipif(
+                tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
+                reason="scikit-learn issue 30937: a pipeline's own score got no metadata",
+            ),
+            id="own",
+        ),
+        pytest.param(ndcg_scorer, id="scorer"),
+    ],
+)
+def test_search_over_a_pipeline(documents, routing, scoring):
+    X, y, qid = documents
+    pipeline = make_pipeline(StandardScaler(), QueryRidge())
+    search = GridSearchCV(
+        pipeline,
+        {"queryridge__alpha": [1.0, 1e6]},
+        cv=QueryKFold(3),
+        scoring=scoring,
+        error_score="raise",
+    ).fit(X, y, qid=qid)
+    for i, (train, test) in enumerate(QueryKFold(3).split(X, y, qid)):
+        scaler = StandardScaler().fit(X[train])
+        model = QueryRidge().fit(scaler.transform(X[train]), y[train], qid[train])
+        expected = ndcg_score(y[test], model.predict(scaler.transform(X[test])), qid=qid[test])
+        assert search.cv_results_[f"split{i}_test_score"][0] == pytest.approx(expected)
+    expected = ndcg_score(y, search.predict(X), qid=qid)
+    assert search.score(X, y, qid=qid) == pytest.approx(expected)
+
+
+def test_nested_validation(documents, routing):
+    X, y, qid = documents
+    search = GridSearchCV(QueryRidge(), {"alpha": [1e-2, 1e5]}, cv=QueryKFold(2))
+    scoring = {"ndcg": ndcg_scorer, "map": average_precision_scorer}
+    results = cross_validate(
+        search,
+        X,
+        y,
+        cv=QueryKFold(3),
+        scoring=scoring,
+        params={"qid": qid},
+        return_estimator=True,
+        error_score="raise",
+    )
+    folds = QueryKFold(3).split(X, y, qid)
+    for i, ((train, test), fitted) in enumerate(zip(folds, results["estimator"])):
+        alone = clone(search).fit(X[train], y[train], qid=qid[train])
+        assert alone.best_params_ == fitted.best_params_
+        for name, scorer in scoring.items():
+            expected = scorer(alone, X[test], y[test], qid=qid[test])
+            assert results[f"test_{name}"][i] == pytest.approx(expected)
+
+
+def test_without_routing_it_says_how(documents):
+    X, y, qid = documents
+    with pytest.raises(ValueError, match="qid did not reach QueryKFold"):
+        cross_validate(Ridge(), X, y, cv=QueryKFold(3), scoring=ndcg_scorer)
+    with pytest.raises(ValueError, match="qid did not reach QueryKFold"):
+        GridSearchCV(QueryRidge(), {"alpha": [1]}, cv=QueryKFold(3)).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="qid did not reach the scorer"):
+        cross_validate(Ridge(), X, y, cv=3, scoring=ndcg_scorer, error_score="raise")
+
+
+def test_split_into_arrays(documents):
+    X, y, qid = documents
+    *rest, qid_train, qid_test = query_train_test_split(
+        X, sparse.csr_matrix(X), y.tolist(), qid=qid, test_size=0.3, random_state=0
+    )
+    X_train, X_test, sparse_train, _, y_train, y_test = rest
+    assert not set(qid_train) & set(qid_test)
+    assert len(set(qid_test)) == 9
+    train = np.isin(qid, qid_train)
+    assert_array_equal(X_train, X[train])
+    assert_array_equal(X_test, X[~train])
+    assert_array_equal(sparse_train.toarray(), X[train])
+    assert (y_train, y_test) == (y[train].tolist(), y[~train].tolist())
+    again = query_train_test_split(qid=qid, test_size=9, random_state=0)
+    assert_array_equal(again[1], qid_test)
+    assert len(set(query_train_test_split(qid=qid)[1])) == 6
+
+
+def test_split_keeps_dataframes(documents):
+    pd = pytest.importorskip("pandas")
+    X, _, qid = documents
+    frame = pd.DataFrame(X).assign(qid=qid)
+    train, test, *_ = query_train_test_split(frame, qid=frame["qid"])
+    assert not set(train["qid"]) & set(test["qid"])
+    assert len(train) + len(test) == len(frame)
+
+
+def test_split_of_lengths_that_differ():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        query_train_test_split([1, 2, 3], qid=[1, 2])
+
+
+@pytest.mark.parametrize("scoring", [None, ndcg_scorer], ids=["own", "scorer"])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
+def test_importance(documents, scoring, n_jobs):
+    X, y, qid = documents
+    model = QueryRidge().fit(X, y, qid)
+    result = query_permutation_importance(
+        model, X, y, qid=qid, scoring=scoring, n_repeats=3, n_jobs=n_jobs, random_state=0
+    )
+    assert result.importances.shape == (4, 3)
+    assert result.importances_mean.argsort()[::-1][:2].tolist() == [0, 1]
+    expected = permutation_importance(
+        model,
+        X,
+        y,
+        scoring=lambda model, X, y: ndcg_score(y, model.predict(X), qid=qid),
+        n_repeats=3,
+        random_state=0,
+    )
+    assert_allclose(result.importances, expected.importances)
+
+
+def test_importance_with_weights(documents, routing):
+    """A scorer of scikit-learn's own making does, too."""
+    X, y, qid = documents
+    weight = np.random.RandomState(1).uniform(size=300)
+    model = QueryRidge().fit(X, y, qid)
+    weighted = clone(ndcg_scorer).set_score_request(sample_weight=True)
+    made = make_scorer(ndcg_score).set_score_request(qid=True, sample_weight=True)
+    results = [
+        query_permutation_importance(
+            model, X, y, qid=qid, scoring=scoring, sample_weight=weight, random_state=0
+        ).importances
+        for scoring in (None, weighted, made)
+    ]
+    assert_allclose(results[1], results[0])
+    assert_allclose(results[2], results[0])
+
+
+def test_importance_by_name(documents):
+    X, y, qid = documents
+    with pytest.raises(TypeError, match="scoring must be None or a callable.*'ndcg'"):
+        query_permutation_importance(Ridge().fit(X, y), X, y, qid=qid, scoring="ndcg")
