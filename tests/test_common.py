@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklrank.boosting import RankingRefiner
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
@@ -61,6 +62,8 @@ ESTIMATORS = [
     TopKBBM(n_estimators=10, k=2, randomization="single-swap", max_iter=2),
     TopKAdaptive(n_estimators=10),
     TopKAdaptive(n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None),
+    RankingRefiner(0, n_estimators=5),
+    RankingRefiner(0, LogisticRegression(), 5, combination="sum", weighting="resampling"),
 ]
 
 

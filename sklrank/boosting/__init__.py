@@ -5,5 +5,6 @@ label and a weight, any scikit-learn classifier learns them, the objective gives
 """
 
 from sklrank.boosting._ndcg_boost import NDCGBoost
+from sklrank.boosting._ranking_refiner import RankingRefiner
 
-__all__ = ["NDCGBoost"]
+__all__ = ["NDCGBoost", "RankingRefiner"]

@@ -42,7 +42,7 @@ class BaseOrder:
         gaps[queries.starts[:-1]] = 0.0
         rates = np.repeat(confidence, queries.sizes)
         # Equal scores are a draw, however sure the base ranker is.
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             self._ratios = np.where(gaps == 0, 1.0, np.exp(-rates * gaps))
 
     def demand(self, lifts, drops):

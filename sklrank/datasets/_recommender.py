@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
@@ -19,29 +20,31 @@ RATING_DEVIATION = 1.0
 def make_recommender(
     n_users: int = 20,
     n_items: int = 200,
-    n_features: int = 10,
+    n_features: int = 5,
     *,
     n_rated: int = 10,
     n_others: int = 20,
     density: float = 0.5,
-    agreement: float = 0.5,
-    hidden: float = 0.3,
+    agreement: float = 0.2,
+    hidden: float = 0.2,
     noise: float = 0.3,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r"""Generate users, items, few ratings, and the scores of a collaborative filter.
 
     The task of ranking refinement: each user rated some items at random, and the ratings of other
-    users suggest an order of all items. The utility of item i for user u,
+    users suggest an order of all items. A user likes items the more the nearer they are to an
+    ideal of his own. The utility of item i for user u,
 
-    .. math:: \sqrt{1 - h} \, \langle t_u, x_i \rangle + \sqrt{h} \, \langle s_u, z_i \rangle,
+    .. math:: \sqrt{1 - h} \, v(\lVert x_i - p_u \rVert^2)
+              + \sqrt{h} \, v(\lVert z_i - q_u \rVert^2),
 
-    has a part that the features :math:`x_i` explain and one, of the share h = `hidden`, by aspects
-    :math:`z_i` that no feature shows; tastes :math:`t_u, s_u` are partly the same for all. A user
-    cuts it, with noise, into the ratings 0 to 4. The base ranker is Personality Diagnosis [1]_: the
-    user is believed to be one of the others in disguise, the likelier the nearer their ratings of
-    the same items are, and an item's score is its expected rating. It sees the hidden aspects and
-    few ratings; a learner of features sees neither.
+    has a part that the features :math:`x_i` tell and one, of the share h = `hidden`, by aspects
+    :math:`z_i` that no feature shows; the ideals :math:`p_u, q_u` are partly the same for all, and
+    v makes the negative distances of each user standard. The user cuts the utility, with noise,
+    into the ratings 0 to 4. The base ranker is Personality Diagnosis [1]_: the user is believed to
+    be one of the others in disguise, the likelier the nearer their ratings of the same items are,
+    and an item's score is its expected rating. It knows the hidden aspects, but not the user well.
 
     Parameters
     ----------
@@ -49,7 +52,7 @@ def make_recommender(
         Users for whom items are to be ranked: the queries.
     n_items : int, default=200
         Number of items.
-    n_features : int, default=10
+    n_features : int, default=5
         Features of an item.
     n_rated : int, default=10
         How many items each user rated, up to `n_items`.
@@ -57,9 +60,9 @@ def make_recommender(
         Number of other users, by whose ratings the base ranker scores.
     density : float, default=0.5
         Share of items that each of the others rated, above 0 and up to 1.
-    agreement : float, default=0.5
-        How much of the tastes is the same for all users, from 0 to 1.
-    hidden : float, default=0.3
+    agreement : float, default=0.2
+        How much of the ideals is the same for all users, from 0 to 1.
+    hidden : float, default=0.2
         Share of the utility that no feature shows, from 0 to 1.
     noise : float, default=0.3
         Standard deviation of a rating's noise, where that of a user's utilities is about 1.
@@ -99,9 +102,9 @@ def make_recommender(
     >>> from sklrank.metrics import ndcg_score
     >>> X, y, relevance, qid, base_scores = make_recommender(random_state=0)
     >>> X.shape
-    (4000, 10)
+    (4000, 5)
     >>> print(f"NDCG@10: {ndcg_score(relevance, base_scores, qid=qid, k=10):.1f}")
-    NDCG@10: 0.8
+    NDCG@10: 0.6
     """
     for name, value in (("n_users", n_users), ("n_features", n_features), ("n_others", n_others)):
         check_scalar(value, name, Integral, min_val=1)
@@ -116,9 +119,9 @@ def make_recommender(
     items = random.normal(size=(n_items, n_features))
     aspects = random.normal(size=(n_items, n_features))
     n_all = n_users + n_others
-    utilities = np.sqrt(1 - hidden) * items @ tastes(random, n_all, n_features, agreement).T
-    utilities += np.sqrt(hidden) * aspects @ tastes(random, n_all, n_features, agreement).T
-    utilities = utilities.T
+    told = nearness(items, ideals(random, n_all, n_features, agreement))
+    untold = nearness(aspects, ideals(random, n_all, n_features, agreement))
+    utilities = np.sqrt(1 - hidden) * told + np.sqrt(hidden) * untold
     wanted = cut(utilities[:n_users])
     ratings = cut(utilities + noise * random.normal(size=utilities.shape))
     ratings[:n_users][places(random, (n_users, n_items)) >= n_rated] = np.nan
@@ -133,11 +136,17 @@ def make_recommender(
     )
 
 
-def tastes(random, n_users, n_aspects, agreement):
-    """Weights `(n_users, n_aspects)`, of length one."""
+def ideals(random, n_users, n_aspects, agreement):
+    """What users like best, `(n_users, n_aspects)`."""
     common, own = random.normal(size=n_aspects), random.normal(size=(n_users, n_aspects))
-    weights = np.sqrt(agreement) * common + np.sqrt(1 - agreement) * own
-    return weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    return np.sqrt(agreement) * common + np.sqrt(1 - agreement) * own
+
+
+def nearness(items, ideals):
+    """How near items are to ideals, `(n_users, n_items)`; standard in each row."""
+    near = -cdist(ideals, items, "sqeuclidean")
+    near -= near.mean(axis=1, keepdims=True)
+    return near / near.std(axis=1, keepdims=True)
 
 
 def cut(utilities):

@@ -1,0 +1,292 @@
+"""Figures 4.2 to 4.5 of Valizadegan (2010): a base ranker refined by few judgements.
+
+Relevance feedback: MQ2008, its queries of 30 documents or more. The base ranker is the single
+feature that ranks best (mean NDCG@10 of all queries). The first documents that it retrieves are
+judged, and one model is fitted for each query. Recommender: users of `make_recommender`, each of
+whom rated a few items at random; the base ranker is a collaborative filter.
+
+Printed is the mean NDCG of the documents that are NOT judged, over queries with a relevant one among
+them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval.
+
+- base: the base ranker;
+- Rocchio: alpha times the mean of the relevant documents less beta times that of the others; as in
+  the dissertation alpha and beta (1 to 10) are those that rank the documents not judged best;
+- RankSVM: a linear SVM of the pairs judged, C = 1;
+- LRR: linear ranking refinement, the best and the worst of a grid of balances, by the same measure;
+- MRR: multiplicative ranking refinement, which has no balance.
+
+All are given the base ranker's score as a feature. MRR and LRR have the settings recommended in the
+documentation of `RankingRefiner`; "as printed" has those of the dissertation: noise 0.5, full steps.
+
+The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which hold the five parts
+as X, y and qid.
+
+Run:  python examples/ranking_refinement.py [--plot FILE]
+"""
+
+import argparse
+import os
+import sys
+import time
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from sklrank.boosting import RankingRefiner
+from sklrank.datasets import make_recommender
+from sklrank.metrics import ndcg_score
+
+KS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 25)
+PRINTED = (1, 3, 5, 10, 25)
+AT_10 = KS.index(10)
+BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
+RECOMMENDED = {"noise": 0.01, "learning_rate": 0.1, "n_estimators": 200}
+
+
+def load():
+    """The five parts of MQ2008 together."""
+    folder = os.environ.get("SKLRANK_DATA")
+    if not folder:
+        sys.exit("SKLRANK_DATA must name the folder of the benchmark data, see the docstring")
+    parts = [np.load(Path(folder) / "letor" / f"MQ2008_S{i}.npz") for i in range(1, 6)]
+    X, y, qid = (np.concatenate([part[key] for part in parts]) for key in ("X", "y", "qid"))
+    return X.astype(np.float64), y.astype(np.float64), qid
+
+
+def features_by_quality(X, y, qid):
+    """Features, the best single ranker first."""
+    quality = [ndcg_score(y, column, qid=qid, k=10) for column in X.T]
+    return np.argsort(quality, kind="stable")[::-1]
+
+
+def feedback_tasks(data, base, n_judged, arguments):
+    """Features, base scores, relevance and judgements of each query."""
+    X, y, qid = data
+    tasks = []
+    for query in np.unique(qid):
+        rows = np.flatnonzero(qid == query)
+        if len(rows) < arguments.documents:
+            continue
+        relevance, scores = y[rows], X[rows, base]
+        first = np.argsort(-scores, kind="stable")[:n_judged]
+        judged = np.full(len(rows), np.nan)
+        judged[first] = relevance[first]
+        tasks.append((X[rows], scores, relevance, judged))
+    return with_something_to_find(tasks)
+
+
+def recommender_tasks(n_rated, arguments):
+    """The same of the users of some recommenders."""
+    tasks = []
+    for seed in range(arguments.seeds):
+        X, ratings, relevance, qid, scores = make_recommender(n_rated=n_rated, random_state=seed)
+        X = np.column_stack([X, scores])
+        tasks += [
+            tuple(values[qid == user] for values in (X, scores, relevance, ratings))
+            for user in np.unique(qid)
+        ]
+    return with_something_to_find(tasks)
+
+
+def with_something_to_find(tasks):
+    return [task for task in tasks if task[2][np.isnan(task[3])].any()]
+
+
+def ndcg_of_rest(task, scores):
+    """NDCG at all of `KS` of the documents that are not judged."""
+    _, _, relevance, judged = task
+    rest = np.isnan(judged)
+    return [ndcg_score(relevance[rest], scores[rest], k=k) for k in KS]
+
+
+def refine(task, **parameters):
+    X, base_scores, _, judged = task
+    model = RankingRefiner(**RECOMMENDED | parameters)
+    return model.fit(X, judged, base_scores=base_scores).predict(X)
+
+
+def rocchio(task, alpha, beta):
+    X, _, _, judged = task
+    relevant, other = judged > 0, judged == 0
+    query = np.zeros(X.shape[1])
+    if relevant.any():
+        query += alpha * X[relevant].mean(axis=0)
+    if other.any():
+        query -= beta * X[other].mean(axis=0)
+    return X @ query
+
+
+def rank_svm(task):
+    X, base_scores, _, judged = task
+    X = StandardScaler().fit_transform(X)
+    better, worse = np.nonzero(judged[:, np.newaxis] > judged)
+    if not len(better):
+        return base_scores
+    pairs = X[better] - X[worse]
+    labels = np.repeat([1, -1], len(pairs))
+    svm = LinearSVC(fit_intercept=False, random_state=0).fit(np.vstack([pairs, -pairs]), labels)
+    return X @ svm.coef_[0]
+
+
+METHODS = {
+    "base": lambda task: task[1],
+    "RankSVM": rank_svm,
+    "MRR": refine,
+    "MRR as printed": lambda task: refine(task, noise=0.5, learning_rate=1.0, n_estimators=100),
+    **{
+        f"Rocchio {a} {b}": lambda task, a=a, b=b: rocchio(task, a, b)
+        for a, b in product(range(1, 11), repeat=2)
+    },
+    **{
+        f"LRR {balance:g}": lambda task, balance=balance: refine(
+            task, combination="sum", balance=balance
+        )
+        for balance in BALANCES
+    },
+}
+
+
+def compare(tasks, arguments, names=METHODS):
+    """NDCG `(n_tasks, n_ks)` by method; of Rocchio and LRR the best, of LRR the worst, too."""
+
+    def run(task):
+        return [ndcg_of_rest(task, METHODS[name](task)) for name in names]
+
+    runs = Parallel(n_jobs=arguments.jobs)(delayed(run)(task) for task in tasks)
+    found = dict(zip(names, np.swapaxes(runs, 0, 1)))
+
+    def ranked(family):
+        members = [name for name in found if name.startswith(family)]
+        return sorted(members, key=lambda name: found[name][:, AT_10].mean())
+
+    chosen = {name: found[name] for name in found if name.split()[0] not in ("Rocchio", "LRR")}
+    if ranked("Rocchio"):
+        chosen["Rocchio"] = found[ranked("Rocchio")[-1]]
+    if ranked("LRR"):
+        for which, name in (("best", ranked("LRR")[-1]), ("worst", ranked("LRR")[0])):
+            chosen[f"LRR {which}: {name.split()[1]}"] = found[name]
+    return chosen
+
+
+def difference(values, reference):
+    """Mean of the paired difference, and half of its 95 % interval."""
+    gaps = values - reference
+    return gaps.mean(), 1.96 * gaps.std(ddof=1) / np.sqrt(len(gaps))
+
+
+def print_comparison(title, chosen):
+    n_queries = len(chosen["MRR"])
+    print(f"\n{title}: {n_queries} queries")
+    print(f"  {'':<18}" + "".join(f"{f'@{k}':>8}" for k in PRINTED) + "   @10 less MRR's")
+    for name, values in chosen.items():
+        means = values.mean(axis=0)
+        line = "".join(f"{means[KS.index(k)]:>8.4f}" for k in PRINTED)
+        gap, half = difference(values[:, AT_10], chosen["MRR"][:, AT_10])
+        note = "" if name == "MRR" else f"{gap:>+10.4f} +- {half:.4f}"
+        print(f"  {name:<18}{line}{note}", flush=True)
+
+
+def print_curves(title, counts, curves):
+    print(f"\n{title}: NDCG@10, and the base ranker's less MRR's")
+    for count, chosen in zip(counts, curves):
+        figures = "".join(f"  {name} {v[:, AT_10].mean():.4f}" for name, v in chosen.items())
+        gap, half = difference(chosen["base"][:, AT_10], chosen["MRR"][:, AT_10])
+        print(f"  {count:>3}{figures}{gap:>+10.4f} +- {half:.4f}", flush=True)
+
+
+def print_times(tasks):
+    print("\nSeconds to fit one query, 200 stumps")
+    sizes = np.array([len(task[1]) for task in tasks])
+    for low, high in ((30, 60), (60, 90), (90, 120), (120, 1000)):
+        group = [task for task, size in zip(tasks, sizes) if low <= size < high]
+        if group:
+            start = time.process_time()
+            for task in group:
+                refine(task)
+            seconds = (time.process_time() - start) / len(group)
+            print(f"  {low} to {high - 1} documents: {seconds:.4f}")
+
+
+def draw(figures, path):
+    """One panel a figure: title, label of x, and by name the values of x and y, and bands of y."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    for ax, (title, label, lines) in zip(axes.ravel(), figures):
+        for name, (x, values, half) in lines.items():
+            style = {"linewidth": 2.5, "color": "k"} if name == "MRR" else {"linewidth": 1.2}
+            ax.plot(x, values, marker="o", markersize=3, label=name, **style)
+            if half is not None:
+                ax.fill_between(x, values - half, values + half, alpha=0.15)
+        ax.set(title=title, xlabel=label, ylabel="NDCG of documents not judged")
+        ax.legend(fontsize="small")
+    figure.savefig(path, dpi=120)
+    print(f"\nThe figures are drawn in {path}")
+
+
+def by_k(chosen):
+    return {name: (KS[:-1], values.mean(axis=0)[:-1], None) for name, values in chosen.items()}
+
+
+def by_count(counts, curves):
+    return {
+        name: (counts, np.array([curve[name][:, AT_10].mean() for curve in curves]), None)
+        for name in curves[0]
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=30, help="least size of a query")
+    parser.add_argument("--seeds", type=int, default=5, help="recommenders of 20 users")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the queries")
+    parser.add_argument("--plot", metavar="FILE", help="draw the figures")
+    arguments = parser.parse_args()
+    data = load()
+    ranked = features_by_quality(*data)
+    print(f"Features by NDCG@10 (0 is the first): best {ranked[:3]}, worst {ranked[-1]}")
+
+    tables = {}
+    for n_judged in (10, 20):
+        tasks = feedback_tasks(data, ranked[0], n_judged, arguments)
+        tables[n_judged] = compare(tasks, arguments)
+        print_comparison(f"MQ2008, {n_judged} judged", tables[n_judged])
+    print_times(tasks)
+
+    counts, curves = (5, 10, 15, 20), []
+    names = ("base", "RankSVM", "MRR", "MRR as printed")
+    for n_judged in counts:
+        tasks = feedback_tasks(data, ranked[0], n_judged, arguments)
+        curves.append(compare(tasks, arguments, names))
+    print_curves("MQ2008 by the number judged", counts, curves)
+
+    others = {}
+    for place in (1, len(ranked) // 4, len(ranked) // 2, len(ranked) - 1):
+        tasks = feedback_tasks(data, ranked[place], 10, arguments)
+        others[f"{ranked[place]}"] = compare(tasks, arguments, ("base", "MRR"))
+    print_curves("MQ2008, 10 judged, by base ranker", others, others.values())
+
+    rated = (5, 10, 15, 20, 25)
+    recommended = [compare(recommender_tasks(n, arguments), arguments) for n in (10,)]
+    print_comparison("Recommender, 10 items rated", recommended[0])
+    recommender = [compare(recommender_tasks(n, arguments), arguments, names) for n in rated]
+    print_curves("Recommender by the number of items rated", rated, recommender)
+
+    if arguments.plot:
+        draw(
+            [
+                ("MQ2008, 10 documents judged", "k of NDCG@k", by_k(tables[10])),
+                ("MQ2008, NDCG@10", "documents judged", by_count(counts, curves)),
+                ("Recommender, 10 items rated", "k of NDCG@k", by_k(recommended[0])),
+                ("Recommender, NDCG@10", "items rated", by_count(rated, recommender)),
+            ],
+            arguments.plot,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""The refiner as an estimator: what it takes, what it refuses, what it learns."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from sklrank.boosting import NDCGBoost, RankingRefiner
+from sklrank.datasets import make_recommender
+from sklrank.metrics import ndcg_score
+
+PARAMETERS = [
+    {},
+    {"combination": "sum", "balance": 0.3},
+    {"confidence": 0.0, "noise": 0.0},
+    {"confidence": np.inf, "learning_rate": 0.3},
+    {"weighting": "resampling"},
+    {"estimator": DecisionTreeClassifier(max_depth=2, random_state=0)},
+]
+
+
+@pytest.fixture
+def data():
+    """Documents of three queries in mixed order, their first column the base ranker's score."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(60, 4)).round(1)
+    qid = random.choice(["a", "b", "c"], size=60)
+    relevance = np.digitize(X[:, 0] + X[:, 1], [0.5, 1.5]).astype(float)
+    judged = np.where(random.random_sample(60) < 0.4, relevance, np.nan)
+    return X, judged, qid
+
+
+def refiner(**parameters):
+    return RankingRefiner(0, **{"n_estimators": 12, "random_state": 0, **parameters})
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_the_objective_never_rises(data, parameters):
+    model = refiner(**parameters).fit(*data)
+    assert len(model.objective_) == len(model.estimators_) + 1 > 2
+    assert (np.diff(model.objective_) <= 1e-12 * model.objective_[0]).all()
+    assert (model.estimator_weights_ > 0).all()
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_the_first_round_by_hand(data, parameters):
+    """Objective and confidence as printed, over all pairs of rows of a query."""
+    X, judged, qid = data
+    model = refiner(**parameters).fit(*data)
+    noise = parameters.get("noise", 0.5)
+    of_base = of_judged = 0.0
+    for k, query in enumerate(np.unique(qid)):
+        rows = np.flatnonzero(qid == query)
+        confidence = parameters.get("confidence", 1 / np.sort(X[rows, 0])[-10:].std())
+        assert_allclose(model.confidence_[k], confidence)
+        for i in rows:
+            for j in rows:
+                # W_ij + W_ji = 1.
+                of_base += 0.5
+                told = judged[i] > judged[j]
+                of_judged += 1 - noise / 2 if told else noise / 2
+    if parameters.get("combination") == "sum":
+        assert_allclose(model.objective_[0], parameters["balance"] * of_base + of_judged)
+    else:
+        assert_allclose(model.objective_[0], of_base * of_judged)
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS[:4], ids=str)
+def test_order_of_rows_and_names_of_queries_do_not_matter(data, parameters):
+    X, judged, qid = data
+    expected = refiner(**parameters).fit(X, judged, qid).predict(X)
+    order = np.random.RandomState(1).permutation(len(X))
+    names = {"a": 7, "b": 3, "c": 5}
+    renamed = np.array([names[query] for query in qid])
+    model = refiner(**parameters).fit(X[order], judged[order], renamed[order])
+    assert_allclose(model.predict(X), expected, rtol=1e-8)
+
+
+def test_pairs_say_what_grades_say(data):
+    X, judged, qid = data
+    better = (judged[:, None] > judged) & (qid[:, None] == qid)
+    pairs = np.argwhere(better)
+    model = refiner().fit(X, qid=qid, pairs=np.vstack([pairs, pairs[:5]]))
+    assert_allclose(model.predict(X), refiner().fit(*data).predict(X), rtol=1e-10)
+
+
+def test_ways_to_name_the_base_ranker(data):
+    pd = pytest.importorskip("pandas")
+    X, judged, qid = data
+    expected = refiner().fit(*data).predict(X)
+    regressor = LinearRegression().fit(X, X[:, 0])
+    classifier = LogisticRegression().fit(X, X[:, 0] > 0)
+    frame = pd.DataFrame(X, columns=list("wxyz"))
+
+    def predictions(X, base_ranker=None, **kwargs):
+        return RankingRefiner(base_ranker, n_estimators=12).fit(X, judged, qid, **kwargs).predict(X)
+
+    assert_array_equal(predictions(X, base_scores=X[:, 0]), expected)
+    assert_array_equal(predictions(X, 3, base_scores=X[:, 0]), expected)
+    assert_array_equal(predictions(frame, "w"), expected)
+    assert_allclose(predictions(X, regressor), expected)
+    assert_array_equal(
+        predictions(X, classifier), predictions(X, base_scores=classifier.decision_function(X))
+    )
+    with pytest.raises(ValueError, match="FrozenEstimator"):
+        clone(RankingRefiner(regressor)).fit(*data)
+    assert_allclose(
+        clone(RankingRefiner(FrozenEstimator(regressor))).fit(*data).predict(X).shape, 60
+    )
+
+
+def test_a_document_ranker_can_be_refined(data):
+    X, judged, qid = data
+    known = np.isfinite(judged)
+    base = NDCGBoost(n_estimators=5).fit(X[known], judged[known], qid[known])
+    by_model = RankingRefiner(base, n_estimators=5).fit(*data).predict(X)
+    by_scores = RankingRefiner(n_estimators=5).fit(*data, base_scores=base.predict(X)).predict(X)
+    assert_array_equal(by_model, by_scores)
+
+
+def test_each_query_has_its_own_confidence(data):
+    """Base scores of one query in another unit change nothing."""
+    X, _, qid = data
+    scores = X[:, 0]
+    scaled = np.where(qid == "b", 1000 * scores - 5, scores)
+    models = [RankingRefiner(n_estimators=9).fit(*data, base_scores=s) for s in (scores, scaled)]
+    assert_allclose(models[0].predict(X), models[1].predict(X), rtol=1e-8)
+    assert_allclose(models[0].confidence_[1], 1000 * models[1].confidence_[1])
+
+
+def test_equal_first_documents_mean_infinite_confidence(data):
+    X, judged, _ = data
+    base = np.where(np.arange(60) < 10, 5.0, X[:, 0])
+    model = RankingRefiner(n_estimators=5).fit(X, judged, base_scores=base)
+    assert_array_equal(model.confidence_, [np.inf])
+    certain = RankingRefiner(n_estimators=5, confidence=np.inf).fit(X, judged, base_scores=base)
+    assert_array_equal(model.predict(X), certain.predict(X))
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1e-300, 1e300, np.inf])
+@pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
+def test_extreme_base_scores(data, confidence, unit):
+    X, judged, qid = data
+    model = RankingRefiner(n_estimators=9, confidence=confidence)
+    model.fit(X, judged, qid, base_scores=unit * X[:, 0])
+    assert np.isfinite(model.predict(X)).all() and np.isfinite(model.objective_).all()
+
+
+def test_without_judgements_of_an_order_it_follows_the_base_ranker(data):
+    X = data[0]
+    judged = np.where(np.arange(60) < 5, 0.0, np.nan)
+    model = RankingRefiner(0, n_estimators=300).fit(X, judged)
+    scores = model.predict(X)
+    assert np.corrcoef(scores, X[:, 0])[0, 1] > 0.95
+
+
+def test_refinement_ranks_better_than_the_base_ranker():
+    X, y, relevance, qid, base = make_recommender(40, n_rated=20, random_state=0)
+    X = np.column_stack([X, base])
+    model = RankingRefiner(5, n_estimators=200, noise=0.01, learning_rate=0.1)
+    gains = []
+    for user in range(40):
+        rows = qid == user
+        rest = np.isnan(y[rows])
+        refined = model.fit(X[rows], y[rows]).predict(X[rows])
+        before, after = (
+            ndcg_score(relevance[rows][rest], scores[rest], k=10)
+            for scores in (base[rows], refined)
+        )
+        gains.append(after - before)
+    assert np.mean(gains) > 2 * np.std(gains) / np.sqrt(40)
+
+
+def test_staged_predictions(data):
+    X = data[0]
+    model = refiner().fit(*data)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == 12
+    assert_allclose(stages[-1], model.predict(X))
+    shorter = refiner(n_estimators=5).fit(*data)
+    assert_allclose(stages[4], shorter.predict(X))
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_warm_start_and_pickle(data, parameters):
+    X = data[0]
+    model = refiner(n_estimators=5, warm_start=True, **parameters).fit(*data)
+    model = pickle.loads(pickle.dumps(model)).set_params(n_estimators=12).fit(*data)
+    at_once = refiner(**parameters).fit(*data)
+    assert_allclose(model.predict(X), at_once.predict(X), rtol=1e-8)
+    again = refiner(**parameters).fit(*data)
+    assert_array_equal(again.objective_, at_once.objective_)
+    assert_array_equal(again.predict(X), at_once.predict(X))
+
+
+def test_score_leaves_out_what_is_not_judged(data):
+    X, judged, qid = data
+    model = refiner().fit(*data)
+    known = np.isfinite(judged)
+    expected = ndcg_score(judged[known], model.predict(X)[known], qid=qid[known])
+    assert model.score(X, judged, qid) == pytest.approx(expected)
+    assert model.score(X.tolist(), judged.tolist(), qid.tolist()) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="qid is None"):
+        model.score(X, judged)
+
+
+NO_BASE = RankingRefiner()
+BASE = RankingRefiner(0)
+BAD = [
+    (NO_BASE, {}, "base_scores=None"),
+    (NO_BASE, {"base_scores": np.zeros(5)}, r"60 rows.*\(5,\)"),
+    (NO_BASE, {"base_scores": np.zeros((60, 2))}, r"one score"),
+    (NO_BASE, {"base_scores": np.full(60, np.nan)}, "base_scores contains NaN"),
+    (RankingRefiner(4), {}, "base_ranker=4.*from 0 to 3"),
+    (RankingRefiner("price"), {}, "base_ranker='price'.*no names"),
+    (RankingRefiner(LinearRegression()), {}, "not fitted"),
+    (RankingRefiner(-1), {}, "base_ranker"),
+    (BASE, {"y": None}, "requires y to be passed"),
+    (BASE, {"y": np.full(60, np.nan)}, "nothing is judged"),
+    (BASE, {"y": np.zeros(5)}, "60 rows"),
+    (BASE, {"y": np.full(60, np.inf)}, "y contains infinity"),
+    (BASE, {"qid": np.zeros(5)}, "qid"),
+    (BASE, {"pairs": [[0, 1]]}, "y and pairs both"),
+    (BASE, {"y": None, "pairs": [[0, 60]]}, "from 0 to 59; got 60"),
+    (BASE, {"y": None, "pairs": [[-1, 0]]}, "got -1"),
+    (BASE, {"y": None, "pairs": [[0, 1]], "qid": np.arange(60)}, "different qid"),
+    (BASE, {"y": None, "pairs": [[3, 3]], "qid": None}, "row 3 twice"),
+    (BASE, {"y": None, "pairs": [[0.0, 1.0]]}, "integers"),
+    (BASE, {"y": None, "pairs": [0, 1]}, "shape"),
+    (BASE, {"y": None, "pairs": np.empty((0, 2), int)}, "shape"),
+    (RankingRefiner(0, noise=0), {"y": np.ones(60)}, "noise=0"),
+    (RankingRefiner(0, noise=1.1), {}, "noise"),
+    (RankingRefiner(0, noise=np.nan), {}, "noise"),
+    (RankingRefiner(0, balance=-1), {}, "balance"),
+    (RankingRefiner(0, confidence=-1), {}, "confidence"),
+    (RankingRefiner(0, confidence="sure"), {}, "confidence"),
+    (RankingRefiner(0, combination="both"), {}, "combination"),
+    (RankingRefiner(0, LinearRegression()), {}, "must be a classifier"),
+]
+
+
+@pytest.mark.parametrize("model, changes, message", BAD, ids=lambda part: str(part)[:40])
+def test_bad_input_is_refused_by_name(data, fingerprint, model, changes, message):
+    arguments = dict(zip(("X", "y", "qid"), data)) | changes
+    model = clone(model)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match=message):
+        model.fit(**arguments)
+    assert fingerprint(model) == before
+
+
+def test_names_of_columns(data):
+    pd = pytest.importorskip("pandas")
+    X, judged, qid = data
+    frame = pd.DataFrame(X, columns=list("wxyz"))
+    with pytest.raises(ValueError, match="'price' is not a column of X, which has w, x, y, z"):
+        RankingRefiner("price").fit(frame, judged, qid)
+
+
+def test_sparse_rows(data):
+    from scipy import sparse
+
+    X, judged, qid = data
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    dense = refiner(estimator=tree).fit(X, judged, qid)
+    thin = refiner(estimator=tree).fit(sparse.csr_array(X), judged, qid)
+    assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X))
