@@ -5,8 +5,8 @@ feature that ranks best (mean NDCG@10 of all queries). The first documents that 
 judged, and one model is fitted for each query. Recommender: users of `make_recommender`, each of
 whom rated a few items at random; the base ranker is a collaborative filter.
 
-Printed is the mean NDCG of the documents that are NOT judged, over queries with a relevant one among
-them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval.
+Printed is the mean NDCG of the documents that are NOT judged, over queries with a relevant one
+among them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval.
 
 - base: the base ranker;
 - Rocchio: alpha times the mean of the relevant documents less beta times that of the others; as in
@@ -15,11 +15,12 @@ them, and the paired difference to MRR (above 0: better than MRR) with its 95 % 
 - LRR: linear ranking refinement, the best and the worst of a grid of balances, by the same measure;
 - MRR: multiplicative ranking refinement, which has no balance.
 
-All are given the base ranker's score as a feature. MRR and LRR have the settings recommended in the
-documentation of `RankingRefiner`; "as printed" has those of the dissertation: noise 0.5, full steps.
+All are given the base ranker's score as a feature. MRR and LRR have the settings recommended in
+the documentation of `RankingRefiner`; "as printed" has those of the dissertation: noise 0.5, full
+steps.
 
-The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which hold the five parts
-as X, y and qid.
+The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which hold the five
+parts as X, y and qid.
 
 Run:  python examples/ranking_refinement.py [--plot FILE]
 """
@@ -128,7 +129,7 @@ def rank_svm(task):
         return base_scores
     pairs = X[better] - X[worse]
     labels = np.repeat([1, -1], len(pairs))
-    svm = LinearSVC(fit_intercept=False, random_state=0).fit(np.vstack([pairs, -pairs]), labels)
+    svm = LinearSVC(fit_intercept=False, dual=False).fit(np.vstack([pairs, -pairs]), labels)
     return X @ svm.coef_[0]
 
 

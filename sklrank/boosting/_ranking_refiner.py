@@ -148,15 +148,15 @@ class RankingRefiner(DocumentRanker):
     >>> from sklrank.boosting import RankingRefiner
     >>> from sklrank.datasets import make_recommender
     >>> from sklrank.metrics import ndcg_score
-    >>> X, ratings, relevance, _, base_scores = make_recommender(1, n_rated=20, random_state=0)
+    >>> X, ratings, relevance, _, base_scores = make_recommender(1, n_rated=20, random_state=3)
     >>> X = np.column_stack([X, base_scores])
     >>> refiner = RankingRefiner(5, noise=0.01, learning_rate=0.1, n_estimators=200)
     >>> scores = refiner.fit(X, ratings).predict(X)
     >>> rest = np.isnan(ratings)
     >>> print(f"base ranker: {ndcg_score(relevance[rest], base_scores[rest], k=10):.2f}")
-    base ranker: 0.57
+    base ranker: 0.43
     >>> print(f"refined: {ndcg_score(relevance[rest], scores[rest], k=10):.2f}")
-    refined: 0.64
+    refined: 0.59
     """
 
     __metadata_request__fit = {"qid": True, "base_scores": True}

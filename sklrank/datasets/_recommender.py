@@ -24,7 +24,7 @@ def make_recommender(
     *,
     n_rated: int = 10,
     n_others: int = 20,
-    density: float = 0.5,
+    density: float = 0.1,
     agreement: float = 0.2,
     hidden: float = 0.2,
     noise: float = 0.3,
@@ -58,7 +58,7 @@ def make_recommender(
         How many items each user rated, up to `n_items`.
     n_others : int, default=20
         Number of other users, by whose ratings the base ranker scores.
-    density : float, default=0.5
+    density : float, default=0.1
         Share of items that each of the others rated, above 0 and up to 1.
     agreement : float, default=0.2
         How much of the ideals is the same for all users, from 0 to 1.
@@ -104,7 +104,7 @@ def make_recommender(
     >>> X.shape
     (4000, 5)
     >>> print(f"NDCG@10: {ndcg_score(relevance, base_scores, qid=qid, k=10):.1f}")
-    NDCG@10: 0.6
+    NDCG@10: 0.5
     """
     for name, value in (("n_users", n_users), ("n_features", n_features), ("n_others", n_others)):
         check_scalar(value, name, Integral, min_val=1)
