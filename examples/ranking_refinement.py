@@ -30,6 +30,7 @@ import os
 import sys
 import time
 from itertools import product
+from math import gcd
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ KS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 25)
 PRINTED = (1, 3, 5, 10, 25)
 AT_10 = KS.index(10)
 BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
-RECOMMENDED = {"noise": 0.01, "learning_rate": 0.1, "n_estimators": 200}
+RECOMMENDED = {"noise": "auto", "learning_rate": 0.1, "n_estimators": 200}
 
 
 def load():
@@ -141,6 +142,7 @@ METHODS = {
     **{
         f"Rocchio {a} {b}": lambda task, a=a, b=b: rocchio(task, a, b)
         for a, b in product(range(1, 11), repeat=2)
+        if gcd(a, b) == 1  # only their ratio matters
     },
     **{
         f"LRR {balance:g}": lambda task, balance=balance: refine(
@@ -252,7 +254,7 @@ def main():
     print(f"Features by NDCG@10 (0 is the first): best {ranked[:3]}, worst {ranked[-1]}")
 
     tables = {}
-    for n_judged in (10, 20):
+    for n_judged in (5, 10, 20):
         tasks = feedback_tasks(data, ranked[0], n_judged, arguments)
         tables[n_judged] = compare(tasks, arguments)
         print_comparison(f"MQ2008, {n_judged} judged", tables[n_judged])

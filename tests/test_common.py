@@ -63,7 +63,9 @@ ESTIMATORS = [
     TopKAdaptive(n_estimators=10),
     TopKAdaptive(n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None),
     RankingRefiner(0, n_estimators=5),
-    RankingRefiner(0, LogisticRegression(), 5, combination="sum", weighting="resampling"),
+    RankingRefiner(
+        0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
+    ),
 ]
 
 

@@ -25,6 +25,7 @@ from sklrank.boosting._refinement_inputs import (
     check_grades,
     check_judgements,
     confidence_by_spread,
+    noise_by_number,
     scores_by,
 )
 from sklrank.boosting._refinement_objectives import ProductObjective, SumObjective
@@ -78,9 +79,10 @@ class RankingRefiner(DocumentRanker):
         How sure the base ranker is, :math:`\lambda \geq 0`. 0 ignores it; with ``np.inf`` only its
         order counts (Equation 4.2). "auto": for each query, one by the standard deviation of the
         scores of its first ten documents; infinite if these are equal.
-    noise : float, default=0.5
+    noise : {"auto"} or float, default=0.5
         Error rate of the judgements :math:`\eta`, from 0 to 1. More of it keeps the scores closer
-        together.
+        together. "auto": the one by which the pairs judged make a third of the sum of :math:`T`,
+        however few of the documents are judged; see the notes.
     learning_rate : float, default=1.0
         Each step is multiplied by it. Up to 2 the objective never rises; 1 lowers its bound most.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
@@ -105,6 +107,8 @@ class RankingRefiner(DocumentRanker):
         Equation 4.10, or 4.9, before the first round and after each.
     confidence_ : ndarray of shape (n_queries,)
         :math:`\lambda` of each query, in the order of the sorted ids.
+    noise_ : float
+        :math:`\eta`.
     stop_reason_ : str
         Why there are no more rounds.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -127,9 +131,9 @@ class RankingRefiner(DocumentRanker):
 
     The constant :math:`\eta/2` stands for all pairs of a query, judged or not. Where few of many
     documents are judged, the default of the dissertation, 0.5, outweighs the judgements, and the
-    base ranker is nearly repeated; steps as long as they may be add to that. What ranked better in
-    all experiments of ``examples/ranking_refinement.py`` is ``noise=0.01, learning_rate=0.1,
-    n_estimators=200``.
+    base ranker is nearly repeated; steps as long as the bound allows add to that. What ranked
+    better in the experiments of ``examples/ranking_refinement.py`` is ``noise="auto",
+    learning_rate=0.1, n_estimators=200``.
 
     With n documents of a query a round costs :math:`O(n^2)` for the base ranker's pairs, none of
     which is stored, and :math:`O(n)` for the judgements.
@@ -150,13 +154,13 @@ class RankingRefiner(DocumentRanker):
     >>> from sklrank.metrics import ndcg_score
     >>> X, ratings, relevance, _, base_scores = make_recommender(1, n_rated=20, random_state=3)
     >>> X = np.column_stack([X, base_scores])
-    >>> refiner = RankingRefiner(5, noise=0.01, learning_rate=0.1, n_estimators=200)
+    >>> refiner = RankingRefiner(5, noise="auto", learning_rate=0.1, n_estimators=200)
     >>> scores = refiner.fit(X, ratings).predict(X)
     >>> rest = np.isnan(ratings)
     >>> print(f"base ranker: {ndcg_score(relevance[rest], base_scores[rest], k=10):.2f}")
     base ranker: 0.43
     >>> print(f"refined: {ndcg_score(relevance[rest], scores[rest], k=10):.2f}")
-    refined: 0.59
+    refined: 0.55
     """
 
     __metadata_request__fit = {"qid": True, "base_scores": True}
@@ -173,7 +177,7 @@ class RankingRefiner(DocumentRanker):
         "combination": [StrOptions({"product", "sum"})],
         "balance": [Interval(Real, 0, None, closed="left")],
         "confidence": [StrOptions({"auto"}), Interval(Real, 0, None, closed="both")],
-        "noise": [Interval(Real, 0, 1, closed="both")],
+        "noise": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
     }
 
     def __init__(
@@ -261,10 +265,14 @@ class RankingRefiner(DocumentRanker):
             )
         self._knows_queries = qid is not None
         self._begin()
-        if self.confidence == "auto":
-            self.confidence_ = confidence_by_spread(base_scores, queries)
-        else:
-            self.confidence_ = np.full(queries.n_queries, float(self.confidence))
+        self.confidence_ = (
+            confidence_by_spread(base_scores, queries)
+            if self.confidence == "auto"
+            else np.full(queries.n_queries, float(self.confidence))
+        )
+        self.noise_ = (
+            noise_by_number(judgements, queries) if self.noise == "auto" else float(self.noise)
+        )
         self._boost_rows(X, (base_scores, judgements), queries)
         return self
 
@@ -275,7 +283,7 @@ class RankingRefiner(DocumentRanker):
     def _objective(self, sources, queries):
         base_scores, judgements = sources
         base = BaseOrder(base_scores, self.confidence_, queries)
-        judged = JudgedOrder(judgements, self.noise, queries)
+        judged = JudgedOrder(judgements, self.noise_, queries)
         if self.combination == "product":
             return ProductObjective(base, judged, queries)
         return SumObjective(base, judged, queries, self.balance)

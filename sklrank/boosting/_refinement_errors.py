@@ -166,7 +166,6 @@ class JudgedOrder:
 
     def __init__(self, judgements, noise, queries):
         self._terms = ((1 - noise, judgements), (noise / 2, AnyOrder(queries)))
-        self.is_empty = noise == 0 and judgements.is_empty
 
     def demand(self, lifts, drops):
         (a, judgements), (b, anything) = self._terms

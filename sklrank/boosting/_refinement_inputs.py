@@ -8,13 +8,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank.boosting._refinement_errors import GradedOrder, PairedOrder
+from sklrank.boosting._refinement_errors import AnyOrder, GradedOrder, PairedOrder
 
 __all__ = [
     "check_base_scores",
     "check_grades",
     "check_judgements",
     "confidence_by_spread",
+    "noise_by_number",
     "scores_by",
 ]
 
@@ -143,3 +144,11 @@ def confidence_by_spread(scores, queries):
     )
     with np.errstate(divide="ignore"):
         return 1 / spreads
+
+
+def noise_by_number(judgements, queries):
+    """Eta by which the pairs judged make a third of the sum of T; 1 where there are none."""
+    zero_scores = np.ones((2, len(queries.codes)))
+    n_judged, _ = judgements.demand(*zero_scores)
+    n_all, _ = AnyOrder(queries).demand(*zero_scores)
+    return float(4 * n_judged / (4 * n_judged + n_all)) if n_judged else 1.0

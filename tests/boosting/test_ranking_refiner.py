@@ -20,6 +20,7 @@ PARAMETERS = [
     {"confidence": 0.0, "noise": 0.0},
     {"confidence": np.inf, "learning_rate": 0.3},
     {"weighting": "resampling"},
+    {"noise": "auto"},
     {"estimator": DecisionTreeClassifier(max_depth=2, random_state=0)},
 ]
 
@@ -52,8 +53,8 @@ def test_the_first_round_by_hand(data, parameters):
     """Objective and confidence as printed, over all pairs of rows of a query."""
     X, judged, qid = data
     model = refiner(**parameters).fit(*data)
-    noise = parameters.get("noise", 0.5)
-    of_base = of_judged = 0.0
+    noise = model.noise_
+    of_base = of_judged = n_told = 0.0
     for k, query in enumerate(np.unique(qid)):
         rows = np.flatnonzero(qid == query)
         confidence = parameters.get("confidence", 1 / np.sort(X[rows, 0])[-10:].std())
@@ -64,6 +65,11 @@ def test_the_first_round_by_hand(data, parameters):
                 of_base += 0.5
                 told = judged[i] > judged[j]
                 of_judged += 1 - noise / 2 if told else noise / 2
+                n_told += told
+    if parameters.get("noise") == "auto":
+        assert_allclose((1 - noise) * n_told, of_judged / 3)
+    else:
+        assert noise == parameters.get("noise", 0.5)
     if parameters.get("combination") == "sum":
         assert_allclose(model.objective_[0], parameters["balance"] * of_base + of_judged)
     else:
@@ -154,15 +160,16 @@ def test_extreme_base_scores(data, confidence, unit):
 def test_without_judgements_of_an_order_it_follows_the_base_ranker(data):
     X = data[0]
     judged = np.where(np.arange(60) < 5, 0.0, np.nan)
-    model = RankingRefiner(0, n_estimators=300).fit(X, judged)
-    scores = model.predict(X)
-    assert np.corrcoef(scores, X[:, 0])[0, 1] > 0.95
+    for noise in (0.5, "auto"):
+        model = RankingRefiner(0, n_estimators=300, noise=noise).fit(X, judged)
+        assert np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.95
+    assert model.noise_ == 1.0
 
 
 def test_refinement_ranks_better_than_the_base_ranker():
     X, y, relevance, qid, base = make_recommender(40, n_rated=20, random_state=0)
     X = np.column_stack([X, base])
-    model = RankingRefiner(5, n_estimators=200, noise=0.01, learning_rate=0.1)
+    model = RankingRefiner(5, n_estimators=200, noise="auto", learning_rate=0.1)
     gains = []
     for user in range(40):
         rows = qid == user
