@@ -214,31 +214,40 @@ def print_times(tasks):
             print(f"  {low} to {high - 1} documents: {seconds:.4f}")
 
 
+STYLES = {
+    "MRR": {"color": "k", "linewidth": 2.5},
+    "MRR as printed": {"color": "k", "linestyle": ":"},
+    "base": {"color": "tab:gray", "linestyle": "--"},
+    "RankSVM": {"color": "tab:orange"},
+    "Rocchio": {"color": "tab:red"},
+    "LRR best": {"color": "tab:blue"},
+    "LRR worst": {"color": "tab:cyan"},
+}
+
+
 def draw(figures, path):
-    """One panel a figure: title, label of x, and by name the values of x and y, and bands of y."""
+    """One panel a figure: title, label of x, and by name the values of x and y."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     for ax, (title, label, lines) in zip(axes.ravel(), figures):
-        for name, (x, values, half) in lines.items():
-            style = {"linewidth": 2.5, "color": "k"} if name == "MRR" else {"linewidth": 1.2}
+        for name, (x, values) in lines.items():
+            style = STYLES[name.split(":")[0]]
             ax.plot(x, values, marker="o", markersize=3, label=name, **style)
-            if half is not None:
-                ax.fill_between(x, values - half, values + half, alpha=0.15)
-        ax.set(title=title, xlabel=label, ylabel="NDCG of documents not judged")
+        ax.set(title=title, xlabel=label, ylabel="NDCG of what is not judged")
+        ax.set_xticks(x)
         ax.legend(fontsize="small")
     figure.savefig(path, dpi=120)
     print(f"\nThe figures are drawn in {path}")
 
 
 def by_k(chosen):
-    return {name: (KS[:-1], values.mean(axis=0)[:-1], None) for name, values in chosen.items()}
+    return {name: (KS[:-1], values.mean(axis=0)[:-1]) for name, values in chosen.items()}
 
 
 def by_count(counts, curves):
     return {
-        name: (counts, np.array([curve[name][:, AT_10].mean() for curve in curves]), None)
-        for name in curves[0]
+        name: (counts, [curve[name][:, AT_10].mean() for curve in curves]) for name in curves[0]
     }
 
 
@@ -274,8 +283,8 @@ def main():
     print_curves("MQ2008, 10 judged, by base ranker", others, others.values())
 
     rated = (5, 10, 15, 20, 25)
-    recommended = [compare(recommender_tasks(n, arguments), arguments) for n in (10,)]
-    print_comparison("Recommender, 10 items rated", recommended[0])
+    recommended = compare(recommender_tasks(10, arguments), arguments)
+    print_comparison("Recommender, 10 items rated", recommended)
     recommender = [compare(recommender_tasks(n, arguments), arguments, names) for n in rated]
     print_curves("Recommender by the number of items rated", rated, recommender)
 
@@ -284,7 +293,7 @@ def main():
             [
                 ("MQ2008, 10 documents judged", "k of NDCG@k", by_k(tables[10])),
                 ("MQ2008, NDCG@10", "documents judged", by_count(counts, curves)),
-                ("Recommender, 10 items rated", "k of NDCG@k", by_k(recommended[0])),
+                ("Recommender, 10 items rated", "k of NDCG@k", by_k(recommended)),
                 ("Recommender, NDCG@10", "items rated", by_count(rated, recommender)),
             ],
             arguments.plot,
