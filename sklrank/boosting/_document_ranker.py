@@ -96,13 +96,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
             return self._fit(X, y, qid)
 
     def _fit(self, X, y, qid):
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if get_tags(self).input_tags.sparse else False,
-            dtype=[np.float64, np.float32],
-            reset=not (self.warm_start and hasattr(self, "estimators_")),
-        )
+        X = self._checked(X, reset=not (self.warm_start and hasattr(self, "estimators_")))
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._knows_queries = qid is not None
@@ -194,14 +188,15 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         """
         return self._staged_sums(self._checked(X))
 
-    def _checked(self, X):
-        check_is_fitted(self)
+    def _checked(self, X, *, reset=False):
+        if not reset:
+            check_is_fitted(self)
         return validate_data(
             self,
             X,
             accept_sparse="csr" if get_tags(self).input_tags.sparse else False,
             dtype=[np.float64, np.float32],
-            reset=False,
+            reset=reset,
         )
 
 

@@ -19,6 +19,7 @@ from sklrank.datasets._less_told import hide_labels, tie_labels
 from sklrank.datasets._letor import load_letor
 from sklrank.datasets._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
+from sklrank.datasets._recommender import make_recommender
 from sklrank.datasets._sparse_label_ranking import make_sparse_label_ranking
 from sklrank.datasets._streams import make_multilabel_ranking_stream
 
@@ -33,6 +34,7 @@ __all__ = [
     "load_label_ranking",
     "load_letor",
     "make_multilabel_ranking_stream",
+    "make_recommender",
     "make_sparse_label_ranking",
     "sample_mallows",
     "sample_plackett_luce",

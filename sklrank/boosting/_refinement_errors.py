@@ -1,0 +1,181 @@
+r"""What is known about the order of documents, as errors of their scores.
+
+Ranking refinement brings two of them together. An error is a sum over ordered pairs of documents
+of a query,
+
+.. math:: \sum_{i,j} V_{ij} \exp(F_j - F_i),
+
+where :math:`V_{ij}` tells how surely i comes before j (Valizadegan 2010, Equations 4.6 and 4.7; i
+and j may be one document). Each class here is one kind of knowledge V. None keeps a matrix of
+pairs: only the base ranker's asks for time in the number of pairs. All give
+
+- ``demand(lifts, drops)``: the error at :math:`e^F` and :math:`e^{-F}`, `(n_samples,)` each, and
+  for each row :math:`\sum_j \gamma_{ij} - \gamma_{ji}` of the terms :math:`\gamma` of the sum,
+- ``masses(lifts, drops, hypothesis)``: of the terms where one row rises and the other does not, the
+  sum of those whose first row rises, and the sum of the others.
+"""
+
+import numpy as np
+
+from sklrank.boosting import _refinement_pairs
+
+__all__ = ["AnyOrder", "BaseOrder", "GradedOrder", "JudgedOrder", "PairedOrder"]
+
+
+class BaseOrder:
+    """The order of a base ranker's scores: V = W of Equation 4.1, of 4.2 for infinite confidence.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Scores of the base ranker.
+    confidence : ndarray of shape (n_queries,)
+        Lambda of each query, from 0 to infinity.
+    queries : Queries
+        Which rows are compared with each other.
+    """
+
+    def __init__(self, scores, confidence, queries):
+        self._order = np.lexsort((-scores, queries.codes))
+        self._starts = queries.starts
+        gaps = -np.diff(scores[self._order], prepend=np.inf)
+        gaps[queries.starts[:-1]] = 0.0
+        rates = np.repeat(confidence, queries.sizes)
+        # Equal scores are a draw, however sure the base ranker is.
+        with np.errstate(invalid="ignore"):
+            self._ratios = np.where(gaps == 0, 1.0, np.exp(-rates * gaps))
+
+    def demand(self, lifts, drops):
+        order, of_order = self._order, np.empty(len(self._order))
+        error = _refinement_pairs.base_demand(
+            lifts[order], drops[order], self._ratios, self._starts, of_order
+        )
+        demand = np.empty_like(of_order)
+        demand[order] = of_order
+        return error, demand
+
+    def masses(self, lifts, drops, hypothesis):
+        order = self._order
+        return _refinement_pairs.base_masses(
+            lifts[order], drops[order], self._ratios, self._starts, hypothesis[order]
+        )
+
+
+class GradedOrder:
+    """Rows of higher grade before those of lower grade: V = 1 for these pairs, 0 for others.
+
+    Parameters
+    ----------
+    grades : ndarray of shape (n_samples,)
+        Graded relevance; NaN for rows that are in no pair.
+    queries : Queries
+        Which rows are compared with each other.
+    """
+
+    def __init__(self, grades, queries):
+        judged = np.flatnonzero(~np.isnan(grades))
+        self._order = order = judged[np.lexsort((grades[judged], queries.codes[judged]))]
+        codes, grades = queries.codes[order], grades[order]
+        new_query = np.diff(codes, prepend=-1) > 0
+        new_grade = new_query | (np.diff(grades, prepend=np.nan) > 0)
+        self._grades = np.append(np.flatnonzero(new_grade), len(order))
+        self._queries = np.append(np.flatnonzero(new_query[new_grade]), len(self._grades) - 1)
+        self.is_empty = len(self._queries) == len(self._grades)
+
+    def demand(self, lifts, drops):
+        order, of_order = self._order, np.empty(len(self._order))
+        error = _refinement_pairs.grade_demand(
+            lifts[order], drops[order], self._grades, self._queries, of_order
+        )
+        demand = np.zeros(len(lifts))
+        demand[order] = of_order
+        return error, demand
+
+    def masses(self, lifts, drops, hypothesis):
+        order = self._order
+        return _refinement_pairs.grade_masses(
+            lifts[order], drops[order], self._grades, self._queries, hypothesis[order]
+        )
+
+
+class PairedOrder:
+    """The first row of each pair before the second: V = 1 for these pairs, 0 for others.
+
+    Parameters
+    ----------
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Row numbers, no pair twice.
+    """
+
+    def __init__(self, pairs):
+        self._first, self._second = pairs.T
+        self.is_empty = len(pairs) == 0
+
+    def demand(self, lifts, drops):
+        costs = lifts[self._second] * drops[self._first]
+        demand = np.bincount(self._first, costs, len(lifts))
+        demand -= np.bincount(self._second, costs, len(lifts))
+        return costs.sum(), demand
+
+    def masses(self, lifts, drops, hypothesis):
+        costs = lifts[self._second] * drops[self._first]
+        rising = hypothesis[self._first] - hypothesis[self._second]
+        return costs[rising > 0].sum(), costs[rising < 0].sum()
+
+
+class AnyOrder:
+    """Nothing is known: V = 1 for all pairs of a query, a row and itself included.
+
+    Parameters
+    ----------
+    queries : Queries
+        Which rows are compared with each other.
+    """
+
+    def __init__(self, queries):
+        self._queries = queries
+
+    def demand(self, lifts, drops):
+        codes = self._queries.codes
+        sum_lifts, sum_drops = self._sums(lifts), self._sums(drops)
+        return sum_lifts @ sum_drops, drops * sum_lifts[codes] - lifts * sum_drops[codes]
+
+    def masses(self, lifts, drops, hypothesis):
+        rises, stays = hypothesis, 1.0 - hypothesis
+        won = self._sums(drops * rises) @ self._sums(lifts * stays)
+        lost = self._sums(drops * stays) @ self._sums(lifts * rises)
+        return won, lost
+
+    def _sums(self, values):
+        """Of each query."""
+        return np.bincount(self._queries.codes, values)
+
+
+class JudgedOrder:
+    """Judgements of which a share is wrong: V = T of Equation 4.3.
+
+    Parameters
+    ----------
+    judgements : GradedOrder or PairedOrder
+        The set O of ordered pairs.
+    noise : float
+        Eta, from 0 (all judgements are right) to 1 (they tell nothing).
+    queries : Queries
+        Which rows are compared with each other.
+    """
+
+    def __init__(self, judgements, noise, queries):
+        self._terms = ((1 - noise, judgements), (noise / 2, AnyOrder(queries)))
+        self.is_empty = noise == 0 and judgements.is_empty
+
+    def demand(self, lifts, drops):
+        (a, judgements), (b, anything) = self._terms
+        error, demand = judgements.demand(lifts, drops)
+        any_error, any_demand = anything.demand(lifts, drops)
+        return a * error + b * any_error, a * demand + b * any_demand
+
+    def masses(self, lifts, drops, hypothesis):
+        (a, judgements), (b, anything) = self._terms
+        won, lost = judgements.masses(lifts, drops, hypothesis)
+        any_won, any_lost = anything.masses(lifts, drops, hypothesis)
+        return a * won + b * any_won, a * lost + b * any_lost

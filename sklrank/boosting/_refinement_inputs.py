@@ -1,0 +1,145 @@
+"""What a refiner of rankings is given: scores of a base ranker, and judgements."""
+
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank.boosting._refinement_errors import GradedOrder, PairedOrder
+
+__all__ = [
+    "check_base_scores",
+    "check_grades",
+    "check_judgements",
+    "confidence_by_spread",
+    "scores_by",
+]
+
+# By the spread of so many retrieved documents the dissertation judges how sure a base ranker is.
+N_RETRIEVED = 10
+
+
+def scores_by(ranker, given_X, X, names):
+    """What a base ranker says of rows: an estimator of those given, a column of the checked `X`."""
+    if ranker is None:
+        raise ValueError(
+            "base_ranker=None and base_scores=None: there is no ranking to refine; name a column "
+            "of X or a fitted estimator as base_ranker, or pass the scores of the rows, "
+            "fit(X, y, base_scores=...)"
+        )
+    if isinstance(ranker, (Integral, str)):
+        return column_of(X, ranker, names)
+    try:
+        check_is_fitted(ranker)
+    except NotFittedError as error:
+        raise ValueError(
+            f"base_ranker={ranker!r} is not fitted; fit it before, and wrap it in "
+            "sklearn.frozen.FrozenEstimator, which stays fitted where the refiner is cloned"
+        ) from error
+    score = ranker.decision_function if hasattr(ranker, "decision_function") else ranker.predict
+    return score(given_X)
+
+
+def column_of(X, column, names):
+    """A column by its number or its name."""
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"base_ranker={column!r} is the name of a column, but X has no names; pass a "
+                "DataFrame, or the number of the column"
+            )
+        if column not in names:
+            raise ValueError(
+                f"base_ranker={column!r} is not a column of X, which has {', '.join(names)}"
+            )
+        column = int(np.flatnonzero(names == column)[0])
+    if column >= X.shape[1]:
+        raise ValueError(
+            f"base_ranker={column} is not a column of X, which has n_features={X.shape[1]}: they "
+            f"are numbered from 0 to {X.shape[1] - 1}"
+        )
+    return X[:, [column]].toarray().ravel() if sparse.issparse(X) else X[:, column]
+
+
+def check_base_scores(scores, n_samples):
+    """Scores of the base ranker `(n_samples,)`, float64."""
+    scores = check_array(scores, dtype=np.float64, ensure_2d=False, input_name="base_scores")
+    if scores.shape != (n_samples,):
+        raise ValueError(
+            f"the base ranker must give one score for each of the {n_samples} rows of X, got an "
+            f"array of shape {scores.shape}"
+        )
+    return scores
+
+
+def check_judgements(y, pairs, queries):
+    """The order that `y` or `pairs` tells, as an error of scores."""
+    if y is None and pairs is None:
+        raise ValueError(
+            "RankingRefiner requires y to be passed, but the target y is None; pass judgements, "
+            "as y or as pairs"
+        )
+    if pairs is None:
+        grades = check_grades(y, len(queries.codes))
+        if np.isnan(grades).all():
+            raise ValueError(
+                "y is NaN in every row: nothing is judged; give the relevance of some documents"
+            )
+        return GradedOrder(grades, queries)
+    if y is not None:
+        raise ValueError("y and pairs both tell the judgements; pass one of them, the other None")
+    return PairedOrder(check_pairs(pairs, queries))
+
+
+def check_grades(y, n_samples):
+    """Relevance `(n_samples,)`, float64, NaN where a document is not judged."""
+    y = check_array(
+        y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
+    )
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_samples:
+        raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
+    return y
+
+
+def check_pairs(pairs, queries):
+    """Pairs of rows of a query `(n_pairs, 2)`, each once."""
+    pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
+        raise ValueError(
+            "pairs must hold two row numbers a line, the better document first, as integers of "
+            f"shape (n_pairs, 2); got {pairs.dtype} of shape {pairs.shape}"
+        )
+    n_samples = len(queries.codes)
+    outside = (pairs < 0) | (pairs >= n_samples)
+    if outside.any():
+        raise ValueError(
+            f"pairs must name rows of X, from 0 to {n_samples - 1}; got {pairs[outside][0]}"
+        )
+    first, second = queries.codes[pairs].T
+    if (first != second).any():
+        bad = pairs[first != second][0].tolist()
+        raise ValueError(
+            f"pairs must be of documents of one query, but the rows {bad} have different qid; "
+            "leave such pairs out"
+        )
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        row = pairs[pairs[:, 0] == pairs[:, 1]][0, 0]
+        raise ValueError(f"pairs must be of two documents; got the row {row} twice")
+    return np.unique(pairs, axis=0).astype(np.intp)
+
+
+def confidence_by_spread(scores, queries):
+    """Lambda of each query: one by the standard deviation of the best scores."""
+    best_first = scores[np.lexsort((-scores, queries.codes))]
+    spreads = np.array(
+        [
+            best_first[first : min(first + N_RETRIEVED, last)].std()
+            for first, last in zip(queries.starts[:-1], queries.starts[1:])
+        ]
+    )
+    with np.errstate(divide="ignore"):
+        return 1 / spreads

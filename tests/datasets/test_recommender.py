@@ -1,0 +1,101 @@
+"""The synthetic recommender keeps what its docstring promises."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank.datasets import make_recommender
+from sklrank.datasets._recommender import personality_diagnosis
+from sklrank.metrics import ndcg_score
+
+
+def test_shapes_and_seed():
+    def make(seed):
+        return make_recommender(7, 30, 4, n_rated=6, random_state=seed)
+
+    X, y, relevance, qid, base_scores = make(0)
+    assert X.shape == (210, 4)
+    assert y.shape == relevance.shape == qid.shape == base_scores.shape == (210,)
+    assert_array_equal(np.isfinite(y.reshape(7, 30)).sum(axis=1), 6)
+    assert set(relevance) <= set(range(5)) and set(y[np.isfinite(y)]) <= set(range(5))
+    assert_array_equal(X[:30], X[30:60])
+    assert np.isfinite(base_scores).all()
+    for first, second in zip(make(0), make(0)):
+        assert_array_equal(first, second)
+    assert not np.array_equal(make(1)[0], X)
+
+
+def test_ratings_without_noise_are_the_relevance():
+    _, y, relevance, _, _ = make_recommender(noise=0, random_state=0)
+    rated = np.isfinite(y)
+    assert_array_equal(y[rated], relevance[rated])
+    _, y, relevance, _, _ = make_recommender(noise=0.3, random_state=0)
+    assert 0.5 < (y[rated] == relevance[rated]).mean() < 1
+
+
+def test_the_base_ranker_is_good_and_not_perfect():
+    _, _, relevance, qid, base_scores = make_recommender(50, random_state=0)
+    chance = ndcg_score(relevance, np.zeros(len(qid)), qid=qid, k=10)
+    assert chance + 0.1 < ndcg_score(relevance, base_scores, qid=qid, k=10) < 0.9
+
+
+@pytest.mark.parametrize("hidden, low, high", [(0.0, 0.9, 1.0), (0.5, 0.3, 0.7), (1.0, 0.0, 0.2)])
+def test_hidden_is_the_share_that_features_do_not_explain(hidden, low, high):
+    X, _, relevance, qid, _ = make_recommender(10, 500, hidden=hidden, random_state=0)
+    explained = []
+    for user in range(10):
+        rows = qid == user
+        design = np.column_stack([X[rows], np.ones(rows.sum())])
+        residual = relevance[rows] - design @ np.linalg.lstsq(design, relevance[rows])[0]
+        explained.append(1 - residual.var() / relevance[rows].var())
+    assert low <= np.mean(explained) + 0.1 and np.mean(explained) <= high + 0.1
+
+
+def test_all_agree():
+    _, _, relevance, _, _ = make_recommender(5, agreement=1.0, random_state=0)
+    assert (relevance.reshape(5, -1) == relevance[:200]).all()
+
+
+def test_personality_diagnosis_against_loops():
+    random = np.random.RandomState(0)
+    ratings = np.where(random.random_sample((3, 9)) < 0.5, random.randint(5, size=(3, 9)), np.nan)
+    others = np.where(random.random_sample((4, 9)) < 0.7, random.randint(5, size=(4, 9)), np.nan)
+    others[:, 2] = np.nan
+    others[0, 3] = 4.0
+    scores = personality_diagnosis(ratings, others)
+    for user in range(3):
+        belief = [
+            np.exp(
+                -sum(
+                    (ratings[user, item] - other[item]) ** 2 / 2
+                    for item in range(9)
+                    if np.isfinite(ratings[user, item] - other[item])
+                )
+            )
+            for other in others
+        ]
+        for item in range(9):
+            known = [j for j in range(4) if np.isfinite(others[j, item])]
+            expected = (
+                sum(belief[j] * others[j, item] for j in known) / sum(belief[j] for j in known)
+                if known
+                else np.nanmean(others)
+            )
+            # A user unlike all who rated the item counts on the mean, too.
+            assert_allclose(scores[user, item], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_users": 0},
+        {"n_rated": 201},
+        {"density": 0.0},
+        {"agreement": 1.1},
+        {"hidden": -0.1},
+        {"noise": -1.0},
+    ],
+)
+def test_bad_parameters(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        make_recommender(**parameters)
