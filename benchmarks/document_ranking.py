@@ -10,7 +10,6 @@ fitting the second set, less what it took before.
 
 import argparse
 import os
-import resource
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -90,9 +89,17 @@ def _megabytes(name, folder):
     fit = rankers()[name]
     fit(*synthetic(5, 20))  # imports
     data = [np.load(Path(folder) / f"{number}.npy") for number in range(3)]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak()
     fit(*data)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return peak() - before
+
+
+def peak():
+    """Peak memory of this process in MB; what `getrusage` says would begin with its parent's."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return np.nan
 
 
 def compare(repetitions):
