@@ -4,23 +4,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FeatureLearner", "FeatureRanker"]
+__all__ = ["SEARCHES", "FeatureLearner", "FeatureRanker"]
 
-# A rise of the objective by this share is rounding.
+# Shares of its step that a weak ranker is tried with.
+SHARES = (1.0, 0.5, 0.25, 0.125)
+# A fall of the objective by less than this share of it is rounding.
 ROUNDING = 1e-12
+
+# How many weak rankers are tried, the best by weighted performance first, and with which shares.
+SEARCHES = {"greedy": (None, SHARES), "weighted": (1, SHARES[:1])}
 
 
 class FeatureRanker(NamedTuple):
     """Scores documents by one feature."""
 
     feature: int
-    sign: float
-    """1: the higher the feature, the better; -1: the lower."""
+    factor: float
+    """What the feature is multiplied by; negative where less is better."""
     n_features: int
 
     def predict(self, X):
-        """The feature, or its negative."""
-        return self.sign * X[:, self.feature]
+        """The feature, times the factor."""
+        return self.factor * X[:, self.feature]
 
     @property
     def feature_importances_(self):
@@ -29,12 +34,14 @@ class FeatureRanker(NamedTuple):
 
 
 class FeatureLearner:
-    """The best feature under the weights of the queries, which lowers the objective.
+    """Which feature, and how much of its step, lowers the objective.
 
-    Xu & Li's weak ranker is the feature of the best weighted performance. Once a feature has been
-    taken, taking it again changes no ranking, and with it no weight: it is the best again, and all
-    rounds that follow are lost. So a feature is passed over when its step would not lower the
-    objective, for the next best one; when none does, the search has ended.
+    Xu & Li's weak ranker is the feature of the best performance under the weights of the queries
+    ("weighted"). Once it has been taken, taking it again changes no ranking, and with it no weight:
+    it is the best again, and all rounds that follow are lost. "greedy" tries all features, with
+    their steps and shares of them, and takes what lowers the objective most: a second feature is
+    often worse than the first alone when it comes with a whole step. Either search ends when
+    nothing tried lowers the objective.
 
     Parameters
     ----------
@@ -44,9 +51,11 @@ class FeatureLearner:
         Measures the features, once.
     learning_rate : float
         What steps will be multiplied by.
+    search : {"greedy", "weighted"}
+        See above.
     """
 
-    def __init__(self, X, objective, learning_rate):
+    def __init__(self, X, objective, learning_rate, search):
         n_features = X.shape[1]
         self.rankers = [
             FeatureRanker(feature, sign, n_features)
@@ -55,20 +64,22 @@ class FeatureLearner:
         ]
         self.X = X
         self.learning_rate = learning_rate
+        self.n_tried, self.shares = SEARCHES[search]
         self.performances = np.array(
             [objective.performance(ranker.predict(X)) for ranker in self.rankers]
         )
 
     def learn(self, objective, random_state):
-        """The best feature that lowers the objective; None if there is none."""
+        """The feature and share that lower the objective most; None if none does."""
+        best, lowest = None, objective.value * (1 - ROUNDING)
         quality = self.performances @ objective.query_weights
-        for best in np.argsort(-quality, kind="stable"):
-            ranker = self.rankers[best]
+        for index in np.argsort(-quality, kind="stable")[: self.n_tried]:
+            ranker = self.rankers[index]
             hypothesis = ranker.predict(self.X)
             step = self.learning_rate * objective.step(hypothesis)
-            if not step > 0:
-                return None
-            value = objective.value_at(objective.scores + step * hypothesis)
-            if value < objective.value * (1 - ROUNDING):
-                return ranker, hypothesis
-        return None
+            for share in self.shares:
+                value = objective.value_at(objective.scores + share * step * hypothesis)
+                if value < lowest:
+                    lowest = value
+                    best = ranker._replace(factor=share * ranker.factor), share * hypothesis
+        return best

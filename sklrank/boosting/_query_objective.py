@@ -52,9 +52,7 @@ class QueryObjective(Objective):
 
     def performance(self, scores):
         """The metric of each query that counts, from 0 to 1."""
-        values = self._metric(
-            self._y, scores, qid=self._queries.codes, k=self._k, average=False
-        )
+        values = self._metric(self._y, scores, qid=self._queries.codes, k=self._k, average=False)
         return values[self._counts]
 
     def move_to(self, scores):

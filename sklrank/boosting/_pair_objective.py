@@ -1,0 +1,38 @@
+"""What RankBoost minimises: the exponential loss of pairs of documents."""
+
+import numpy as np
+
+from sklrank.boosting._objective import Objective
+from sklrank.boosting._refinement_errors import GradedOrder
+from sklrank.boosting._refinement_objectives import powers
+
+__all__ = ["PairObjective"]
+
+
+class PairObjective(Objective):
+    r"""The mean of :math:`\exp(F_j - F_i)` over pairs of a query in which i is more relevant.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Relevance.
+    queries : Queries
+        Which documents are ranked against each other.
+    """
+
+    def __init__(self, y, queries):
+        self._queries = queries
+        self._pairs = GradedOrder(y, queries)
+        ones = np.ones(len(y))
+        self._n_pairs, _ = self._pairs.demand(ones, ones)
+
+    def move_to(self, scores):
+        self._powers = powers(scores, self._queries)
+        error, signed = self._pairs.demand(*self._powers)
+        self.value = error / self._n_pairs
+        self.labels = (signed > 0).astype(np.intp)
+        self.weights = np.abs(signed) / self._n_pairs
+
+    def masses(self, hypothesis):
+        won, lost = self._pairs.masses(*self._powers, hypothesis)
+        return won / self._n_pairs, lost / self._n_pairs
