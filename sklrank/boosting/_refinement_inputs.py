@@ -34,7 +34,8 @@ def scores_by(ranker, given_X, X, names):
     if isinstance(ranker, (Integral, str)):
         return column_of(X, ranker, names)
     try:
-        check_is_fitted(ranker)
+        if hasattr(ranker, "fit"):
+            check_is_fitted(ranker)
     except NotFittedError as error:
         raise ValueError(
             f"base_ranker={ranker!r} is not fitted; fit it before, and wrap it in "

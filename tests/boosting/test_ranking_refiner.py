@@ -115,9 +115,18 @@ def test_ways_to_name_the_base_ranker(data):
     )
     with pytest.raises(ValueError, match="FrozenEstimator"):
         clone(RankingRefiner(regressor)).fit(*data)
-    assert_allclose(
-        clone(RankingRefiner(FrozenEstimator(regressor))).fit(*data).predict(X).shape, 60
-    )
+    frozen = clone(RankingRefiner(FrozenEstimator(regressor), n_estimators=12))
+    assert_allclose(frozen.fit(*data).predict(X), expected)
+
+
+def test_a_base_ranker_needs_no_fit(data):
+    class Formula:
+        def predict(self, X):
+            return X[:, 0]
+
+    X = data[0]
+    by_formula = RankingRefiner(Formula(), n_estimators=12).fit(*data)
+    assert_array_equal(by_formula.predict(X), refiner().fit(*data).predict(X))
 
 
 def test_a_document_ranker_can_be_refined(data):
