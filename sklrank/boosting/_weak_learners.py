@@ -6,6 +6,7 @@ of new rows. For rankers it is 0 or 1 a row (or whatever the model predicts), fo
 indicator of the class predicted.
 """
 
+from copy import copy
 from numbers import Integral
 
 import numpy as np
@@ -91,13 +92,14 @@ class StumpLearner:
     """
 
     def __init__(self, stump, X):
-        self.stump = stump
+        self.stump = clone(stump)
         self.X = X
         self.rows = BinnedRows(X, stump.max_bins)
 
     def learn(self, objective, random_state):
         """Fit a stump to the labels and weights of the objective."""
-        model = clone(self.stump)
+        # A clone takes as long as the fit of a small query.
+        model = copy(self.stump)
         model.classes_ = np.arange(2)
         model._fit_binned(self.rows, objective.labels, objective.weights)
         return model, hypothesis_of(model, self.X)
