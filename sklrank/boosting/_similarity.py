@@ -126,8 +126,10 @@ def gaussian(X, bandwidth):
         block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = np.inf
         nearest = min(nearest, block.min())
     nearest, farthest = np.sqrt(nearest), np.sqrt(farthest)
-    # Where all distances are equal any width makes all pairs equally similar.
-    width = bandwidth * (farthest - nearest) or farthest or 1.0
+    width = bandwidth * (farthest - nearest)
+    if farthest - nearest <= 1e-6 * farthest:
+        # All distances are equal, up to rounding: all pairs are to be equally similar.
+        width = farthest or 1.0
     matrix *= -0.5 / width**2
     return np.exp(matrix, out=matrix)
 

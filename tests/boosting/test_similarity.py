@@ -49,7 +49,9 @@ def test_gaussian_has_a_share_of_the_range_of_distances_for_its_width(block, mon
     )
 
 
-@pytest.mark.parametrize("X", [np.eye(4), np.zeros((4, 2)), np.eye(2)])
+@pytest.mark.parametrize(
+    "X", [np.eye(4), np.zeros((4, 2)), np.eye(2), np.linalg.qr(RANDOM.normal(size=(5, 5)))[0]]
+)
 def test_gaussian_of_rows_that_are_equally_far_from_each_other(X):
     found = make_similarity(X, "rbf").matrix
     off_diagonal = found[~np.eye(len(X), dtype=bool)]
