@@ -95,6 +95,7 @@ def make_model(name, seed, depth=2, labeled_weight=1e4):
             similarity="diffusion",
             weighting="cost",
             learning_rate=2.0,
+            n_estimators=200,
         ),
     }
     return makers[name]()

@@ -40,11 +40,12 @@ class MCSSBClassifier(SemiSupervisedBooster):
     take them. Where rows that are near each other mostly share a class, an extension does far
     better, without tuning::
 
-        MCSSBClassifier(similarity="diffusion", weighting="cost", learning_rate=2.0)
+        MCSSBClassifier(
+            n_estimators=200, similarity="diffusion", weighting="cost", learning_rate=2.0
+        )
 
     Labels spread on a graph of neighbors before the first round, so that all rows tell a class and
-    not only those near a label, and the weak learners see the costs of all classes. It goes on
-    learning beyond 50 rounds. Where near rows tell little, as among combinations of categories,
+    not only those near a label, and the weak learners see the costs of all classes. Where near rows tell little, as among combinations of categories,
     ``similarity="absolute"`` is safer. ``examples/semi_supervised_boosting.py`` measures them all.
 
     Parameters
