@@ -172,13 +172,17 @@ def print_figure(title, methods, points, errors):
             print(f"    {method:<26}" + "".join(f"{mean:9.1f}" for mean in of_method.mean(axis=1)))
 
 
-def print_cells(errors):
+def print_cells(methods, errors):
     """The recommended setting against its strongest rivals, in each cell of Figure 2.1."""
-    ours = METHODS.index(RECOMMENDED)
+    if RECOMMENDED not in methods:
+        return
+    ours = methods.index(RECOMMENDED)
     for rival in (SPREAD_THEN_BOOST, "label spreading", "ASSEMBLE", PRINTED):
+        if rival not in methods:
+            continue
         margins = np.array(
             [
-                (of_set[METHODS.index(rival)] - of_set[ours]).mean(axis=1)
+                (of_set[methods.index(rival)] - of_set[ours]).mean(axis=1)
                 for of_set in errors.values()
             ]
         )
@@ -232,6 +236,8 @@ def main():
     available = SETS if "SKLRANK_DATA" in os.environ else SETS[:1]
     parser.add_argument("--sets", nargs="+", default=available, help="iris, nursery, car, ... too")
     parser.add_argument("--figures", nargs="+", type=int, default=[1, 2, 3], choices=[1, 2, 3])
+    parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of figure 1")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1, help="fits at a time")
     parser.add_argument("--plot", metavar="FILE", help="draw the figures")
@@ -240,9 +246,9 @@ def main():
     plans = {
         1: (
             "labeled rows, %",
-            METHODS,
-            [f"{100 * share:g}" for share in SHARES],
-            [(share, {}) for share in SHARES],
+            arguments.methods,
+            [f"{100 * share:g}" for share in arguments.shares],
+            [(share, {}) for share in arguments.shares],
         ),
         2: (
             "weight C of the labeled term",
@@ -263,7 +269,7 @@ def main():
         errors = measure(arguments, methods, points)
         print_figure(f"Figure 2.{number}: error in %, by {label}", methods, ticks, errors)
         if number == 1:
-            print_cells(errors)
+            print_cells(methods, errors)
         figures.append((label, methods, ticks, errors))
     if arguments.plot:
         draw(figures, arguments.plot)
