@@ -232,11 +232,11 @@ def draw(figures, path):
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     for ax, (title, label, lines) in zip(axes.ravel(), figures):
         for name, (x, values) in lines.items():
-            style = STYLES[name.split(":")[0]]
-            ax.plot(x, values, marker="o", markersize=3, label=name, **style)
+            name, _, _ = name.partition(":")
+            ax.plot(x, values, marker="o", markersize=3, label=name, **STYLES[name])
         ax.set(title=title, xlabel=label, ylabel="NDCG of what is not judged")
         ax.set_xticks(x)
-        ax.legend(fontsize="small")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     figure.savefig(path, dpi=120)
     print(f"\nThe figures are drawn in {path}")
 

@@ -4,6 +4,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -108,5 +109,7 @@ class Booster(BaseEstimator):
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
         for model, step in zip(self.estimators_, self.estimator_weights_):
-            total += step * model.feature_importances_
+            # A learner that met a single class became a constant.
+            if not isinstance(model, DummyClassifier):
+                total += step * model.feature_importances_
         return total / (total.sum() or 1.0)

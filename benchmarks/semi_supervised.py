@@ -1,0 +1,110 @@
+"""MCSSB: what a round costs beside one pass over the similarity, and how much memory a fit takes.
+
+1. Memory: the peak of a process that fits two rounds, for 50,000 rows with "knn", where the
+   similarity is a sparse graph, and 10,000 with "rbf", where it is 800 MB of pairs.
+2. Time: a pass over the similarity is what no round can do without. What a round takes beyond it is
+   the weak learner, a tree of depth 2, and sums over rows and classes. "set up" is the similarity,
+   the labeled term, and the objective before the first round.
+
+    python benchmarks/semi_supervised.py [--quick]
+"""
+
+import argparse
+import resource
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+from _common import Stopwatch, print_header, print_table
+from scipy.special import softmax
+from sklearn.datasets import make_blobs
+
+from sklrank.boosting import MCSSBClassifier
+from sklrank.boosting._similarity import make_similarity
+
+N_CLASSES = 10
+SETTINGS = {
+    "rbf": {},
+    "uniform": {"similarity": "uniform"},
+    "knn": {"similarity": "knn"},
+    "absolute": {"similarity": "absolute"},
+    "diffusion, cost": {"similarity": "diffusion", "weighting": "cost", "learning_rate": 2.0},
+}
+
+
+def partly_labeled(n_samples, n_features=16, share=0.02):
+    X, y = make_blobs(n_samples, n_features, centers=N_CLASSES, cluster_std=6.0, random_state=0)
+    return X, np.where(np.random.RandomState(0).uniform(size=n_samples) < share, y, -1)
+
+
+def peak(name, n_samples, n_rounds):
+    """Gibibytes and seconds of a fit in this process, which must be a new one."""
+    X, y = partly_labeled(n_samples)
+    start = time.perf_counter()
+    MCSSBClassifier(n_estimators=n_rounds, random_state=0, **SETTINGS[name]).fit(X, y)
+    seconds = time.perf_counter() - start
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, seconds
+
+
+def memory(quick):
+    rows = []
+    sizes = {"knn": 50_000, "diffusion, cost": 50_000, "rbf": 10_000, "uniform": 10_000}
+    for name, n_samples in sizes.items():
+        n_samples = 1000 if quick else n_samples
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            gibibytes, seconds = pool.submit(peak, name, n_samples, 2).result()
+        rows.append([name, n_samples, f"{gibibytes:.2f}", f"{seconds:.1f}"])
+    columns = ["similarity", "rows", "peak, GiB", "seconds"]
+    print_table("1. Two rounds in a process of their own", columns, rows)
+
+
+def seconds_to_fit(setting, n_rounds, X, y):
+    model = MCSSBClassifier(n_estimators=n_rounds, random_state=0, **setting)
+    model.fit(X[::10], y[::10])
+    watch = Stopwatch()
+    with watch:
+        model.fit(X, y)
+    assert len(model.estimators_) == n_rounds, model.stop_reason_
+    return watch.seconds
+
+
+def speed(quick):
+    rows = []
+    for name, setting in SETTINGS.items():
+        sizes = (2000, 4000) if name in ("rbf", "uniform") else (2000, 4000, 8000, 16_000)
+        for n_samples in sizes[:1] if quick else sizes:
+            X, y = partly_labeled(n_samples)
+            kind = setting.get("similarity", "rbf").replace("diffusion", "knn")
+            similar = make_similarity(X, kind)
+            shares = softmax(np.random.RandomState(0).normal(size=(n_samples, N_CLASSES)), axis=1)
+            passes = Stopwatch()
+            with passes:
+                for _ in range(10):
+                    similar.pull(shares)
+            few, many = (seconds_to_fit(setting, n_rounds, X, y) for n_rounds in (2, 22))
+            a_round = (many - few) / 20
+            rows.append(
+                [
+                    name,
+                    n_samples,
+                    f"{few - 2 * a_round:.2f}",
+                    f"{1e3 * passes.seconds / 10:.1f}",
+                    f"{1e3 * a_round:.1f}",
+                ]
+            )
+    columns = ["setting", "rows", "set up, s", "a pass, ms", "a round, ms"]
+    print_table(f"2. CPU time, {N_CLASSES} classes", columns, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    arguments = parser.parse_args()
+    print_header()
+    memory(arguments.quick)
+    speed(arguments.quick)
+
+
+if __name__ == "__main__":
+    main()

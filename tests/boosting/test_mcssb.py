@@ -1,0 +1,270 @@
+"""MCSSBClassifier as a user meets it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.estimator_checks import check_classifiers_classes
+
+from sklrank.boosting import MCSSBClassifier
+from sklrank.boosting._weak_learners import ClassifierLearner
+
+X, TRUTH = make_blobs(120, centers=4, n_features=3, cluster_std=1.5, random_state=3)
+Y = np.full(120, -1)
+for k in range(4):
+    Y[np.flatnonzero(TRUTH == k)[:3]] = k
+RECOMMENDED = {"similarity": "diffusion", "weighting": "cost", "learning_rate": 2.0}
+CONFIGURATIONS = [
+    {},
+    {"weighting": "resampling"},
+    {"similarity": "knn", "learning_rate": 2.0},
+    {"similarity": "absolute", "learning_rate": 2.0},
+    RECOMMENDED,
+]
+
+
+def mcssb(**parameters):
+    return MCSSBClassifier(**{"n_estimators": 12, "random_state": 0, **parameters})
+
+
+def assert_same(one, other):
+    assert_array_equal(one.decision_function(X), other.decision_function(X))
+    assert_array_equal(one.objective_, other.objective_)
+    assert_array_equal(one.transduction_, other.transduction_)
+    assert_array_equal(one._random_state.get_state()[1], other._random_state.get_state()[1])
+
+
+@pytest.fixture(params=CONFIGURATIONS, ids=str)
+def model(request):
+    return mcssb(**request.param)
+
+
+# -- What is promised.
+
+
+def test_the_objective_never_rises(model):
+    model.fit(X, Y)
+    assert len(model.estimators_) > 1
+    assert (np.diff(model.objective_) <= 1e-9 * model.objective_[:-1]).all()
+
+
+def test_recommended_setting_labels_what_has_no_label():
+    model = mcssb(**RECOMMENDED).fit(X, Y)
+    assert np.mean(model.transduction_ == TRUTH) > 0.95
+    assert model.score(X, TRUTH) > 0.95
+
+
+def test_rows_without_labels_help():
+    few = Y >= 0
+    alone = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[few], Y[few])
+    assert mcssb(**RECOMMENDED).fit(X, Y).score(X, TRUTH) > alone.score(X, TRUTH)
+
+
+def test_scores_are_sums_of_steps(model):
+    model.fit(X, Y)
+    scores = np.zeros((120, 4))
+    stages = list(model.staged_predict(X))
+    for weak, step, stage in zip(model.estimators_, model.estimator_weights_, stages):
+        scores[np.arange(120), weak.predict(X)] += step
+        assert_array_equal(stage, scores.argmax(axis=1))
+    assert_allclose(model.decision_function(X), scores, rtol=1e-10)
+    assert_allclose(model.predict_proba(X), softmax(scores, axis=1), rtol=1e-10)
+    assert_array_equal(model.predict(X), stages[-1])
+    assert len(stages) == len(model.estimators_) == len(model.objective_) - 1
+    assert_array_equal(model.transduction_, np.where(Y < 0, model.predict(X), Y))
+    assert_allclose(model.feature_importances_.sum(), 1)
+
+
+def test_with_two_classes_the_decision_is_a_difference():
+    model = mcssb(**RECOMMENDED).fit(X, np.where(Y > 1, 1, Y))
+    shares = model.predict_proba(X)
+    assert_allclose(model.decision_function(X), np.log(shares[:, 1] / shares[:, 0]), atol=1e-9)
+
+
+# -- What must not matter.
+
+
+def test_same_seed_same_model(model):
+    assert_same(model.fit(X, Y), clone(model).fit(X, Y))
+
+
+def test_names_and_order_of_the_classes_do_not_matter(model):
+    names = np.array(["d", "b", "c", "a"], dtype=object)
+    named = np.where(Y < 0, -1, names[Y])
+    expected = names[model.fit(X, Y).predict(X)]
+    renamed = clone(model).fit(X, named)
+    if model.weighting != "resampling":
+        assert_array_equal(renamed.predict(X), expected)
+        assert_allclose(renamed.objective_, model.objective_, rtol=1e-6)
+    assert_array_equal(renamed.classes_, ["a", "b", "c", "d"])
+
+
+@pytest.mark.parametrize("parameters", [{}, {"similarity": "knn"}, RECOMMENDED], ids=str)
+def test_order_of_the_rows_does_not_matter(parameters):
+    order = np.random.RandomState(0).permutation(120)
+    expected = mcssb(**parameters).fit(X, Y)
+    found = mcssb(**parameters).fit(X[order], Y[order])
+    assert_allclose(found.decision_function(X), expected.decision_function(X), rtol=1e-6)
+    assert_array_equal(found.transduction_, expected.transduction_[order])
+
+
+def test_more_rounds_later_are_as_good_as_at_once(model):
+    grown = clone(model).set_params(warm_start=True, n_estimators=5).fit(X, Y)
+    grown.set_params(n_estimators=12).fit(X, Y)
+    assert_same(grown, model.fit(X, Y))
+
+
+def test_a_pickle_predicts_the_same(model):
+    model.fit(X, Y)
+    assert_same(pickle.loads(pickle.dumps(model)), model)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"similarity": "knn"}, RECOMMENDED], ids=str)
+def test_sparse_rows_and_data_frames(parameters):
+    expected = mcssb(**parameters).fit(X, Y)
+    from_sparse = mcssb(**parameters).fit(sparse.csr_matrix(X), Y)
+    assert_array_equal(from_sparse.predict(sparse.csr_matrix(X)), expected.predict(X))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    from_frame = mcssb(**parameters).fit(frame, pd.Series(Y))
+    assert_array_equal(from_frame.predict(frame), expected.predict(X))
+    assert_array_equal(from_frame.feature_names_in_, list("abc"))
+
+
+# -- Parameters.
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_a_matrix_or_a_callable_in_place_of_a_name(storage):
+    def kernel(X):
+        return storage(rbf_kernel(X))
+
+    called = mcssb(similarity=kernel).fit(X, Y)
+    given = mcssb(similarity="precomputed").fit(X, Y, similarities=kernel(X))
+    assert_array_equal(given.predict(X), called.predict(X))
+    assert_allclose(given.objective_, called.objective_, rtol=1e-10)
+    assert np.isfinite(cross_val_score(mcssb(similarity=kernel), X, TRUTH, cv=3)).all()
+
+
+@pytest.mark.parametrize(
+    ("weighting", "estimator"),
+    [
+        ("auto", GaussianNB()),
+        ("auto", KNeighborsClassifier(3)),
+        ("resampling", LogisticRegression()),
+        ("cost", Ridge()),
+        ("cost", DecisionTreeRegressor(max_depth=3, max_features=1)),
+    ],
+    ids=str,
+)
+def test_any_weak_learner(weighting, estimator):
+    model = mcssb(estimator=estimator, similarity="diffusion", weighting=weighting)
+    assert model.fit(X, Y).score(X, TRUTH) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("max_samples", "n_samples", "drawn"),
+    [(None, 120, 24), (None, 60, 20), (33, 120, 33), (0.5, 120, 60)],
+)
+def test_how_many_rows_are_drawn(max_samples, n_samples, drawn):
+    rows = X[:n_samples]
+    learner = ClassifierLearner(
+        DecisionTreeClassifier(), rows, weighting="resampling", max_samples=max_samples, n_classes=4
+    )
+    assert learner.n_drawn == drawn
+    model = mcssb(weighting="resampling", max_samples=max_samples, n_estimators=1)
+    model.fit(rows, Y[:n_samples])
+    assert model.estimators_[0].tree_.weighted_n_node_samples[0] == drawn
+
+
+def test_all_rows_may_have_labels(model):
+    assert model.fit(X, TRUTH).score(X, TRUTH) > 0.9
+    assert_array_equal(model.transduction_, TRUTH)
+
+
+def test_where_all_pairs_are_alike_the_largest_class_is_all_there_is():
+    one_more = Y.copy()
+    one_more[np.flatnonzero(TRUTH == 2)[-1]] = 2
+    model = mcssb(similarity="uniform").fit(X, one_more)
+    assert np.mean(model.predict(X) == 2) > 0.95
+    assert (np.diff(model.objective_) <= 0).all()
+    balanced = mcssb(similarity="uniform").fit(X, Y)
+    assert balanced.estimators_ == []
+    assert "nothing left to gain" in balanced.stop_reason_
+
+
+def test_minus_one_is_a_class_for_those_who_do_not_know_better():
+    """scikit-learn's check, with the exception that it makes for its own such estimators."""
+    check_classifiers_classes("SelfTrainingClassifier", mcssb())
+
+
+# -- What is refused.
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.full(120, -1), "labels no row"),
+        (np.where(Y == 2, 2, -1), r"one class only, \[2\]"),
+        (np.where(Y < 0, -1, Y + 0.5), "Unknown label type: continuous"),
+        (np.where(Y < 0, np.nan, Y), "NaN"),
+        (Y[:9], "inconsistent numbers of samples"),
+    ],
+)
+def test_refuses_targets_that_are_no_partial_labels(y, message, fingerprint):
+    model = mcssb().fit(X, Y)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert fingerprint(model) == before
+
+
+def test_refuses_rows_that_are_not_numbers():
+    with pytest.raises(ValueError, match="NaN"):
+        mcssb().fit(np.where(X > 0, X, np.nan), Y)
+    with pytest.raises(NotFittedError):
+        mcssb().predict(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "matrix", "message"),
+    [
+        ({}, np.eye(120), "only then; similarity is 'rbf'"),
+        ({"similarity": "precomputed"}, None, "similarity is 'precomputed'"),
+        ({"similarity": "precomputed"}, np.eye(7), r"shape \(120, 120\); got \(7, 7\)"),
+        ({"similarity": "precomputed"}, -np.eye(120), "must not be negative"),
+        ({"similarity": "precomputed"}, np.triu(np.ones((120, 120))), "must be symmetric"),
+        ({"similarity": "cosine"}, None, "'similarity' parameter"),
+        ({"labeled_weight": 0}, None, "'labeled_weight' parameter"),
+        ({"learning_rate": 2.1}, None, "'learning_rate' parameter"),
+        ({"weighting": "cost", "estimator": GaussianNB()}, None, "needs a regressor"),
+        (
+            {"weighting": "sample_weight", "estimator": KNeighborsClassifier()},
+            None,
+            "takes no sample_weight",
+        ),
+    ],
+)
+def test_refuses_parameters_that_do_not_fit(parameters, matrix, message):
+    with pytest.raises(ValueError, match=message):
+        mcssb(**parameters).fit(X, Y, similarities=matrix)
+
+
+def test_warm_start_refuses_fewer_rounds_and_other_classes():
+    model = mcssb(warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="can only grow"):
+        model.set_params(n_estimators=3).fit(X, Y)
+    with pytest.raises(ValueError, match="cannot change"):
+        model.set_params(n_estimators=20).fit(X, np.where(Y == 3, 2, Y))

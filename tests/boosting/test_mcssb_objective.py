@@ -1,0 +1,192 @@
+"""The objective of MCSSB, against its equations in loops."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from sklrank.boosting._class_masses import labeled_masses
+from sklrank.boosting._mcssb_objective import FARTHEST, MCSSBObjective
+from sklrank.boosting._similarity import DenseSimilarity, SparseSimilarity
+
+N, K = 8, 3
+LABELS = np.array([0, -1, 1, -1, 2, -1, -1, 0])
+C = 7.0
+
+
+def some_matrix(seed, share=0.5):
+    random = np.random.RandomState(seed)
+    matrix = np.triu(random.uniform(size=(N, N)) * (random.uniform(size=(N, N)) < share), 1)
+    return matrix + matrix.T
+
+
+MATRICES = {
+    "dense": some_matrix(0, share=1.0),
+    "sparse": some_matrix(1),
+    "uniform": np.ones((N, N)),
+    "absolute": np.eye(N),
+}
+KINDS = [
+    ("dense", DenseSimilarity),
+    ("dense", SparseSimilarity),
+    ("sparse", DenseSimilarity),
+    ("sparse", SparseSimilarity),
+    ("uniform", DenseSimilarity),
+    ("absolute", SparseSimilarity),
+]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1].__name__}")
+def problem(request):
+    """A similarity matrix and the objective that is made of it."""
+    name, storage = request.param
+    similar = storage(MATRICES[name])
+    masses = labeled_masses(similar, LABELS, K)
+    return MATRICES[name], MCSSBObjective(similar, masses, LABELS, C)
+
+
+def some_scores(seed=0, size=2.0):
+    return size * np.random.RandomState(seed).normal(size=(N, K))
+
+
+class Naive:
+    """Equations 2.1 to 2.18, one sum after the other."""
+
+    def __init__(self, S, scores):
+        self.S = S
+        self.b = b = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        self.Z = b @ b.T
+        self.y = np.eye(K)[LABELS]
+        self.labeled = np.flatnonzero(LABELS >= 0)
+
+    def value(self):
+        unlabeled = sum(self.S[i, j] / self.Z[i, j] for i in range(N) for j in range(N))
+        labeled = sum(
+            self.S[i, j] / (self.y[i] @ self.b[j]) for i in self.labeled for j in range(N)
+        )
+        return unlabeled + C * labeled
+
+    def tau(self, i, j, k):
+        return self.b[i, k] * self.b[j, k] / self.Z[i, j]
+
+    def phi(self, i, j, k):
+        b, y = self.b, self.y
+        return sum(y[i, l] * b[j, k] / b[j, l] for l in range(K)) - y[i, k] / b[j, k]
+
+    def costs(self):
+        costs = np.zeros((N, K))
+        for i in range(N):
+            for k in range(K):
+                alpha = sum(
+                    self.S[i, j] * (self.b[i, k] - self.tau(i, j, k)) / self.Z[i, j]
+                    for j in range(N)
+                )
+                beta = sum(self.S[i, j] * self.phi(j, i, k) for j in self.labeled) / 2
+                costs[i, k] = alpha + C * beta
+        return costs
+
+    def masses(self, h):
+        S, b, y = self.S, self.b, self.y
+        a_u = b_u = a_l = b_l = 0.0
+        for j in range(N):
+            for i in range(N):
+                a_u += S[i, j] / self.Z[i, j] * sum(h[i, k] * b[i, k] for k in range(K))
+                b_u += S[i, j] / self.Z[i, j] * sum(h[i, k] * self.tau(i, j, k) for k in range(K))
+            for i in self.labeled:
+                a_l += (S[i, j] / 2) * sum(
+                    y[i, k] / b[j, k] * b[j, l] * h[j, l] for k in range(K) for l in range(K)
+                )
+                b_l += S[i, j] / 2 * sum(y[i, k] * h[j, k] / b[j, k] for k in range(K))
+        return b_u + C * b_l, a_u + C * a_l
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_of_it_by_its_equations(problem, seed):
+    S, objective = problem
+    scores = some_scores(seed)
+    naive = Naive(S, scores)
+    objective.move_to(scores)
+    costs = naive.costs()
+    assert_allclose(objective.value, naive.value(), rtol=1e-10)
+    assert_allclose(objective.costs, costs, rtol=1e-10, atol=1e-10 * np.abs(costs).max())
+    assert_array_equal(objective.labels, np.where(LABELS < 0, costs.argmin(axis=1), LABELS))
+    assert_allclose(
+        objective.weights, -costs.min(axis=1), rtol=1e-10, atol=1e-10 * np.abs(costs).max()
+    )
+    for h in (np.eye(K)[np.random.RandomState(seed).randint(K, size=N)] for _ in range(3)):
+        won, lost = naive.masses(h)
+        assert_allclose(objective.masses(h), (won, lost), rtol=1e-10)
+        expected = max(0.0, np.log(won / lost) / 4)
+        assert_allclose(objective.step(h), expected, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_lemma_2_and_theorem_4_hold_for_every_step(problem, seed):
+    """Of a hypothesis that is not even good: the lemma needs no better one."""
+    _, objective = problem
+    scores = some_scores(seed)
+    h = np.eye(K)[np.random.RandomState(seed).randint(K, size=N)]
+    objective.move_to(scores)
+    before, (won, lost), best = objective.value, objective.masses(h), objective.step(h)
+    for step in (0.01, 0.3, 1.0, 2.0):
+        objective.move_to(scores + step * h)
+        bound = (np.exp(-2 * step) - 1) * won + (np.exp(2 * step) - 1) * lost
+        assert objective.value - before <= bound + 1e-9 * before
+    if best:
+        objective.move_to(scores + best * h)
+        gap = (np.sqrt(won) - np.sqrt(lost)) ** 2
+        assert objective.value <= before * np.exp(-gap / before) * (1 + 1e-12)
+        objective.move_to(scores + 2 * best * h)
+        assert objective.value <= before * (1 + 1e-12)
+
+
+def test_costs_are_gradients(problem):
+    """The bound touches the objective: half of its slope is what a class costs."""
+    _, objective = problem
+    scores = some_scores()
+    objective.move_to(scores)
+    costs = objective.costs
+    slopes = np.zeros((N, K))
+    for i in range(N):
+        for k in range(K):
+            moved = scores.copy()
+            moved[i, k] += 1e-5
+            objective.move_to(moved)
+            up = objective.value
+            moved[i, k] -= 2e-5
+            objective.move_to(moved)
+            slopes[i, k] = (up - objective.value) / 2e-5
+    assert_allclose(slopes, 2 * costs, rtol=1e-5, atol=1e-5 * np.abs(costs).max())
+
+
+def test_scores_far_apart_overflow_nothing(problem):
+    _, objective = problem
+    objective.move_to(some_scores(size=1e5))
+    for numbers in (objective.value, objective.costs, objective.weights):
+        assert np.isfinite(numbers).all()
+    assert np.isfinite(objective.masses(np.eye(K)[np.zeros(N, dtype=int)])).all()
+
+
+def test_scores_near_the_cap_are_exact():
+    S = MATRICES["dense"]
+    objective = MCSSBObjective(
+        DenseSimilarity(S), labeled_masses(DenseSimilarity(S), LABELS, K), LABELS, C
+    )
+    scores = some_scores()
+    scores *= 0.3 * FARTHEST / np.ptp(scores, axis=1).max()
+    naive = Naive(S, scores)
+    objective.move_to(scores)
+    assert_allclose(objective.value, naive.value(), rtol=1e-10)
+    assert_allclose(objective.costs, naive.costs(), rtol=1e-8, atol=1e-8 * objective.value)
+
+
+def test_any_class_masses_make_a_labeled_term():
+    """Confident rows that no class speaks for, and that resemble none, have nothing to gain."""
+    masses = np.array([[2.0, 0, 0], [0, 0, 0]])
+    objective = MCSSBObjective(
+        SparseSimilarity(sparse.csr_matrix((2, 2))), masses, np.array([-1, -1]), C
+    )
+    objective.move_to(np.zeros((2, 3)))
+    assert_allclose(objective.value, C * 2 * 3)
+    assert_allclose(objective.costs, [[C * 3 * (1 / 3 - 1), C, C], [0, 0, 0]])
+    assert_allclose(objective.weights, [2 * C, 0])
