@@ -8,7 +8,8 @@ Documents of queries, by relevance:
 
 - :class:`NDCGBoost` weighs documents by what their places cost in NDCG;
 - :class:`AdaRank` weighs whole queries by how badly they are ranked;
-- :class:`RankBoost` weighs pairs of documents.
+- :class:`RankBoost` weighs pairs of documents;
+- :class:`RankingRefiner` weighs documents by a base ranker's order and few judgements.
 
 Rows with and without labels:
 
