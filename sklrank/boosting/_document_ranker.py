@@ -186,7 +186,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         ndarray of float64 of shape (n_samples,)
             Scores after one round, after two, and so on.
         """
-        return self._staged_sums(self._checked(X))
+        yield from self._staged_sums(self._checked(X))
 
     def _checked(self, X, *, reset=False):
         if not reset:
