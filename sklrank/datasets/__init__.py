@@ -5,7 +5,8 @@ For label ranking: :func:`make_sparse_label_ranking` and the noise models draw r
 other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and partial,
 :func:`load_label_ranking` reads them. All are positions: smaller is better, NaN is not ranked.
 
-For document ranking, :func:`load_letor` reads grades, features and query ids.
+For document ranking, :func:`load_letor` reads grades, features and query ids;
+:func:`make_recommender` draws users who rated few items, and a collaborative filter's scores.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
