@@ -61,7 +61,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
                 f"estimator must be a classifier, got {estimator!r}: it learns which documents "
                 "should rise"
             )
-        if isinstance(estimator, StumpClassifier) and self.weighting != "resampling":
+        if type(estimator) is StumpClassifier and self.weighting != "resampling":
             estimator._validate_params()
             return StumpLearner(estimator, X)
         return ClassifierLearner(

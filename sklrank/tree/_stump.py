@@ -174,7 +174,9 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
 
     def _predict_checked(self, X):
         """What is said of rows that need no check, 0 or 1."""
-        return self.sides_[(X[:, self.feature_] > self.threshold_).astype(np.intp)]
+        # Not a Python float, which single precision would round to its own.
+        threshold = np.float64(self.threshold_)
+        return self.sides_[(X[:, self.feature_] > threshold).astype(np.intp)]
 
 
 class BinnedRows:
