@@ -34,7 +34,9 @@ class AdaRank(DocumentRanker):
     ----------
     estimator : classifier, default=None
         The weak ranker, a classifier of relevance whose classes score the documents; relevance
-        should have few values then. None: single features, of either direction.
+        should have few values then. Given weights it may learn the same in every round, as weights
+        of queries change little; `weighting="resampling"` makes rounds differ. None: single
+        features, of either direction.
     n_estimators : int, default=100
         Number of rounds at most.
     metric : {"ndcg", "map"}, default="ndcg"
