@@ -185,9 +185,9 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents.
 
-        Yields
-        ------
-        ndarray of float64 of shape (n_samples,)
+        Returns
+        -------
+        iterator of ndarray of float64 of shape (n_samples,)
             Scores after one round, after two, and so on.
         """
         return self._staged_sums(self._checked(X))
