@@ -87,10 +87,10 @@ def case(request):
     return Case(**request.param)
 
 
-SCORES = np.random.RandomState(2).normal(size=(3, len(QID))) * [[0], [1], [6]]
+SCORES = np.random.RandomState(2).normal(size=(4, len(QID))) * [[0], [1], [6], [40]]
 
 
-@pytest.mark.parametrize("F", SCORES, ids=["start", "near", "far"])
+@pytest.mark.parametrize("F", SCORES, ids=["start", "near", "far", "farther"])
 def test_value_labels_weights_masses_and_step(case, F):
     objective = case.objective
     objective.move_to(F.copy())
@@ -107,6 +107,19 @@ def test_value_labels_weights_masses_and_step(case, F):
         assert_allclose(objective.step(f), step, rtol=1e-9, atol=1e-12)
         # What makes Equation 3.18 the right thing to ask of a classifier at small steps.
         assert_allclose(signed @ f, won - lost, atol=1e-12)
+
+
+def test_weights_are_the_slopes_of_the_objective(case):
+    for row in range(0, len(QID), 7):
+        values = []
+        for change in (-1e-5, 1e-5):
+            F = SCORES[1].copy()
+            F[row] += change
+            case.objective.move_to(F)
+            values.append(case.objective.value)
+        case.objective.move_to(SCORES[1])
+        signed = case.objective.weights[row] * (2 * case.objective.labels[row] - 1)
+        assert_allclose((values[0] - values[1]) / 2e-5, signed, rtol=1e-5, atol=1e-9)
 
 
 def test_documents_that_can_gain_nothing_have_no_weight():
