@@ -101,6 +101,14 @@ def test_rows_in_another_order(ranker):
     assert_allclose(permuted.predict(X), fit(ranker).predict(X), atol=1e-9)
 
 
+@with_each(CONFIGURATIONS)
+def test_features_of_the_other_direction(ranker):
+    turned = X * [-1, 1, -1, 1]
+    assert_allclose(
+        clone(ranker).fit(turned, Y, qid=QID).predict(turned), fit(ranker).predict(X), atol=1e-9
+    )
+
+
 @with_each(CONFIGURATIONS | DRAWN)
 def test_names_of_queries_do_not_matter(ranker):
     scores = fit(ranker).predict(X)
@@ -253,6 +261,9 @@ def test_single_precision(algorithm):
     assert_allclose(fine.predict(single), fine.predict(single.astype(float)), rtol=1e-6)
     coarse = algorithm().fit(single, Y, qid=QID)
     assert_allclose(coarse.predict(single), coarse.predict(single.astype(float)), rtol=1e-6)
+    # Rounding carries 0.1 over the threshold, which itself would be rounded to the same number.
+    tight = algorithm(n_estimators=1).fit([[0.1], [np.float32(0.1)]], [0, 1])
+    assert np.diff(tight.predict(np.array([[0.0], [0.1]], dtype=np.float32))) > 0
 
 
 @pytest.mark.parametrize(("verbose", "n_lines"), [(0, 0), (1, 11), (2, 13)])
@@ -397,11 +408,16 @@ def test_stumps_of_two_grades_serve_adarank():
 
 
 def test_what_a_subclass_of_stumps_does_counts():
-    class Contrary(StumpClassifier):
+    class ContraryFit(StumpClassifier):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, 1 - y, sample_weight)
+
+    class ContraryPredict(StumpClassifier):
         def predict(self, X):
             return 1 - super().predict(X)
 
-    assert fit(NDCGBoost(Contrary(), 3)).stop_reason_.endswith("no better than chance")
+    for stump in (ContraryFit(), ContraryPredict()):
+        assert fit(NDCGBoost(stump, 3)).stop_reason_.endswith("no better than chance")
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
