@@ -28,11 +28,11 @@ class Stopwatch:
         self.seconds += process_time() - self._start
 
 
-def print_header(*notes):
-    """Print the versions and the machine's size, then what the figures mean; use one thread."""
+def print_header(*notes, peers=("river",)):
+    """Print versions, peers among them, and the machine's size, then `notes`; use one thread."""
     threadpool_limits(1)
     versions = [f"Python {platform.python_version()}", f"sklrank {sklrank.__version__}"]
-    for name in ("numpy", "scikit-learn", "river"):
+    for name in ("numpy", "scikit-learn", *peers):
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:

@@ -5,6 +5,7 @@ Every estimator follows scikit-learn's conventions; see the subpackages:
 Threads may share a model to predict; while one of them lets it learn, no other may use it.
 
 - :mod:`sklrank.online_boosting`: boosting that learns row by row and ranks labels.
+- :mod:`sklrank.boosting`: boosting on whole data: documents of queries, few labels.
 - :mod:`sklrank.label_ranking`: rankings of the labels as targets.
 - :mod:`sklrank.tree`: incremental decision trees.
 - :mod:`sklrank.linear_model`: online linear models.
@@ -19,6 +20,7 @@ import importlib
 __version__ = "0.1.0"
 
 _SUBPACKAGES = (
+    "boosting",
     "datasets",
     "feedback",
     "label_ranking",

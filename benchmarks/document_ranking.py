@@ -1,0 +1,153 @@
+"""What 100 rounds of NDCGBoost cost, beside LightGBM's and XGBoost's rankers with 100 stumps.
+
+Two sets: the training part of MQ2008's first fold (SKLRANK_DATA, else synthetic rows of its size),
+and 100 queries of 500 documents with 46 features. Then what a round costs as queries grow: pairs
+are (relevant) x (all), the search of stumps goes with the documents.
+
+Times are the least of several fits. Memory is what a process of its own takes at its peak for
+fitting the second set, less what it took before.
+"""
+
+import argparse
+import os
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from _common import Stopwatch, print_header, print_table
+
+from sklrank.boosting import NDCGBoost, RankBoost
+
+N_FEATURES = 46
+
+
+def synthetic(n_queries, n_documents, share_relevant=0.4):
+    """Documents whose relevance, 0 to 2, depends on five features."""
+    random_state = np.random.RandomState(0)
+    X = random_state.uniform(size=(n_queries * n_documents, N_FEATURES))
+    quality = X[:, :5].sum(axis=1) + random_state.normal(0, 0.7, len(X))
+    bounds = np.quantile(quality, [1 - share_relevant, 1 - share_relevant / 4])
+    return X, np.digitize(quality, bounds), np.repeat(np.arange(n_queries), n_documents)
+
+
+def mq2008():
+    """The first fold's training part."""
+    folder = os.environ.get("SKLRANK_DATA")
+    if not folder:
+        return synthetic(471, 20)
+    parts = []
+    for number in (1, 2, 3):
+        with np.load(Path(folder) / "letor" / f"MQ2008_S{number}.npz") as part:
+            parts.append((part["X"].astype(float), part["y"].astype(int), part["qid"]))
+    X, y, qid = map(np.concatenate, zip(*parts))
+    order = np.argsort(qid, kind="stable")
+    return X[order], y[order], qid[order]
+
+
+def rankers():
+    """A function that fits each ranker."""
+
+    def lightgbm(X, y, qid):
+        from lightgbm import LGBMRanker
+
+        sizes = np.unique(qid, return_counts=True)[1]
+        LGBMRanker(n_estimators=100, num_leaves=2, n_jobs=1, verbose=-1).fit(X, y, group=sizes)
+
+    def xgboost(X, y, qid):
+        from xgboost import XGBRanker
+
+        XGBRanker(n_estimators=100, max_depth=1, n_jobs=1).fit(X, y, qid=qid)
+
+    return {
+        "NDCGBoost": lambda X, y, qid: NDCGBoost().fit(X, y, qid=qid),
+        "RankBoost": lambda X, y, qid: RankBoost().fit(X, y, qid=qid),
+        "LightGBM": lightgbm,
+        "XGBoost": xgboost,
+    }
+
+
+def least_seconds(fit, data, repetitions):
+    seconds = []
+    for _ in range(repetitions):
+        with Stopwatch() as watch:
+            fit(*data)
+        seconds.append(watch.seconds)
+    return min(seconds)
+
+
+def megabytes(name, data):
+    """What fitting takes at its peak, in a process of its own that reads the data from files."""
+    with TemporaryDirectory() as folder:
+        for number, array in enumerate(data):
+            np.save(Path(folder) / f"{number}.npy", array)
+        with get_context("spawn").Pool(1) as pool:
+            return pool.apply(_megabytes, (name, folder))
+
+
+def _megabytes(name, folder):
+    fit = rankers()[name]
+    fit(*synthetic(5, 20))  # imports
+    data = [np.load(Path(folder) / f"{number}.npy") for number in range(3)]
+    before = peak()
+    fit(*data)
+    return peak() - before
+
+
+def peak():
+    """Peak memory of this process in MB; what `getrusage` says would begin with its parent's."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return np.nan
+
+
+def compare(repetitions):
+    sets = {"MQ2008": mq2008(), "100 x 500": synthetic(100, 500)}
+    rows = []
+    reference = {}
+    for name, fit in rankers().items():
+        row = [name]
+        try:
+            for title, data in sets.items():
+                seconds = least_seconds(fit, data, repetitions)
+                reference.setdefault(title, seconds)
+                row += [f"{seconds:.3f}", f"{seconds / reference[title]:.2f}"]
+            rows.append([*row, f"{megabytes(name, data):.0f}"])
+        except ImportError:
+            rows.append([f"{name}: not installed", *[""] * 5])
+    columns = ["100 rounds"]
+    for title in sets:
+        columns += [f"{title}, s", "to ours"]
+    print_table("CPU seconds of a fit", [*columns, "MB"], rows)
+
+
+def grow(repetitions):
+    rows = []
+    for n_documents in (50, 100, 200, 400, 800, 1600):
+        row = [f"{40_000 // n_documents} x {n_documents}"]
+        for share in (0.05, 0.4):
+            data = synthetic(40_000 // n_documents, n_documents, share)
+            seconds = least_seconds(rankers()["NDCGBoost"], data, repetitions)
+            row.append(f"{10 * seconds:.2f}")
+        rows.append(row)
+    print_table(
+        "Milliseconds of a round, 40,000 documents in all",
+        ["queries x documents", "5 % relevant", "40 % relevant"],
+        rows,
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="one repetition")
+    arguments = parser.parse_args()
+    repetitions = 1 if arguments.quick else arguments.repetitions
+    print_header("100 stumps each; the least of the repetitions", peers=("lightgbm", "xgboost"))
+    compare(repetitions)
+    grow(repetitions)
+
+
+if __name__ == "__main__":
+    main()
