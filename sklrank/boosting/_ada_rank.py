@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numbers import Integral
 
+from sklearn.utils import get_tags
+
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
@@ -32,7 +34,9 @@ class AdaRank(DocumentRanker):
     ----------
     estimator : classifier, default=None
         The weak ranker, a classifier of relevance whose classes score the documents; relevance
-        should have few values then. None: single features, of either direction.
+        should have few values then. Given weights it may learn the same in every round, as weights
+        of queries change little; `weighting="resampling"` makes rounds differ. None: single
+        features, of either direction.
     n_estimators : int, default=100
         Number of rounds at most.
     metric : {"ndcg", "map"}, default="ndcg"
@@ -164,4 +168,11 @@ class AdaRank(DocumentRanker):
     def _learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, self.learning_rate, self.search)
-        return super()._learner(X, objective)
+        learner = super()._learner(X, objective)
+        n_grades = objective.labels.max() + 1
+        if n_grades > 2 and not get_tags(self.estimator).classifier_tags.multi_class:
+            raise ValueError(
+                f"estimator must tell the {n_grades} values of y apart, got {self.estimator!r}, "
+                "which takes two classes only; use a DecisionTreeClassifier(max_depth=1), say"
+            )
+        return learner
