@@ -4,9 +4,18 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sklrank.boosting import AssembleClassifier, MCSSBClassifier, RankingRefiner
+from sklrank.boosting import (
+    AdaRank,
+    AssembleClassifier,
+    MCSSBClassifier,
+    NDCGBoost,
+    RankBoost,
+    RankingRefiner,
+)
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
@@ -16,6 +25,7 @@ from sklrank.tree import (
     HonestForestRegressor,
     HonestTreeRegressor,
     LevelSplitsRegressor,
+    StumpClassifier,
 )
 
 ESTIMATORS = [
@@ -31,6 +41,8 @@ ESTIMATORS = [
     HonestForestRegressor(n_estimators=5),
     HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
+    StumpClassifier(),
+    StumpClassifier(criterion="gain", max_bins=8),
     OnlineLogisticRegression(),
     OnlineLogisticRegression(multi_class="ovr", alpha=1e-4, max_features=0.9),
     OnlineRidgeClassifier(),
@@ -68,6 +80,13 @@ ESTIMATORS = [
     TopKBBM(n_estimators=10, k=2, randomization="single-swap", max_iter=2),
     TopKAdaptive(n_estimators=10),
     TopKAdaptive(n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None),
+    NDCGBoost(),
+    NDCGBoost(LogisticRegression(), 5),
+    NDCGBoost(KNeighborsClassifier(3), 5),
+    RankBoost(),
+    AdaRank(),
+    AdaRank(metric="map", search="weighted", step_rule="printed"),
+    AdaRank(DecisionTreeClassifier(max_depth=3), 5),
     RankingRefiner(0, n_estimators=5),
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
@@ -81,7 +100,8 @@ def expected_failed_checks(estimator):
         return {"check_classifiers_classes": "-1 is no class, it marks rows without a label"}
     # The one excuse: what a learner of streams makes of a row depends on the rows before it, and a
     # weight of two is one step, not two. What a single leaf counts does not depend on their order.
-    if estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
+    learns_in_a_batch = isinstance(estimator, StumpClassifier)
+    if learns_in_a_batch or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
     return {"check_sample_weight_equivalence_on_dense_data": "rows are learnt one after the other"}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numbers import Integral
 
+from sklearn.utils import get_tags
+
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
@@ -47,9 +49,10 @@ class AdaRank(DocumentRanker):
         :math:`\eta = \sum_q p_q E(q, f)`, as Algorithm 4 prints it.
     learning_rate : float, default=1.0
         Each step is multiplied by it.
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given weights, or documents drawn in proportion to them.
-        "auto": weights where its `fit` takes them.
+    weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
+        Whether the classifier is given weights, or documents drawn in proportion to them, as [2]_
+        has it. "auto": weights where its `fit` takes them; as those of queries change little from
+        round to round, so may what it learns.
     max_samples : int, float or None, default=None
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20.
     n_iter_no_change : int or None, default=None
@@ -133,7 +136,7 @@ class AdaRank(DocumentRanker):
         search="greedy",
         step_rule="xu-li",
         learning_rate=1.0,
-        weighting="auto",
+        weighting="resampling",
         max_samples=None,
         n_iter_no_change=None,
         validation_fraction=0.1,
@@ -164,4 +167,11 @@ class AdaRank(DocumentRanker):
     def _learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, self.learning_rate, self.search)
-        return super()._learner(X, objective)
+        learner = super()._learner(X, objective)
+        n_grades = objective.labels.max() + 1
+        if n_grades > 2 and not get_tags(self.estimator).classifier_tags.multi_class:
+            raise ValueError(
+                f"estimator must tell the {n_grades} values of y apart, got {self.estimator!r}, "
+                "which takes two classes only; use a DecisionTreeClassifier(max_depth=1), say"
+            )
+        return learner

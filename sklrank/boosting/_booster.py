@@ -1,5 +1,6 @@
 """What the boosters of this folder share as estimators: their rounds, warm start, importances."""
 
+from copy import deepcopy
 from numbers import Integral, Real
 
 import numpy as np
@@ -41,6 +42,9 @@ class Booster(BaseEstimator):
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "
                     "rounds fitted so far; with warm_start=True it can only grow"
                 )
+            if isinstance(self.random_state, Integral):
+                # A fit that fails must not have drawn from the generator that is kept.
+                self._random_state = deepcopy(self._random_state)
             return
         self.estimators_ = []
         self.estimator_weights_ = np.empty(0)
@@ -109,7 +113,7 @@ class Booster(BaseEstimator):
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
         for model, step in zip(self.estimators_, self.estimator_weights_):
-            # A learner that met a single class became a constant.
+            # What stands in where a round drew one class looks at no feature.
             if not isinstance(model, DummyClassifier):
                 total += step * model.feature_importances_
         return total / (total.sum() or 1.0)

@@ -61,7 +61,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
                 f"estimator must be a classifier, got {estimator!r}: it learns which documents "
                 "should rise"
             )
-        if isinstance(estimator, StumpClassifier) and self.weighting != "resampling":
+        if type(estimator) is StumpClassifier and self.weighting != "resampling":
             estimator._validate_params()
             return StumpLearner(estimator, X)
         return ClassifierLearner(
@@ -104,7 +104,8 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         if self.n_iter_no_change is None:
             check_something_to_learn(y, queries)
             self._boost_rows(X, y, queries)
-        else:
+        # Where an earlier fit stopped early, a warm start has nothing to add to it.
+        elif self._reason_to_stop() is None:
             train, held_out = self._held_out(y, queries)
             codes = queries.codes[train]
             self._boost_rows(
@@ -144,19 +145,22 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def _watch(self, X, y, codes):
         """Early stopping by the NDCG of rows held out."""
         scores = self._sum(X)
-        history = list(self.validation_scores_)
 
         def enough(model, step):
             scores[:] += step * hypothesis_of(model, X)
-            history.append(ndcg_score(y, scores, qid=codes))
-            self.validation_scores_ = np.array(history)
-            patience = self.n_iter_no_change
-            if len(history) > patience:
-                if max(history[-patience:]) <= max(history[:-patience]) + self.tol:
-                    return f"NDCG of the queries held out has not risen for {patience} rounds"
-            return None
+            score = ndcg_score(y, scores, qid=codes)
+            self.validation_scores_ = np.append(self.validation_scores_, score)
+            return self._reason_to_stop()
 
         return enough
+
+    def _reason_to_stop(self):
+        """Said when the queries held out tell that it is enough; otherwise None."""
+        history, patience = self.validation_scores_, self.n_iter_no_change
+        if len(history) > patience:
+            if history[-patience:].max() <= history[:-patience].max() + self.tol:
+                return f"NDCG of the queries held out has not risen for {patience} rounds"
+        return None
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Score documents.
@@ -181,9 +185,9 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents.
 
-        Yields
-        ------
-        ndarray of float64 of shape (n_samples,)
+        Returns
+        -------
+        iterator of ndarray of float64 of shape (n_samples,)
             Scores after one round, after two, and so on.
         """
         yield from self._staged_sums(self._checked(X))

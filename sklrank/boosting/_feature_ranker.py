@@ -29,8 +29,8 @@ class FeatureRanker(NamedTuple):
 
     @property
     def feature_importances_(self):
-        """1 for the feature."""
-        return np.eye(self.n_features)[self.feature]
+        """How much of the step goes to the feature."""
+        return abs(self.factor) * np.eye(self.n_features)[self.feature]
 
 
 class FeatureLearner:

@@ -45,8 +45,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
         )
 
     Labels spread on a graph of neighbors before the first round, so that all rows tell a class and
-    not only those near a label, and the weak learners see the costs of all classes. Where near rows tell little, as among combinations of categories,
-    ``similarity="absolute"`` is safer. ``examples/semi_supervised_boosting.py`` measures them all.
+    not only those near a label, and the weak learners see the costs of all classes. Where near rows
+    tell little, as among combinations of categories, ``similarity="absolute"`` is safer.
+    ``examples/semi_supervised_boosting.py`` measures them all.
 
     Parameters
     ----------

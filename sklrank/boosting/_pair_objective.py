@@ -8,6 +8,9 @@ from sklrank.boosting._refinement_objectives import powers
 
 __all__ = ["PairObjective"]
 
+# Of 1 at the start. Scores that go on growing after that are cut off some day, and pairs are tied.
+NOTHING_LEFT = 1e-12
+
 
 class PairObjective(Objective):
     r"""The mean of :math:`\exp(F_j - F_i)` over pairs of a query in which i is more relevant.
@@ -32,6 +35,8 @@ class PairObjective(Objective):
         self.value = error / self._n_pairs
         self.labels = (signed > 0).astype(np.intp)
         self.weights = np.abs(signed) / self._n_pairs
+        if self.value < NOTHING_LEFT:
+            self.weights[:] = 0.0
 
     def masses(self, hypothesis):
         won, lost = self._pairs.masses(*self._powers, hypothesis)

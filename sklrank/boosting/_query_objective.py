@@ -26,7 +26,8 @@ class QueryObjective(Objective):
     r"""The mean of :math:`\exp(-E(q, F))` over queries, with E the metric of a query's ranking.
 
     The weight of a query is its share of that (Algorithm 4 of Valizadegan 2010, line 7). A document
-    has an equal share of its query's weight, and its relevance for a label.
+    has an equal share of its query's weight, and its relevance for a label. Steps are those of the
+    papers: that they lower the objective is likely, but no bound says so.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._randomness import set_random_states
-from sklrank.tree._stump import BinnedRows
+from sklrank.tree._stump import BinnedRows, StumpClassifier
 
 __all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
 
@@ -23,7 +23,8 @@ __all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
 def hypothesis_of(model, X, n_classes=None):
     """Predictions as steps of the scores: `(n_samples,)`, or indicators of `n_classes` columns."""
     # Our own stumps need not check the rows again, a hundred times.
-    predicted = getattr(model, "_predict_checked", model.predict)(X)
+    predict = model._predict_checked if type(model) is StumpClassifier else model.predict
+    predicted = predict(X)
     if n_classes is None:
         return np.asarray(predicted, dtype=np.float64)
     return np.eye(n_classes)[predicted]

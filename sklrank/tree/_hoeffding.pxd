@@ -33,7 +33,7 @@ cdef enum:
 
 @cython.final
 cdef class HoeffdingTree(OnlineLearner):
-    cdef readonly dict params
+    cdef tuple parameter_values
     cdef Criterion criterion
     cdef LeafPrediction leaf_prediction
     cdef double grace_period, delta, tau, min_branch_fraction, weight_scale

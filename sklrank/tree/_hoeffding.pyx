@@ -44,6 +44,20 @@ LEAF_PREDICTIONS = {
     "nba": LeafPrediction.NAIVE_BAYES_ADAPTIVE,
 }
 WEIGHT_COUNTS = {"sum": False, "effective": True}
+# Those of a tree's parameters that a pickle names; a tuple of values takes a third of a dictionary.
+PARAMETERS = (
+    "grace_period",
+    "delta",
+    "tau",
+    "leaf_prediction",
+    "criterion",
+    "max_depth",
+    "max_leaves",
+    "n_split_points",
+    "min_branch_fraction",
+    "weight_scale",
+    "weight_count",
+)
 MAX_SPLIT_POINTS = MAX_POINTS
 
 FLOAT = np.dtype("f8")
@@ -81,7 +95,7 @@ cdef class HoeffdingTree(OnlineLearner):
         if np.min(columns) < 0 or np.max(columns) >= n_features:
             raise ValueError("columns lie outside the features")
         self.n_columns = columns.shape[0]
-        self.params = params
+        self.parameter_values = tuple([params[name] for name in PARAMETERS])
         self.criterion = CRITERIA[params["criterion"]]
         self.leaf_prediction = LEAF_PREDICTIONS[params["leaf_prediction"]]
         self.grace_period = params["grace_period"]
@@ -505,7 +519,8 @@ cdef class HoeffdingTree(OnlineLearner):
 
     def __reduce__(self):
         columns = np.array([self.feature_of(f) for f in range(self.n_columns)], dtype=np.intp)
-        arguments = self.n_features, self.n_classes, columns, self.params
+        params = dict(zip(PARAMETERS, self.parameter_values))
+        arguments = self.n_features, self.n_classes, columns, params
         return HoeffdingTree, arguments, self.__getstate__()
 
     def __getstate__(self):

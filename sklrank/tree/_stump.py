@@ -149,10 +149,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         self.feature_importances_[feature] = 1.0
         left = rows.codes[:, feature] <= bin_
         below, above = balances[left].sum(), balances[~left].sum()
-        if self.criterion == "gain":
-            self.sides_ = np.array([0, 1]) if above > below else np.array([1, 0])
-        else:
-            self.sides_ = np.array([below > 0, above > 0]).astype(np.intp)
+        # Each side says its heavier class. By "gain" these differ, or one side would do as well.
+        self.sides_ = np.array([below > 0, above > 0]).astype(np.intp)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -174,7 +172,9 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
 
     def _predict_checked(self, X):
         """What is said of rows that need no check, 0 or 1."""
-        return self.sides_[(X[:, self.feature_] > self.threshold_).astype(np.intp)]
+        # Not a Python float, which single precision would round to its own.
+        threshold = np.float64(self.threshold_)
+        return self.sides_[(X[:, self.feature_] > threshold).astype(np.intp)]
 
 
 class BinnedRows:

@@ -1,0 +1,490 @@
+"""NDCGBoost, RankBoost and AdaRank as a user meets them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
+from sklrank.metrics import ndcg_score, ndcg_scorer
+from sklrank.model_selection import QueryKFold, query_permutation_importance
+from sklrank.tree import StumpClassifier
+
+
+def make_queries(seed, n=240):
+    """Grades by the first two of four features, in thirty queries of mixed rows."""
+    random = np.random.RandomState(seed)
+    X, qid = random.normal(size=(n, 4)), random.randint(30, size=n)
+    y = np.digitize(2 * X[:, 0] + X[:, 1] + random.normal(size=n), [1, 3])
+    return X, y, qid
+
+
+X, Y, QID = make_queries(0)
+
+ALGORITHMS = [NDCGBoost, RankBoost, AdaRank]
+TREE = DecisionTreeClassifier(max_depth=2)
+CONFIGURATIONS = {
+    "ndcg": NDCGBoost(n_estimators=8),
+    "ndcg-options": NDCGBoost(
+        StumpClassifier(criterion="gain", max_bins=16), 8, gain="linear", learning_rate=0.5
+    ),
+    "ndcg-logistic": NDCGBoost(LogisticRegression(), 8),
+    "rank": RankBoost(n_estimators=8),
+    "rank-tree": RankBoost(TREE, 8, random_state=0),
+    "ada": AdaRank(n_estimators=8),
+    "ada-options": AdaRank(n_estimators=8, metric="map", k=5, search="weighted"),
+    "ada-tree": AdaRank(TREE, 8, random_state=0),
+}
+DRAWN = {
+    "ndcg-drawn": NDCGBoost(KNeighborsClassifier(3), 8, random_state=0),
+    "rank-drawn": RankBoost(
+        weighting="resampling", max_samples=0.3, n_estimators=8, random_state=0
+    ),
+    "ada-drawn": AdaRank(TREE, 8, weighting="resampling", random_state=0),
+}
+
+
+def with_each(configurations):
+    return pytest.mark.parametrize(
+        "ranker", [pytest.param(ranker, id=name) for name, ranker in configurations.items()]
+    )
+
+
+def fit(ranker, **parameters):
+    return clone(ranker).set_params(**parameters).fit(X, Y, qid=QID)
+
+
+# -- What holds for any booster.
+
+
+@with_each(CONFIGURATIONS | DRAWN)
+def test_learns_to_rank(ranker):
+    more, grades, qid = make_queries(1)
+    chance = ndcg_score(grades, np.zeros(len(grades)), qid=qid)
+    fitted = fit(ranker)
+    assert fitted.score(more, grades, qid=qid) > chance + 0.1
+    expected = ndcg_score(grades, fitted.predict(more), qid=qid)
+    assert_allclose(fitted.score(more, grades, qid=qid), expected)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "ndcg-options", "ndcg-logistic", "rank", "ada"])
+@pytest.mark.parametrize("learning_rate", [0.2, 2.0])
+def test_the_objective_never_rises(name, learning_rate):
+    objective = fit(CONFIGURATIONS[name], n_estimators=30, learning_rate=learning_rate).objective_
+    assert len(objective) > 2
+    assert (objective[1:] <= objective[:-1] * (1 + 1e-12)).all()
+
+
+@with_each(CONFIGURATIONS | DRAWN)
+def test_a_row_stands_alone(ranker):
+    fitted = fit(ranker)
+    scores = fitted.predict(X)
+    assert_array_equal(np.concatenate([fitted.predict(X[[i]]) for i in range(20)]), scores[:20])
+    assert_array_equal(fitted.predict(X[::-3]), scores[::-3])
+
+
+@with_each(CONFIGURATIONS)
+def test_rows_in_another_order(ranker):
+    order = np.random.RandomState(3).permutation(len(X))
+    permuted = clone(ranker).fit(X[order], Y[order], qid=QID[order])
+    assert_allclose(permuted.predict(X), fit(ranker).predict(X), atol=1e-9)
+
+
+@with_each(CONFIGURATIONS)
+def test_features_of_the_other_direction(ranker):
+    turned = X * [-1, 1, -1, 1]
+    assert_allclose(
+        clone(ranker).fit(turned, Y, qid=QID).predict(turned), fit(ranker).predict(X), atol=1e-9
+    )
+
+
+@with_each(CONFIGURATIONS | DRAWN)
+def test_names_of_queries_do_not_matter(ranker):
+    scores = fit(ranker).predict(X)
+    for names in (-QID, QID / 7, np.array([f"q{q}" for q in QID]), pd.Series(QID, index=QID)):
+        assert_allclose(clone(ranker).fit(X, Y, qid=names).predict(X), scores, atol=1e-9)
+
+
+@with_each(CONFIGURATIONS)
+def test_without_ids_all_is_one_query(ranker):
+    alone = clone(ranker).fit(X, Y)
+    same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
+    assert_array_equal(alone.predict(X), same.predict(X))
+    assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X)))
+
+
+@with_each(CONFIGURATIONS | DRAWN)
+def test_stages(ranker):
+    fitted = fit(ranker)
+    stages = [*fitted.staged_predict(X)]
+    assert len(stages) == len(fitted.estimators_) == len(fitted.estimator_weights_)
+    assert_array_equal(stages[-1], fitted.predict(X))
+    for n in range(1, len(stages), 3):
+        assert_allclose(stages[n - 1], fit(ranker, n_estimators=n).predict(X), atol=1e-12)
+
+
+EARLY = {
+    "ndcg-early": NDCGBoost(n_estimators=16, n_iter_no_change=3, random_state=0),
+    "rank-early": RankBoost(TREE, 16, n_iter_no_change=2, validation_fraction=0.3, random_state=1),
+    "ada-early": AdaRank(TREE, 16, weighting="resampling", n_iter_no_change=6, random_state=0),
+}
+
+
+@with_each(CONFIGURATIONS | DRAWN | EARLY)
+@pytest.mark.parametrize("n_first", [3, 14])
+def test_warm_start_goes_on_as_if_at_once(ranker, n_first):
+    """Also through a pickle between, and where the first fit stopped early."""
+    at_once = fit(ranker, n_estimators=16)
+    first = fit(ranker, n_estimators=n_first, warm_start=True)
+    first = pickle.loads(pickle.dumps(first)).set_params(n_estimators=16)
+    second = first.fit(X, Y, qid=QID)
+    for name in ("estimator_weights_", "objective_", "validation_scores_"):
+        assert_array_equal(getattr(second, name), getattr(at_once, name))
+    assert second.stop_reason_ == at_once.stop_reason_
+    assert_array_equal(second.predict(X), at_once.predict(X))
+
+
+@with_each(DRAWN)
+def test_seeds(ranker):
+    assert_array_equal(fit(ranker).predict(X), fit(ranker).predict(X))
+    assert not np.array_equal(fit(ranker).predict(X), fit(ranker, random_state=1).predict(X))
+    generator = np.random.RandomState(0)
+    assert_array_equal(fit(ranker, random_state=generator).predict(X), fit(ranker).predict(X))
+
+
+def test_warm_start_cannot_take_rounds_away(fingerprint):
+    ranker = fit(NDCGBoost(n_estimators=5, warm_start=True))
+    before = fingerprint(ranker.set_params(n_estimators=4))
+    with pytest.raises(ValueError, match="n_estimators=4 is less than the 5 rounds"):
+        ranker.fit(X, Y, qid=QID)
+    assert fingerprint(ranker) == before
+    assert len(ranker.set_params(warm_start=False).fit(X, Y, qid=QID).estimators_) == 4
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm):
+    learnt_from = set()
+
+    class Recorder(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            learnt_from.update(X[:, 0])
+            return super().fit(X, y, sample_weight)
+
+    ranker = algorithm(
+        Recorder(max_depth=2), 50, n_iter_no_change=3, validation_fraction=0.2, tol=1e-3
+    ).fit(X, Y, qid=QID)
+    rows = np.isin(X[:, 0], [*learnt_from])
+    held_out = ~np.isin(QID, QID[rows])
+    judged = [q for q in set(QID[held_out]) if Y[QID == q].any()]
+    assert 0 < len(judged) <= 6
+    history = [
+        ndcg_score(Y[held_out], s[held_out], qid=QID[held_out]) for s in ranker.staged_predict(X)
+    ]
+    assert_allclose(ranker.validation_scores_, history)
+    assert ranker.stop_reason_ == "NDCG of the queries held out has not risen for 3 rounds"
+
+    def enough(n):
+        return n > 3 and max(history[n - 3 : n]) <= max(history[: n - 3]) + 1e-3
+
+    assert [enough(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_what_early_stopping_needs(algorithm):
+    with pytest.raises(ValueError, match="qid has one query only; use n_iter_no_change=None"):
+        algorithm(n_iter_no_change=2).fit(X, Y)
+    # All that can be learnt is in one query.
+    grades = np.where(QID == 3, Y, 0)
+    with pytest.raises(ValueError, match="no query with documents of different relevance in the"):
+        algorithm(n_iter_no_change=2).fit(X, grades, qid=QID)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "rank-tree", "ada", "ada-tree", "rank-drawn"])
+def test_importances(name):
+    importances = fit((CONFIGURATIONS | DRAWN)[name]).feature_importances_
+    assert_allclose(importances.sum(), 1)
+    assert importances.argmax() == 0
+
+
+def test_importances_of_adarank_are_parts_of_the_sum():
+    """Here of a linear function: all features are taken in one direction."""
+    ranker = fit(AdaRank())
+    assert len({weak.factor for weak in ranker.estimators_}) > 1
+    parts = np.abs(ranker.predict(np.eye(4)))
+    assert_allclose(ranker.feature_importances_, parts / parts.sum())
+
+
+def test_importances_where_weak_learners_have_none():
+    assert not hasattr(fit(DRAWN["ndcg-drawn"]), "feature_importances_")
+    assert not hasattr(NDCGBoost(), "feature_importances_")
+    # Single rows are drawn, of one class each.
+    one_class = fit(AdaRank(TREE, 3, weighting="resampling", max_samples=1))
+    assert_array_equal(one_class.feature_importances_, np.zeros(4))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
+    ranker = algorithm(DecisionTreeClassifier(max_depth=2), 5, random_state=0)
+    expected = clone(ranker).fit(X, Y, qid=QID).predict(X)
+    fitted = clone(ranker).fit(container(X), Y, qid=QID)
+    assert_allclose(fitted.predict(container(X)), expected)
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        algorithm().fit(container(X), Y, qid=QID)
+
+
+def test_data_frames():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    ranker = NDCGBoost(n_estimators=5).fit(frame, pd.Series(Y), qid=pd.Series(QID))
+    assert_array_equal(ranker.feature_names_in_, list("abcd"))
+    assert_array_equal(ranker.predict(frame), fit(ranker).predict(X))
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.predict(frame[["b", "a", "c", "d"]])
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_single_precision(algorithm):
+    """A row is scored alike in either precision, whatever the ranker has learnt from."""
+    single = X.astype(np.float32)
+    fine = fit(algorithm())
+    assert_allclose(fine.predict(single), fine.predict(single.astype(float)), rtol=1e-6)
+    coarse = algorithm().fit(single, Y, qid=QID)
+    assert_allclose(coarse.predict(single), coarse.predict(single.astype(float)), rtol=1e-6)
+    # Rounding carries 0.1 over the threshold, which itself would be rounded to the same number.
+    tight = algorithm(n_estimators=1).fit([[0.1], [np.float32(0.1)]], [0, 1])
+    assert np.diff(tight.predict(np.array([[0.0], [0.1]], dtype=np.float32))) > 0
+
+
+@pytest.mark.parametrize(("verbose", "n_lines"), [(0, 0), (1, 11), (2, 13)])
+def test_progress(verbose, n_lines, capsys):
+    fit(NDCGBoost(n_estimators=12, verbose=verbose))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == n_lines
+    if verbose:
+        assert lines[0].startswith("[NDCGBoost] round 1 of 12: objective ")
+        assert lines[-1] == "[NDCGBoost] 12 rounds: n_estimators rounds were played"
+
+
+# -- Where there is nothing to gain, and what is refused.
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_features_that_tell_nothing(algorithm):
+    ranker = algorithm().fit(np.ones_like(X), Y, qid=QID)
+    assert ranker.estimators_ == []
+    assert_array_equal(ranker.predict(X), np.zeros(len(X)))
+    assert not ranker.feature_importances_.any()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("learning_rate", [1.0, 2.0])
+def test_what_can_be_ranked_without_an_error(algorithm, learning_rate):
+    """The rounds end, or go on without harm."""
+    grades = np.digitize(X[:, 2], [-1, 0, 1])
+    ranker = algorithm(n_estimators=200, learning_rate=learning_rate).fit(X, grades, qid=QID)
+    assert_allclose(ranker.score(X, grades, qid=QID), 1.0)
+    assert np.isfinite(ranker.predict(X)).all()
+    assert (ranker.objective_[1:] <= ranker.objective_[:-1] * (1 + 1e-12)).all()
+
+
+def replaced(values, value):
+    values = np.array(values, dtype=float)
+    values[3] = value
+    return values
+
+
+BAD_INPUT = [
+    ((replaced(X, np.nan), Y, QID), "X contains NaN"),
+    ((replaced(X, np.inf), Y, QID), "X contains infinity"),
+    ((X, replaced(Y, np.nan), QID), "y contains NaN"),
+    ((X, replaced(Y, np.inf), QID), "y contains infinity"),
+    ((X, replaced(Y, -1), QID), "0 or more; got -1"),
+    ((X, np.ones(len(X)), QID), "no query with documents of different relevance"),
+    ((X, Y, np.arange(len(X))), "no query with documents of different relevance"),
+    ((X, Y[:-1], QID), "y must have a value for each of the 240 rows"),
+    ((X, Y, QID[:-1]), "qid must be of shape"),
+    ((X, Y, QID[:, np.newaxis]), "qid must be of shape"),
+    ((X, Y, [None, *QID[1:]]), "qid must hold ids of one kind"),
+    ((X, Y, replaced(QID, np.nan)), "qid must be known for every row"),
+    ((X, np.column_stack([Y, Y]), QID), "1d array"),
+    ((X, None, QID), "y is None"),
+    ((X[:, 0], Y, QID), "2D array"),
+]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_bad_input_leaves_the_model_as_it_was(algorithm, warm_start, fingerprint):
+    ranker = fit(algorithm(n_estimators=4, random_state=0), warm_start=warm_start)
+    before = fingerprint(ranker.set_params(n_estimators=6))
+    for arguments, message in BAD_INPUT:
+        with pytest.raises(ValueError, match=message):
+            ranker.fit(*arguments)
+        assert fingerprint(ranker) == before
+    if warm_start:
+        with pytest.raises(ValueError, match="X has 3 features"):
+            ranker.fit(X[:, :3], Y, QID)
+        assert fingerprint(ranker) == before
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_weak_learner_that_fails_leaves_the_model_as_it_was(algorithm, warm_start, fingerprint):
+    class Failing(DecisionTreeClassifier):
+        fits_left = 6
+
+        def fit(self, X, y, sample_weight=None):
+            Failing.fits_left -= 1
+            if Failing.fits_left < 0:
+                raise RuntimeError("out of luck")
+            return super().fit(X, y, sample_weight)
+
+    ranker = algorithm(
+        Failing(max_depth=1), 4, warm_start=warm_start, random_state=0, weighting="resampling"
+    ).fit(X, Y, qid=QID)
+    before = fingerprint(ranker.set_params(n_estimators=8))
+    with pytest.raises(RuntimeError, match="out of luck"):
+        ranker.fit(X, Y, qid=QID)
+    assert fingerprint(ranker) == before
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"estimator": Ridge()}, ValueError, "must be a classifier, got Ridge"),
+        ({"estimator": NDCGBoost()}, ValueError, "must be a classifier, got NDCGBoost"),
+        ({"estimator": "tree"}, ValueError, "'estimator' parameter"),
+        ({"estimator": DecisionTreeClassifier}, TypeError, "got estimator class instead"),
+        (
+            {"estimator": KNeighborsClassifier(), "weighting": "sample_weight"},
+            ValueError,
+            "takes no sample_weight",
+        ),
+        ({"learning_rate": 0}, ValueError, "learning_rate"),
+        ({"learning_rate": 2.1}, ValueError, "learning_rate"),
+        ({"n_estimators": 0}, ValueError, "n_estimators"),
+        ({"max_samples": 1.5}, ValueError, "max_samples"),
+        ({"validation_fraction": 1.0}, ValueError, "validation_fraction"),
+        ({"n_iter_no_change": 0}, ValueError, "n_iter_no_change"),
+    ],
+)
+def test_bad_parameters(algorithm, parameters, error, message):
+    with pytest.raises(error, match=message):
+        algorithm(**parameters).fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "message"),
+    [
+        (NDCGBoost(gain="square"), "'gain' parameter"),
+        (NDCGBoost(gain=np.negative), "gain must be from 0"),
+        (NDCGBoost(StumpClassifier(max_bins=1)), "'max_bins' parameter"),
+        (AdaRank(metric="mrr"), "'metric' parameter"),
+        (AdaRank(k=0), "'k' parameter"),
+        (AdaRank(StumpClassifier()), "must tell the 3 values of y apart, got StumpClassifier"),
+    ],
+)
+def test_bad_parameters_of_one_algorithm(ranker, message):
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, Y, qid=QID)
+
+
+def test_stumps_of_two_grades_serve_adarank():
+    ranker = AdaRank(StumpClassifier(), 3).fit(X, 3 * (Y > 0), qid=QID)
+    tree = clone(ranker).set_params(estimator=DecisionTreeClassifier(max_depth=1), random_state=0)
+    assert_allclose(tree.fit(X, 3 * (Y > 0), qid=QID).estimator_weights_, ranker.estimator_weights_)
+
+
+def test_what_a_subclass_of_stumps_does_counts():
+    class ContraryFit(StumpClassifier):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, 1 - y, sample_weight)
+
+    class ContraryPredict(StumpClassifier):
+        def predict(self, X):
+            return 1 - super().predict(X)
+
+    for stump in (ContraryFit(), ContraryPredict()):
+        assert fit(NDCGBoost(stump, 3)).stop_reason_.endswith("no better than chance")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_scores_without_ids(algorithm):
+    with pytest.raises(ValueError, match="fitted with queries.*enable_metadata_routing=True"):
+        fit(algorithm(n_estimators=2)).score(X, Y)
+
+
+# -- With scikit-learn's tools.
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_a_search_over_a_pipeline(routing):
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), NDCGBoost(DecisionTreeClassifier(random_state=0), 5)),
+        {"ndcgboost__learning_rate": [0.3, 1.0], "ndcgboost__estimator__max_depth": [1, 2]},
+        scoring=clone(ndcg_scorer).set_params(k=10),
+        cv=QueryKFold(3),
+        error_score="raise",
+    ).fit(X, Y, qid=QID)
+    for n, (train, test) in enumerate(QueryKFold(3).split(X, Y, QID)):
+        for parameters, found in zip(
+            search.cv_results_["params"], search.cv_results_[f"split{n}_test_score"]
+        ):
+            pipeline = clone(search.estimator).set_params(**parameters)
+            scores = pipeline.fit(X[train], Y[train], qid=QID[train]).predict(X[test])
+            assert_allclose(found, ndcg_score(Y[test], scores, qid=QID[test], k=10))
+    assert_allclose(search.score(X, Y, qid=QID), ndcg_score(Y, search.predict(X), qid=QID, k=10))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_nested_validation(routing, algorithm):
+    search = GridSearchCV(algorithm(), {"n_estimators": [1, 4]}, cv=QueryKFold(2))
+    scores = cross_validate(
+        search, X, Y, cv=QueryKFold(3), params={"qid": QID}, error_score="raise"
+    )["test_score"]
+    for score, (train, test) in zip(scores, QueryKFold(3).split(X, Y, QID)):
+        alone = clone(search).fit(X[train], Y[train], qid=QID[train])
+        assert_allclose(score, ndcg_score(Y[test], alone.predict(X[test]), qid=QID[test]))
+
+
+def test_a_search_without_routing_says_how():
+    search = GridSearchCV(NDCGBoost(), {"n_estimators": [2]}, cv=3, error_score="raise")
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        search.fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_permutation_importance(algorithm):
+    ranker = fit(algorithm(n_estimators=10))
+    means = query_permutation_importance(
+        ranker, X, Y, qid=QID, n_repeats=3, random_state=0
+    ).importances_mean
+    assert means.argsort()[::-1][:2].tolist() == [0, 1]
+
+
+# -- On real data.
+
+
+def test_mq2008(letor_data):
+    """The first fold; figures of all folds are in the benchmarks."""
+    rows, grades, qid = letor_data(1, 2, 3)
+    ranker = NDCGBoost().fit(rows, grades, qid=qid)
+    rows, grades, qid = letor_data(5)
+    assert ndcg_score(grades, ranker.predict(rows), qid=qid, k=10) >= 0.72

@@ -1,0 +1,117 @@
+"""What AdaRank weighs, query by query; and its search among features."""
+
+from math import exp, log, log2
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank._queries import Queries
+from sklrank.boosting._feature_ranker import SHARES, FeatureLearner
+from sklrank.boosting._query_objective import QueryObjective
+
+RANDOM = np.random.RandomState(0)
+# The query 5 has no relevant document.
+QID = RANDOM.permutation(np.repeat([7, 5, 2, 11, 3], [6, 4, 1, 9, 5]))
+GRADES = RANDOM.randint(3, size=len(QID)) * (QID != 5).astype(float)
+GRADES[QID == 2] = 4
+X = RANDOM.normal(size=(len(QID), 5)) + 0.3 * GRADES[:, None] * np.arange(5)
+COUNTED = [2, 3, 7, 11]
+
+
+def ndcg(grades, scores, k):
+    """Of scores without ties."""
+
+    def dcg(grades):
+        return sum((2**grade - 1) / log2(1 + place) for place, grade in enumerate(grades[:k], 1))
+
+    return dcg(grades[np.argsort(-scores)]) / dcg(np.sort(grades)[::-1])
+
+
+def average_precision(grades, scores, k):
+    found = grades[np.argsort(-scores)][:k] > 0
+    precisions = [found[:place].mean() for place, hit in enumerate(found, 1) if hit]
+    return sum(precisions) / min(k or len(grades), sum(grades > 0))
+
+
+METRICS = {"ndcg": ndcg, "map": average_precision}
+
+
+def performances(metric, scores, k):
+    return np.array([METRICS[metric](GRADES[QID == q], scores[QID == q], k) for q in COUNTED])
+
+
+def objective_of(metric="ndcg", k=None, step_rule="xu-li"):
+    return QueryObjective(GRADES, Queries.from_qid(QID, len(QID)), metric, k, step_rule)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map"])
+@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize("step_rule", ["xu-li", "printed"])
+def test_weights_and_steps(metric, k, step_rule):
+    """Algorithm 4, lines 4, 5 and 7, and the step of Xu & Li (2007)."""
+    objective = objective_of(metric, k, step_rule)
+    F, f = X[:, 0], X[:, 4]
+    objective.move_to(F)
+    losses = [exp(-E) for E in performances(metric, F, k)]
+    p = np.array(losses) / sum(losses)
+    assert_allclose(objective.value, sum(losses) / len(losses))
+    assert_allclose(objective.query_weights, p)
+    E = performances(metric, f, k)
+    eta = sum(p * E)
+    expected = {
+        "xu-li": 0.5 * log(sum(p * (1 + E)) / sum(p * (1 - E))),
+        "printed": 0.5 * log(eta / (1 - eta)) if eta > 0.5 else 0.0,
+    }
+    assert_allclose(objective.step(f), expected[step_rule])
+
+
+def test_documents_share_the_weight_of_their_query():
+    objective = objective_of()
+    objective.move_to(X[:, 0])
+    for q, weight in zip(COUNTED, objective.query_weights):
+        rows = QID == q
+        assert_allclose(objective.weights[rows], weight / rows.sum())
+    assert not objective.weights[QID == 5].any()
+    assert_array_equal(np.unique(GRADES)[objective.labels], GRADES)
+
+
+def test_the_weighted_search_takes_the_feature_of_the_best_weighted_performance():
+    objective = objective_of()
+    objective.move_to(X[:, 0].copy())
+    learner = FeatureLearner(X, objective, 1.0, "weighted")
+    quality = {
+        (feature, sign): objective.query_weights @ performances("ndcg", sign * X[:, feature], None)
+        for feature in range(5)
+        for sign in (1, -1)
+    }
+    ranker, hypothesis = learner.learn(objective, None)
+    assert (ranker.feature, ranker.factor) == max(quality, key=quality.get)
+    assert_array_equal(hypothesis, X[:, ranker.feature] * ranker.factor)
+
+
+@pytest.mark.parametrize("learning_rate", [0.5, 1.0])
+def test_the_greedy_search_takes_what_lowers_the_objective_most(learning_rate):
+    objective = objective_of()
+    F = 0.4 * X[:, 3]
+    objective.move_to(F)
+    learner = FeatureLearner(X, objective, learning_rate, "greedy")
+    tried = {}
+    for feature in range(5):
+        for sign in (1, -1):
+            step = learning_rate * objective.step(sign * X[:, feature])
+            for share in SHARES:
+                scores = F + step * share * sign * X[:, feature]
+                losses = np.exp(-performances("ndcg", scores, None))
+                tried[feature, sign * share] = losses.mean()
+    ranker, hypothesis = learner.learn(objective, None)
+    assert_allclose(tried[ranker.feature, ranker.factor], min(tried.values()), rtol=1e-12)
+    assert_allclose(hypothesis, X[:, ranker.feature] * ranker.factor)
+
+
+@pytest.mark.parametrize("search", ["greedy", "weighted"])
+def test_nothing_is_taken_that_does_not_lower_the_objective(search):
+    objective = objective_of()
+    objective.move_to(X[:, 1].copy())
+    # The feature itself, again: the ranking stays as it is.
+    assert FeatureLearner(X[:, [1, 1]], objective, 1.0, search).learn(objective, None) is None
