@@ -190,7 +190,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         iterator of ndarray of float64 of shape (n_samples,)
             Scores after one round, after two, and so on.
         """
-        yield from self._staged_sums(self._checked(X))
+        return self._staged_sums(self._checked(X))
 
     def _checked(self, X, *, reset=False):
         if not reset:
