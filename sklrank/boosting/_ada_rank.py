@@ -34,9 +34,7 @@ class AdaRank(DocumentRanker):
     ----------
     estimator : classifier, default=None
         The weak ranker, a classifier of relevance whose classes score the documents; relevance
-        should have few values then. Given weights it may learn the same in every round, as weights
-        of queries change little; `weighting="resampling"` makes rounds differ. None: single
-        features, of either direction.
+        should have few values then. None: single features, of either direction.
     n_estimators : int, default=100
         Number of rounds at most.
     metric : {"ndcg", "map"}, default="ndcg"
@@ -51,9 +49,10 @@ class AdaRank(DocumentRanker):
         :math:`\eta = \sum_q p_q E(q, f)`, as Algorithm 4 prints it.
     learning_rate : float, default=1.0
         Each step is multiplied by it.
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given weights, or documents drawn in proportion to them.
-        "auto": weights where its `fit` takes them.
+    weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
+        Whether the classifier is given weights, or documents drawn in proportion to them, as [2]_
+        has it. "auto": weights where its `fit` takes them; as those of queries change little from
+        round to round, so may what it learns.
     max_samples : int, float or None, default=None
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20.
     n_iter_no_change : int or None, default=None
@@ -137,7 +136,7 @@ class AdaRank(DocumentRanker):
         search="greedy",
         step_rule="xu-li",
         learning_rate=1.0,
-        weighting="auto",
+        weighting="resampling",
         max_samples=None,
         n_iter_no_change=None,
         validation_fraction=0.1,
