@@ -44,14 +44,14 @@ CONFIGURATIONS = {
     "rank-tree": RankBoost(TREE, 8, random_state=0),
     "ada": AdaRank(n_estimators=8),
     "ada-options": AdaRank(n_estimators=8, metric="map", k=5, search="weighted"),
-    "ada-tree": AdaRank(TREE, 8, random_state=0),
+    "ada-tree": AdaRank(TREE, 8, weighting="auto", random_state=0),
 }
 DRAWN = {
     "ndcg-drawn": NDCGBoost(KNeighborsClassifier(3), 8, random_state=0),
     "rank-drawn": RankBoost(
         weighting="resampling", max_samples=0.3, n_estimators=8, random_state=0
     ),
-    "ada-drawn": AdaRank(TREE, 8, weighting="resampling", random_state=0),
+    "ada-drawn": AdaRank(TREE, 8, random_state=0),
 }
 
 
@@ -137,7 +137,7 @@ def test_stages(ranker):
 EARLY = {
     "ndcg-early": NDCGBoost(n_estimators=16, n_iter_no_change=3, random_state=0),
     "rank-early": RankBoost(TREE, 16, n_iter_no_change=2, validation_fraction=0.3, random_state=1),
-    "ada-early": AdaRank(TREE, 16, weighting="resampling", n_iter_no_change=6, random_state=0),
+    "ada-early": AdaRank(TREE, 16, n_iter_no_change=6, random_state=0),
 }
 
 
@@ -229,7 +229,7 @@ def test_importances_where_weak_learners_have_none():
     assert not hasattr(fit(DRAWN["ndcg-drawn"]), "feature_importances_")
     assert not hasattr(NDCGBoost(), "feature_importances_")
     # Single rows are drawn, of one class each.
-    one_class = fit(AdaRank(TREE, 3, weighting="resampling", max_samples=1))
+    one_class = fit(AdaRank(TREE, 3, max_samples=1))
     assert_array_equal(one_class.feature_importances_, np.zeros(4))
 
 
@@ -402,7 +402,7 @@ def test_bad_parameters_of_one_algorithm(ranker, message):
 
 
 def test_stumps_of_two_grades_serve_adarank():
-    ranker = AdaRank(StumpClassifier(), 3).fit(X, 3 * (Y > 0), qid=QID)
+    ranker = AdaRank(StumpClassifier(), 3, weighting="auto").fit(X, 3 * (Y > 0), qid=QID)
     tree = clone(ranker).set_params(estimator=DecisionTreeClassifier(max_depth=1), random_state=0)
     assert_allclose(tree.fit(X, 3 * (Y > 0), qid=QID).estimator_weights_, ranker.estimator_weights_)
 

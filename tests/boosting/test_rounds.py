@@ -181,7 +181,9 @@ def recorder():
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])
 def test_weak_learners_see_what_the_algorithm_says(recorder, ranker, algorithm, learning_rate):
     classifier, seen = recorder
-    fitted = ranker(classifier, 4, learning_rate=learning_rate).fit(X, Y, qid=QID)
+    fitted = ranker(classifier, 4, learning_rate=learning_rate, weighting="sample_weight").fit(
+        X, Y, qid=QID
+    )
     assert len(seen) in (4, len(fitted.estimators_) + 1)
     F = np.zeros(40)
     steps = []
