@@ -53,7 +53,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
     ----------
     estimator : classifier, regressor or None, default=None
         The weak learner. None: `DecisionTreeClassifier(max_depth=2)`. With ``weighting="cost"`` a
-        regressor of several outputs; None: `DecisionTreeRegressor(max_depth=2)`.
+        regressor of several outputs (:class:`~sklearn.multioutput.MultiOutputRegressor` makes one
+        of any); None: `DecisionTreeRegressor(max_depth=2)`.
     n_estimators : int, default=50
         Number of rounds, at most.
     labeled_weight : float, default=1e4
