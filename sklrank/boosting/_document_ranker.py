@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -56,11 +55,6 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def _learner(self, X, objective):
         """What learns the labels and weights of the objective on these rows."""
         estimator = StumpClassifier() if self.estimator is None else self.estimator
-        if not is_classifier(estimator):
-            raise ValueError(
-                f"estimator must be a classifier, got {estimator!r}: it learns which documents "
-                "should rise"
-            )
         if type(estimator) is StumpClassifier and self.weighting != "resampling":
             estimator._validate_params()
             return StumpLearner(estimator, X)

@@ -53,11 +53,13 @@ class MCSSBClassifier(SemiSupervisedBooster):
     ----------
     estimator : classifier, regressor or None, default=None
         The weak learner. None: `DecisionTreeClassifier(max_depth=2)`. With ``weighting="cost"`` a
-        regressor of several outputs; None: `DecisionTreeRegressor(max_depth=2)`.
+        regressor of several outputs (:class:`~sklearn.multioutput.MultiOutputRegressor` makes one
+        of any); None: `DecisionTreeRegressor(max_depth=2)`.
     n_estimators : int, default=50
         Number of rounds, at most.
     labeled_weight : float, default=1e4
-        C. Results hardly change from there upwards; with small ones similar rows agree on anything.
+        C, up to 1e300. Results hardly change from the default upwards; with small ones similar rows
+        agree on anything.
     similarity : {"rbf", "knn", "diffusion", "uniform", "absolute", "precomputed"} or callable, \
             default="rbf"
         S.
@@ -144,7 +146,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     _parameter_constraints: dict = {
         **Booster._parameter_constraints,
-        "labeled_weight": [Interval(Real, 0, None, closed="neither")],
+        "labeled_weight": [Interval(Real, 0, 1e300, closed="right")],
         "similarity": [
             StrOptions({"rbf", "knn", "diffusion", "uniform", "absolute", "precomputed"}),
             callable,

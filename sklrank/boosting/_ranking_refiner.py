@@ -6,8 +6,9 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 
-from sklrank._queries import Queries
+from sklrank._queries import Queries, check_qid
 from sklrank._sklearn import (
     HasMethods,
     Interval,
@@ -135,6 +136,9 @@ class RankingRefiner(DocumentRanker):
     better in the experiments of ``examples/ranking_refinement.py`` is ``noise="auto",
     learning_rate=0.1, n_estimators=200``.
 
+    In a search leave out `scoring`: :meth:`score` looks at judged documents only, where
+    :data:`~sklrank.metrics.ndcg_scorer` refuses NaN.
+
     With n documents of a query a round costs :math:`O(n^2)` for the base ranker's pairs, none of
     which is stored, and :math:`O(n)` for the judgements.
 
@@ -227,7 +231,8 @@ class RankingRefiner(DocumentRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents, judged ones and others. Sparse where the weak learner takes it.
         y : array-like of shape (n_samples,), default=None
-            Judgements: graded relevance, NaN for documents not judged. Only the order counts.
+            Judgements: graded relevance, NaN for documents not judged. Only the order counts, so
+            that -1 is a grade like others.
         qid : array-like of shape (n_samples,), default=None
             Query of each document, in any order; None: all are of one query.
         base_scores : array-like of shape (n_samples,), default=None
@@ -316,9 +321,13 @@ class RankingRefiner(DocumentRanker):
         Raises
         ------
         ValueError
-            If `qid` is None although the ranker was fitted with queries.
+            If `qid` is None although the ranker was fitted with queries; if nothing is judged, or
+            lengths differ.
         """
-        rows = np.flatnonzero(~np.isnan(check_grades(y, _num_samples(X))))
+        grades = check_grades(y, _num_samples(X))
+        check_qid(qid, len(grades))
+        check_consistent_length(grades, sample_weight)
+        rows = np.flatnonzero(~np.isnan(grades))
         X, qid, sample_weight = (
             values if values is None else _safe_indexing(values, rows)
             for values in (X, qid, sample_weight)

@@ -38,12 +38,13 @@ class BaseOrder:
     def __init__(self, scores, confidence, queries):
         self._order = np.lexsort((-scores, queries.codes))
         self._starts = queries.starts
-        gaps = -np.diff(scores[self._order], prepend=np.inf)
+        # Halves: the difference of any two is a number.
+        gaps = -np.diff(scores[self._order] / 2, prepend=np.inf)
         gaps[queries.starts[:-1]] = 0.0
         rates = np.repeat(confidence, queries.sizes)
         # Equal scores are a draw, however sure the base ranker is.
         with np.errstate(invalid="ignore", over="ignore"):
-            self._ratios = np.where(gaps == 0, 1.0, np.exp(-rates * gaps))
+            self._ratios = np.where(gaps == 0, 1.0, np.exp(-2 * rates * gaps))
 
     def demand(self, lifts, drops):
         order, of_order = self._order, np.empty(len(self._order))
@@ -77,7 +78,8 @@ class GradedOrder:
         self._order = order = judged[np.lexsort((grades[judged], queries.codes[judged]))]
         codes, grades = queries.codes[order], grades[order]
         new_query = np.diff(codes, prepend=-1) > 0
-        new_grade = new_query | (np.diff(grades, prepend=np.nan) > 0)
+        new_grade = new_query.copy()
+        new_grade[1:] |= grades[1:] > grades[:-1]
         self._grades = np.append(np.flatnonzero(new_grade), len(order))
         self._queries = np.append(np.flatnonzero(new_query[new_grade]), len(self._grades) - 1)
         self.is_empty = len(self._queries) == len(self._grades)

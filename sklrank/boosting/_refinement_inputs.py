@@ -85,12 +85,7 @@ def check_judgements(y, pairs, queries):
             "as y or as pairs"
         )
     if pairs is None:
-        grades = check_grades(y, len(queries.codes))
-        if np.isnan(grades).all():
-            raise ValueError(
-                "y is NaN in every row: nothing is judged; give the relevance of some documents"
-            )
-        return GradedOrder(grades, queries)
+        return GradedOrder(check_grades(y, len(queries.codes)), queries)
     if y is not None:
         raise ValueError("y and pairs both tell the judgements; pass one of them, the other None")
     return PairedOrder(check_pairs(pairs, queries))
@@ -104,6 +99,10 @@ def check_grades(y, n_samples):
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
+    if np.isnan(y).all():
+        raise ValueError(
+            "y is NaN in every row: nothing is judged; give the relevance of some documents"
+        )
     return y
 
 
@@ -139,12 +138,18 @@ def confidence_by_spread(scores, queries):
     best_first = scores[np.lexsort((-scores, queries.codes))]
     spreads = np.array(
         [
-            best_first[first : min(first + N_RETRIEVED, last)].std()
+            deviation(best_first[first : min(first + N_RETRIEVED, last)])
             for first, last in zip(queries.starts[:-1], queries.starts[1:])
         ]
     )
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return 1 / spreads
+
+
+def deviation(values):
+    """Standard deviation, of numbers as well whose squares are none."""
+    unit = np.abs(values).max() or 1.0
+    return (values / unit).std() * unit
 
 
 def noise_by_number(judgements, queries):

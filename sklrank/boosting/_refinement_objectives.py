@@ -82,7 +82,9 @@ class SumObjective(RefinementObjective):
         self._balance = balance
 
     def _combine(self, base_error, judged_error):
-        return self._balance * base_error + judged_error, (self._balance, 1.0)
+        # Only the ratio of the factors matters; weak learners add up squares of the weights.
+        most = max(self._balance, 1.0)
+        return self._balance * base_error + judged_error, (self._balance / most, 1 / most)
 
 
 def powers(scores, queries):

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import get_tags
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from sklrank._rankings import is_missing
+from sklrank._sklearn import _safe_indexing
 from sklrank.boosting._booster import Booster
 
 if TYPE_CHECKING:
@@ -89,6 +92,42 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         """
         return softmax(self._scores(X), axis=1)
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy on the rows that have a label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Classes; rows with -1 are left out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        ValueError
+            If no row has a label, or lengths differ.
+
+        Notes
+        -----
+        In a search leave out `scoring`: other scorers take -1 for a class. Where `y` has strings
+        and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: folds by class need entries
+        that can be sorted.
+        """
+        y = column_or_1d(y)
+        check_consistent_length(X, y, sample_weight)
+        rows = np.flatnonzero(has_label(y))
+        if not len(rows):
+            raise ValueError("y labels no row: all entries are -1; give rows with labels to score")
+        weights = None if sample_weight is None else _safe_indexing(sample_weight, rows)
+        return accuracy_score(y[rows], self.predict(_safe_indexing(X, rows)), sample_weight=weights)
+
     def _template(self):
         """The weak learner, before it is cloned."""
         return DecisionTreeClassifier(max_depth=2) if self.estimator is None else self.estimator
@@ -103,14 +142,14 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
-        X, y = validate_data(self, X, y, accept_sparse="csr")
+        going_on = self.warm_start and hasattr(self, "classes_")
+        X, y = validate_data(self, X, y, accept_sparse="csr", reset=not going_on)
         classes, labels = partial_labels(y)
-        if self.warm_start and hasattr(self, "classes_"):
-            if not np.array_equal(classes, self.classes_):
-                raise ValueError(
-                    f"y has the classes {classes.tolist()}, the rounds fitted so far have "
-                    f"{self.classes_.tolist()}; with warm_start=True they cannot change"
-                )
+        if going_on and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, the rounds fitted so far have "
+                f"{self.classes_.tolist()}; with warm_start=True they cannot change"
+            )
         self.classes_ = classes
         return X, labels
 
@@ -128,14 +167,19 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
 
 def partial_labels(y):
     """Classes of a target in which -1 marks rows without one, and the index of each row's class."""
-    # Arrays of strings have no -1; comparing them with a number warns.
-    labeled = np.ones(len(y), dtype=bool) if y.dtype.kind in "SU" else (y != -1).astype(bool)
+    labeled = has_label(y)
     if not labeled.any():
         raise ValueError(
             "y labels no row: all entries are -1; a classifier needs rows of two classes at least"
         )
-    check_classification_targets(y[labeled])
-    classes, codes = np.unique(y[labeled], return_inverse=True)
+    try:
+        classes, codes = np.unique(y[labeled], return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"y must hold classes of one kind, numbers or strings, beside -1: {error}"
+        ) from error
+    # Twice: a class for each of the labels is no sign of a regression here.
+    check_classification_targets(np.tile(y[labeled], 2))
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only, {classes.tolist()}; a classifier needs rows of two classes at "
@@ -144,3 +188,19 @@ def partial_labels(y):
     labels = np.full(len(y), -1, dtype=np.intp)
     labels[labeled] = codes
     return classes, labels
+
+
+def has_label(y):
+    """Where `y` is not -1; refused are other marks that rows without a label may have."""
+    if y.dtype.kind in "SU":
+        # NumPy makes strings of all entries of a list that has one.
+        if (y == np.array("-1", dtype=y.dtype.kind)).any():
+            raise ValueError(
+                "y is an array of strings and has '-1' among them, which would be a class: let it "
+                "be an array of objects, np.array(y, dtype=object), with the number -1 for rows "
+                "without a label"
+            )
+        return np.ones(len(y), dtype=bool)
+    if is_missing(y).any():
+        raise ValueError("y has None or NaN: mark rows without a label by -1")
+    return (y != -1).astype(bool)

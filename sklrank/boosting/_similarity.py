@@ -94,7 +94,7 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
     """
     n_samples = X.shape[0]
     if callable(kind):
-        kind = kind(X)
+        return check_similarity(kind(X), n_samples)
     if not isinstance(kind, str):
         return check_similarity(kind, n_samples)
     if kind == "knn":
@@ -122,15 +122,20 @@ def gaussian(X, bandwidth):
     for rows in blocks(n_samples):
         block = matrix[rows]
         block[:] = euclidean_distances(X[rows], X, squared=True)
-        farthest = max(farthest, block.max())
+        farthest = np.maximum(farthest, block.max())
         block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = np.inf
         nearest = min(nearest, block.min())
+    if not np.isfinite(farthest):
+        raise ValueError("X has entries so large that the distances of rows overflow; scale them")
     nearest, farthest = np.sqrt(nearest), np.sqrt(farthest)
     width = bandwidth * (farthest - nearest)
     if farthest - nearest <= 1e-6 * farthest:
         # All distances are equal, up to rounding: all pairs are to be equally similar.
         width = farthest or 1.0
-    matrix *= -0.5 / width**2
+    # The inverse of its square is to be a number that is not 0.
+    width = np.clip(width, 1e-153, 1e150)
+    with np.errstate(over="ignore"):
+        matrix *= -0.5 / width**2
     return np.exp(matrix, out=matrix)
 
 

@@ -10,7 +10,7 @@ from copy import copy
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
@@ -51,6 +51,10 @@ class ClassifierLearner:
     """
 
     def __init__(self, estimator, X, *, weighting="auto", max_samples=None, n_classes=None):
+        if not is_classifier(estimator):
+            raise ValueError(
+                f"estimator must be a classifier, got {estimator!r}: it learns a label for each row"
+            )
         self.estimator = estimator
         self.X = X
         self.n_classes = n_classes

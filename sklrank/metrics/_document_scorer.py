@@ -52,7 +52,10 @@ class DocumentScorer(Scorer):
 
 
 class NDCGScorer(DocumentScorer):
-    """NDCG, see :func:`sklrank.metrics.ndcg_score` for the parameters."""
+    """NDCG, see :func:`sklrank.metrics.ndcg_score` for the parameters.
+
+    They are set on a copy: ``clone(ndcg_scorer).set_params(k=10)``.
+    """
 
     _metric = staticmethod(ndcg_score)
 
@@ -76,7 +79,10 @@ class NDCGScorer(DocumentScorer):
 
 
 class AveragePrecisionScorer(DocumentScorer):
-    """MAP, see :func:`sklrank.metrics.average_precision_score` for the parameters."""
+    """MAP, see :func:`sklrank.metrics.average_precision_score` for the parameters.
+
+    They are set on a copy: ``clone(average_precision_scorer).set_params(k=10)``.
+    """
 
     _metric = staticmethod(average_precision_score)
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
@@ -132,6 +133,11 @@ def test_refuses_targets_that_are_no_partial_labels():
         assemble().fit(X, np.full(100, -1))
     with pytest.raises(ValueError, match="one class only"):
         assemble().fit(X, np.where(Y == 2, 2, -1))
+
+
+def test_refuses_weak_learners_that_are_no_classifiers():
+    with pytest.raises(ValueError, match=r"must be a classifier, got Ridge\(\)"):
+        assemble(estimator=Ridge()).fit(X, Y)
 
 
 def test_minus_one_is_a_class_for_those_who_do_not_know_better():

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -205,6 +205,41 @@ def test_where_all_pairs_are_alike_the_largest_class_is_all_there_is():
     assert "nothing left to gain" in balanced.stop_reason_
 
 
+@pytest.mark.parametrize("Z", [X, X.tolist(), pd.DataFrame(X), sparse.csr_matrix(X)], ids=type)
+@pytest.mark.parametrize("weights", [None, np.arange(120.0)], ids=["", "weighted"])
+def test_score_leaves_out_what_has_no_label(Z, weights):
+    model = mcssb().fit(np.asarray(X), Y)
+    known = Y >= 0
+    right = model.predict(X[known]) == Y[known]
+    expected = np.average(right, weights=None if weights is None else weights[known])
+    assert model.score(Z, Y, weights) == pytest.approx(expected)
+
+
+def test_search_with_strings_for_classes():
+    names = np.array(["a", "b", "c", "d"], dtype=object)
+    y = np.where(Y < 0, -1, names[Y])
+    folds = KFold(3, shuffle=True, random_state=0)
+    scores = cross_val_score(mcssb(), X, y, cv=folds)
+    assert_array_equal(scores, cross_val_score(mcssb(), X, Y, cv=folds))
+    assert scores.mean() > 0.5
+
+
+def test_one_label_of_each_of_many_classes_is_no_regression():
+    y = np.full(120, -1)
+    y[:30] = np.arange(30)
+    model = mcssb(n_estimators=2, weighting="cost").fit(X, y)
+    assert_array_equal(model.classes_, np.arange(30))
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"labeled_weight": 1e300}, {"bandwidth": 1e-300}, {"bandwidth": 1e300}], ids=str
+)
+def test_extreme_parameters(parameters):
+    model = mcssb(**parameters).fit(np.repeat(X[::4], 4, axis=0), Y)
+    assert np.isfinite(model.objective_).all()
+    assert np.isfinite(model.decision_function(X)).all()
+
+
 def test_minus_one_is_a_class_for_those_who_do_not_know_better():
     """scikit-learn's check, with the exception that it makes for its own such estimators."""
     check_classifiers_classes("SelfTrainingClassifier", mcssb())
@@ -221,6 +256,10 @@ def test_minus_one_is_a_class_for_those_who_do_not_know_better():
         (np.where(Y < 0, -1, Y + 0.5), "Unknown label type: continuous"),
         (np.where(Y < 0, np.nan, Y), "NaN"),
         (Y[:9], "inconsistent numbers of samples"),
+        (np.where(Y < 0, "-1", "a"), r"strings and has '-1'.*dtype=object"),
+        (np.where(Y < 0, "-1", "a").astype("S"), r"strings and has '-1'.*dtype=object"),
+        (np.where(Y < 0, None, Y.astype(object)), "mark rows without a label by -1"),
+        (np.where(Y == 2, "a", Y.astype(object)), "classes of one kind"),
     ],
 )
 def test_refuses_targets_that_are_no_partial_labels(y, message, fingerprint):
@@ -248,8 +287,10 @@ def test_refuses_rows_that_are_not_numbers():
         ({"similarity": "precomputed"}, np.triu(np.ones((120, 120))), "must be symmetric"),
         ({"similarity": "cosine"}, None, "'similarity' parameter"),
         ({"labeled_weight": 0}, None, "'labeled_weight' parameter"),
+        ({"labeled_weight": 1e308}, None, "'labeled_weight' parameter"),
         ({"learning_rate": 2.1}, None, "'learning_rate' parameter"),
         ({"weighting": "cost", "estimator": GaussianNB()}, None, "needs a regressor"),
+        ({"estimator": Ridge()}, None, "must be a classifier"),
         (
             {"weighting": "sample_weight", "estimator": KNeighborsClassifier()},
             None,
@@ -262,9 +303,19 @@ def test_refuses_parameters_that_do_not_fit(parameters, matrix, message):
         mcssb(**parameters).fit(X, Y, similarities=matrix)
 
 
+def test_score_refuses_what_it_cannot_score():
+    model = mcssb().fit(X, Y)
+    with pytest.raises(ValueError, match="labels no row"):
+        model.score(X, np.full(120, -1))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        model.score(X, Y, np.ones(7))
+
+
 def test_warm_start_refuses_fewer_rounds_and_other_classes():
     model = mcssb(warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match="can only grow"):
         model.set_params(n_estimators=3).fit(X, Y)
     with pytest.raises(ValueError, match="cannot change"):
         model.set_params(n_estimators=20).fit(X, np.where(Y == 3, 2, Y))
+    with pytest.raises(ValueError, match="2 features, but MCSSBClassifier is expecting 3"):
+        model.fit(X[:, :2], Y)

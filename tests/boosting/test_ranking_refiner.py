@@ -166,6 +166,38 @@ def test_extreme_base_scores(data, confidence, unit):
     assert np.isfinite(model.predict(X)).all() and np.isfinite(model.objective_).all()
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_the_unit_of_base_scores_does_not_matter(data, unit):
+    X, judged, qid = data
+    base = X[:, 0] / np.abs(X[:, 0]).max()
+    expected = RankingRefiner(n_estimators=9).fit(X, judged, qid, base)
+    model = RankingRefiner(n_estimators=9).fit(X, judged, qid, unit * base)
+    assert_allclose(model.confidence_ * unit, expected.confidence_)
+    assert_allclose(model.predict(X), expected.predict(X))
+
+
+# scikit-learn adds the scores up to see whether they are finite.
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
+@pytest.mark.parametrize("confidence", [0.0, 1.0, np.inf])
+def test_extreme_differences(data, confidence):
+    X, judged, qid = data
+    base = np.where(X[:, 0] > 0, 1.5e308, -1.5e308)
+    grades = np.where(judged == 2, 1.5e308, np.where(judged == 0, -1.5e308, judged))
+    model = RankingRefiner(n_estimators=9, confidence=confidence).fit(X, grades, qid, base)
+    as_judged = RankingRefiner(n_estimators=9, confidence=confidence).fit(X, judged, qid, base)
+    assert_array_equal(model.predict(X), as_judged.predict(X))
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_large_balance_follows_the_base_ranker(data):
+    scores = [
+        refiner(combination="sum", balance=balance).fit(*data).predict(data[0])
+        for balance in (1e9, 1e300)
+    ]
+    assert_allclose(scores[0], scores[1], atol=1e-6)
+    assert np.ptp(scores[1]) > 0
+
+
 def test_without_judgements_of_an_order_it_follows_the_base_ranker(data):
     X = data[0]
     judged = np.where(np.arange(60) < 5, 0.0, np.nan)
@@ -223,6 +255,12 @@ def test_score_leaves_out_what_is_not_judged(data):
     assert model.score(X.tolist(), judged.tolist(), qid.tolist()) == pytest.approx(expected)
     with pytest.raises(ValueError, match="qid is None"):
         model.score(X, judged)
+    with pytest.raises(ValueError, match="nothing is judged"):
+        model.score(X, np.full(60, np.nan), qid)
+    with pytest.raises(ValueError, match=r"qid must be of shape \(60,\), got \(59,\)"):
+        model.score(X, judged, qid[:-1])
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        model.score(X, judged, qid, np.ones(59))
 
 
 NO_BASE = RankingRefiner()

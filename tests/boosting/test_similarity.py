@@ -75,6 +75,18 @@ def test_uniform_and_absolute():
     assert_array_equal(make_similarity(X, "absolute").matrix.toarray(), np.eye(9))
 
 
+@pytest.mark.parametrize("bandwidth, expected", [(1e-300, 0.0), (1e300, 1.0)])
+def test_gaussian_of_any_width_has_similarities(bandwidth, expected):
+    found = make_similarity(X, "rbf", bandwidth=bandwidth).matrix
+    assert_array_equal(found, expected * (1 - np.eye(9)))
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid)")
+def test_gaussian_refuses_distances_that_are_no_numbers():
+    with pytest.raises(ValueError, match="distances of rows overflow"):
+        make_similarity(1e200 * X, "rbf")
+
+
 def test_a_callable_makes_the_matrix():
     def linear(X):
         return np.abs(X @ X.T)

@@ -95,6 +95,8 @@ def test_personality_diagnosis_against_loops():
         {"agreement": 1.1},
         {"hidden": -0.1},
         {"noise": -1.0},
+        {"noise": np.nan},
+        {"density": np.nan},
     ],
 )
 def test_bad_parameters(parameters):
