@@ -43,7 +43,7 @@ def list_documents(queries, scores, values, ties):
 
 
 def _in_any_order(queries, scores, values):
-    order = np.lexsort((-scores, queries.codes))
+    order = _by_query(queries, -scores)
     listed = scores[order]
     new = np.ones(len(order), dtype=bool)
     new[1:] = listed[1:] != listed[:-1]
@@ -52,11 +52,18 @@ def _in_any_order(queries, scores, values):
 
 
 def _in_order_of_rows(queries, scores, values):
-    return _untied(np.lexsort((-scores, queries.codes)))
+    return _untied(_by_query(queries, -scores))
 
 
 def _worst_first(queries, scores, values):
-    return _untied(np.lexsort((values, -scores, queries.codes)))
+    return _untied(_by_query(queries, values, -scores))
+
+
+def _by_query(queries, *keys):
+    """Rows sorted by query, then by the last key, then by the one before."""
+    # Numbers of 16 bits are sorted in linear time.
+    codes = queries.codes.astype(np.uint16) if queries.n_queries <= 2**16 else queries.codes
+    return np.lexsort((*keys, codes))
 
 
 def _untied(order):
