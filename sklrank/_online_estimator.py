@@ -108,7 +108,6 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
             dtype=np.float64,
             order="C",
             accept_sparse="csr" if self._takes_sparse else False,
-            accept_large_sparse=False,
             ensure_all_finite="allow-nan" if takes_nan else True,
         )
 

@@ -78,6 +78,8 @@ cdef class MirrorDescent(BanditModel):
             self.largest = max(self.largest, fabs(row.values[i]))
         if self.largest == 0.0:
             return 0.0
+        # The theory ends there; rounds that all explore would teach nothing.
+        exploration = min(exploration, 0.5)
         return sqrt(k * (1.0 - exploration) * log(k) / (exploration * self.n_learnt)) / self.largest
 
     def __reduce__(self):

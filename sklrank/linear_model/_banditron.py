@@ -81,7 +81,8 @@ class BanditronClassifier(OnlineEstimator):
         predict the same. "auto" is 1 for these, and for "entropy" that of [2]_, Eq. 5.12, with the
         rounds so far for the number of rounds, and rows divided by their largest entry so far.
     second_order : {"full", "diagonal"} or None, default=None
-        Whether each class keeps a covariance matrix of features, or its diagonal; None for neither.
+        Whether each class keeps a covariance matrix of features, which takes ``n_classes *
+        n_features**2`` numbers, or its diagonal; None for neither.
     bonus : float or "auto", default="auto"
         Factor on the standard error in the choice of what to show. "auto" is 0.3 for "full" and 1
         for "diagonal". Of no use without `second_order`.
@@ -503,7 +504,17 @@ class BanditronClassifier(OnlineEstimator):
         X = super()._check_rows(X, reset=reset)
         if reset:
             self._starts_sparse = sparse.issparse(X)
-        if sparse.issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        return _canonical(X) if sparse.issparse(X) else X
+
+
+def _canonical(X):
+    """A CSR matrix without duplicates, its columns in order, with indices of 32 bits."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.nnz > np.iinfo(np.int32).max:
+        raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = sparse.csr_array(arrays, shape=X.shape)
+    return X

@@ -272,10 +272,12 @@ def test_sparse_rows_make_the_same_model(name):
     """With duplicates and unsorted columns too."""
     X, y = stream()
     rows = sparse.csr_array(X)
-    entries = np.repeat(rows.data / 2, 2), np.repeat(rows.indices, 2)[:], 2 * rows.indptr
+    entries = np.repeat(rows.data / 2, 2), np.repeat(rows.indices, 2), 2 * rows.indptr
     doubled = sparse.csr_array(entries, shape=X.shape)
+    wide = rows.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     dense = clone(MODELS[name]).partial_fit(X, y)
-    for kind in (rows, doubled, sparse.csc_array(X)):
+    for kind in (rows, doubled, wide, sparse.csc_array(X)):
         model = clone(MODELS[name]).partial_fit(kind, y)
         assert model.error_rate_ == dense.error_rate_
         assert_allclose(model.coef_, dense.coef_, rtol=1e-7, atol=1e-8)
@@ -328,6 +330,27 @@ def test_passes_of_fit(model, fingerprint):
     again = model.set_params(max_iter=1).fit(X, y).partial_fit(X, y)
     assert_array_equal(twice.coef_, again.coef_)
     assert fingerprint(clone(again).fit(X, y)) == fingerprint(clone(again).fit(X, y))
+
+
+def test_entropy_learns_from_rounds_that_all_explore():
+    """Eq. 5.12 would have no step."""
+    X, y = stream(n_rows=600)
+    model = BanditronClassifier(mirror_map="entropy", exploration=1.0, random_state=0)
+    assert model.partial_fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_extreme_values(model):
+    """No crash, no warning, and ordinary rows afterwards."""
+    random = np.random.RandomState(0)
+    X0, y = stream()
+    for values in ([1e150, -1e150], [1e-160, 0.0, -1e-160], [1e300, 1e-300, 1.0], [0.0]):
+        X = random.choice(values, X0.shape)
+        model.partial_fit(X, y, range(4)).partial_fit(X0, y)
+        model.predict(np.vstack([X, X0]))
+        shown = model.explore(X)
+        assert set(shown.actions.tolist()) <= {0, 1, 2, 3}
+        assert np.all((shown.propensities > 0) & (shown.propensities <= 1))
 
 
 def test_progressive_validation_finds_the_scores():
