@@ -23,6 +23,7 @@ cdef class BanditModel:
     # The label that it would show. Nothing is learnt.
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil
 
+    # Learn from the row for which `choose` was called last.
     cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil
 
 

@@ -52,7 +52,9 @@ class BanditronClassifier(OnlineEstimator):
     With `second_order` each class has a ridge regression of being right instead, and the class
     shown is that of the greatest score plus `bonus` times its standard error (LinUCB [3]_). On
     dense data it makes a fraction of the mistakes, at a cost quadratic ("full") or linear
-    ("diagonal") in the number of features. Units of the features do not matter to it.
+    ("diagonal") in the number of features. Dense rows are standardised as they come, by the means
+    and deviations of the rows so far, so that the scale of the features does not matter; sparse
+    ones are only divided by a common factor, as they would not stay sparse.
 
     `fit` and `partial_fit` simulate rounds: of `y` they read only whether what was shown is right.
     `explore` and `partial_fit_feedback` are the two halves of a round for real feedback.
@@ -74,8 +76,8 @@ class BanditronClassifier(OnlineEstimator):
     mirror_map : {"euclidean", "entropy", "positive"}, default="euclidean"
         What makes weights of :math:`\Theta`. "entropy": each class's are a distribution over the
         features (exponential gradient), for many features of which few matter, and which speak for
-        a class by being large. "positive": weights below zero are set to zero after each step. Of
-        no use with `second_order`.
+        a class by being large. "positive": weights below zero are set to zero after each step. With
+        `second_order` leave it as it is.
     learning_rate : float or "auto", default="auto"
         Size :math:`\eta` of the steps. Only "entropy" depends on it: other maps scale with it, and
         predict the same. "auto" is 1 for these, and for "entropy" that of [2]_, Eq. 5.12, with the
@@ -87,10 +89,13 @@ class BanditronClassifier(OnlineEstimator):
         Factor on the standard error in the choice of what to show. "auto" is 0.3 for "full" and 1
         for "diagonal". Of no use without `second_order`.
     alpha : float or "auto", default="auto"
-        L2 penalty of the regressions, in units of the rows' mean squared length so far. "auto" is
+        L2 penalty of the regressions, in units of the rows' mean squared length. "auto" is
         0.2 for "full" and 0.5 for "diagonal". Of no use without `second_order`.
+    clip : float, default=3.0
+        With `second_order`, standardised values are cut off at plus and minus this number.
     fit_intercept : bool, default=True
-        Whether there is one more feature, of value one. The papers have none.
+        Whether there is one more feature, of value one. The papers have none. Without it
+        `second_order` does not standardise rows.
     max_iter : int, default=5
         Passes that `fit` makes over the rows; `partial_fit` makes one.
     random_state : int, RandomState instance or None, default=None
@@ -101,7 +106,8 @@ class BanditronClassifier(OnlineEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_) for two classes
-        Weights of the features; for two classes the lead of the second one's.
+        Weights of the features; for two classes the lead of the second one's. With `second_order`
+        they make the scores of rows of which nothing is cut off.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant, zero without `fit_intercept`.
     exploration_ : float
@@ -164,6 +170,7 @@ class BanditronClassifier(OnlineEstimator):
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "clip": [Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -178,6 +185,7 @@ class BanditronClassifier(OnlineEstimator):
         second_order=None,
         bonus="auto",
         alpha="auto",
+        clip=3.0,
         fit_intercept=True,
         max_iter=5,
         random_state=None,
@@ -188,6 +196,7 @@ class BanditronClassifier(OnlineEstimator):
         self.second_order = second_order
         self.bonus = bonus
         self.alpha = alpha
+        self.clip = clip
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.random_state = random_state
@@ -497,8 +506,8 @@ class BanditronClassifier(OnlineEstimator):
             )
         alpha = ALPHA[kind] if self.alpha == "auto" else self.alpha
         bonus = BONUS[kind] if self.bonus == "auto" else self.bonus
-        centred = self.fit_intercept and not self._starts_sparse
-        return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, centred)
+        clip = self.clip if self.fit_intercept and not self._starts_sparse else 0.0
+        return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)

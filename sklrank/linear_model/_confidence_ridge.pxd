@@ -8,14 +8,17 @@ cdef class ConfidenceRidge(BanditModel):
     cdef readonly Py_ssize_t width          # features, and the constant where there is one
     cdef readonly double alpha, bonus
     cdef double[:, ::1] coefficients        # (n_classes, width) of scaled rows
-    cdef readonly bint centred
-    cdef double[::1] means                  # (n_features,) of the rows so far; 0 where not centred
-    cdef double squares, n_learnt           # squared distances of the rows from them, and rows
-    cdef double[::1] scaled                 # scratch: (n_features,)
+    cdef readonly double clip               # of standardised entries; 0 where not standardised
+    cdef double[::1] means                  # (n_features,) of the rows so far
+    cdef double[::1] deviations             # (n_features,) sums of squared deviations from them
+    cdef double squares, n_learnt           # squared lengths of the rows so far, and their number
+    cdef double[::1] entries                # scratch: (n_features,) of the row chosen for last
+    cdef Row scaled                         # and that row
+    cdef double squares_with                # `squares` with it
     cdef double[::1] variances              # scratch: (n_classes,)
 
-    # Centre and scale a row by the rows so far and itself; returns `squares` with it.
-    cdef double rescale(self, const Row* row, Row* scaled) noexcept nogil
+    # Standardise and scale a row by the rows so far and itself, into `scaled`.
+    cdef void rescale(self, const Row* row) noexcept nogil
 
     # Write x'A_k^-1 x for each class k into `variances`.
     cdef void measure(self, const Row* scaled) noexcept nogil

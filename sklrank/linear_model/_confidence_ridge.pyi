@@ -7,7 +7,7 @@ class ConfidenceRidge(BanditModel):
     width: int
     alpha: float
     bonus: float
-    centred: bool
+    clip: float
     def __init__(
         self,
         n_features: int,
@@ -15,7 +15,7 @@ class ConfidenceRidge(BanditModel):
         width: int,
         alpha: float,
         bonus: float,
-        centred: bool = False,
+        clip: float = 0.0,
     ) -> None: ...
     @property
     def weights(self) -> NDArray[np.float64]: ...

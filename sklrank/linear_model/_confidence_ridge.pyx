@@ -14,10 +14,11 @@ the class shown, with P = A_k^-1, the error e of its weights and v = x'Px, takes
 and w_k is the ridge solution, exactly. The diagonal model keeps the diagonal of A_k only, and takes
 the same step with its inverse for P.
 
-Rows are divided by their root mean squared length so far (the constant of the intercept is not), so
-that `alpha` and `bonus` mean the same whatever the units; where the model is *centred*, after their
-mean so far was taken off, so that it does not matter either where the units have their zero. Both
-are those of the rows that were learnt and, to choose and learn, of the row itself.
+Where `clip` is above zero, rows are standardised by the means and deviations of the rows so far and
+cut off at plus and minus `clip`: one column may be in metres and the next one in seconds, and rare
+values do not rule. In any case they are then divided by their root mean squared length so far (the
+constant of the intercept is not), so that `alpha` and `bonus` mean the same for few features and
+many. The rows so far are those that were learnt and, to choose and learn, the row itself.
 """
 
 from libc.math cimport sqrt
@@ -32,48 +33,57 @@ cdef class ConfidenceRidge(BanditModel):
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
-        double bonus, bint centred=False,
+        double bonus, double clip=0.0,
     ):
         super().__init__(n_features, n_classes)
         self.width = width
         self.alpha = alpha
         self.bonus = bonus
-        self.centred = centred
+        self.clip = clip
         self.means = np.zeros(n_features)
+        self.deviations = np.zeros(n_features)
         self.coefficients = np.zeros((n_classes, width))
-        self.scaled = np.empty(n_features)
+        self.entries = np.empty(n_features)
         self.variances = np.empty(n_classes)
 
     @property
     def weights(self):
-        """Weights of the features as they come, and of the constant where there is one."""
+        """Weights of the features as they come, but for the clip, and of the constant."""
         weights = np.array(self.coefficients)
-        weights[:, :self.n_features] /= scale_of(self.squares, self.n_learnt)
-        if self.centred:
+        weights[:, :self.n_features] /= root_mean(self.squares, self.n_learnt)
+        if self.clip > 0:
+            deviations = np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
+            weights[:, :-1] /= np.where(deviations > 0, deviations, np.inf)
             weights[:, -1] -= weights[:, :-1] @ np.asarray(self.means)
         return weights
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
-        cdef double scale = scale_of(self.squares, self.n_learnt), total
-        cdef const double* weights
-        cdef Py_ssize_t i, j, k
+        cdef double scale = root_mean(self.squares, self.n_learnt), entry
+        cdef Row features = row[0]
+        cdef Py_ssize_t j, k
+        if self.clip > 0.0:
+            for k in range(self.n_classes):
+                scores[k] = 0.0
+            for j in range(row.n):
+                entry = standardised(
+                    row.values[j] - self.means[j], self.deviations[j], self.n_learnt, self.clip
+                )
+                for k in range(self.n_classes):
+                    scores[k] += entry * self.coefficients[k, j]
+        else:
+            features.constant = 0.0
+            table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
         for k in range(self.n_classes):
-            weights = &self.coefficients[k, 0]
-            total = 0.0
-            for i in range(row.n):
-                j = i if row.columns == NULL else row.columns[i]
-                total += (row.values[i] - self.means[j]) * weights[j]
-            scores[k] = total / scale
+            scores[k] /= scale
             if row.constant != 0.0:
-                scores[k] += row.constant * weights[row.n_features]
+                scores[k] += row.constant * self.coefficients[k, self.n_features]
 
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
         cdef double* values = &self.values[0]
         cdef Py_ssize_t k
-        cdef Row scaled
-        self.rescale(row, &scaled)
-        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &scaled, values)
-        self.measure(&scaled)
+        self.rescale(row)
+        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
+        self.measure(&self.scaled)
         for k in range(self.n_classes):
             # Below zero by rounding only.
             values[k] += self.bonus * sqrt(max(self.variances[k], 0.0))
@@ -81,37 +91,40 @@ cdef class ConfidenceRidge(BanditModel):
 
     cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
         cdef double* weights = &self.coefficients[feedback.action, 0]
-        cdef double expected, squares
-        cdef Py_ssize_t i
-        cdef Row scaled
-        squares = self.rescale(row, &scaled)
-        table_products(weights, 1, self.width, &scaled, &expected)
-        self.regress(feedback.action, &scaled, feedback.reward - expected)
-        self.squares = squares
+        cdef double expected, before
+        cdef Py_ssize_t j
+        table_products(weights, 1, self.width, &self.scaled, &expected)
+        self.regress(feedback.action, &self.scaled, feedback.reward - expected)
+        self.squares = self.squares_with
         self.n_learnt += 1.0
-        if self.centred:
-            for i in range(row.n):
-                self.means[i] += (row.values[i] - self.means[i]) / self.n_learnt
+        if self.clip > 0.0:
+            for j in range(row.n):
+                before = row.values[j] - self.means[j]
+                self.means[j] += before / self.n_learnt
+                self.deviations[j] += before * (row.values[j] - self.means[j])
 
-    cdef double rescale(self, const Row* row, Row* scaled) noexcept nogil:
-        # The mean with the row is 1/n of the way from the mean without it to the row.
-        cdef double way = 1.0 / (self.n_learnt + 1.0) if self.centred else 0.0
-        cdef double squares = 0.0, scale
-        cdef Py_ssize_t i
-        for i in range(row.n):
-            self.scaled[i] = row.values[i]
-        if self.centred:
-            for i in range(row.n):
-                self.scaled[i] -= self.means[i]
-        for i in range(row.n):
-            squares += self.scaled[i] * self.scaled[i]
-        squares = self.squares + (1.0 - way) * squares
-        scale = scale_of(squares, self.n_learnt + 1.0)
-        for i in range(row.n):
-            self.scaled[i] *= (1.0 - way) / scale
-        scaled[0] = row[0]
-        scaled.values = &self.scaled[0]
-        return squares
+    cdef void rescale(self, const Row* row) noexcept nogil:
+        # With the row the mean is 1/n of the way from the one without it to the row.
+        cdef double n = self.n_learnt + 1.0, rest = 1.0 - 1.0 / n, squares = 0.0, scale, before
+        cdef double* entries = &self.entries[0]
+        cdef Py_ssize_t j
+        if self.clip > 0.0:
+            for j in range(row.n):
+                before = row.values[j] - self.means[j]
+                entries[j] = standardised(
+                    rest * before, self.deviations[j] + rest * before * before, n, self.clip
+                )
+        else:
+            for j in range(row.n):
+                entries[j] = row.values[j]
+        for j in range(row.n):
+            squares += entries[j] * entries[j]
+        self.squares_with = self.squares + squares
+        scale = 1.0 / root_mean(self.squares_with, n)
+        for j in range(row.n):
+            entries[j] *= scale
+        self.scaled = row[0]
+        self.scaled.values = entries
 
     cdef void measure(self, const Row* scaled) noexcept nogil:
         pass
@@ -121,18 +134,18 @@ cdef class ConfidenceRidge(BanditModel):
 
     def __reduce__(self):
         arguments = (
-            self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.centred
+            self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
         )
         state = (
-            self.squares, self.n_learnt, np.array(self.means), np.array(self.coefficients),
-            np.array(self.covariance_table),
+            self.squares, self.n_learnt, np.array(self.means), np.array(self.deviations),
+            np.array(self.coefficients), np.array(self.covariance_table),
         )
         return type(self), arguments, state
 
     def __setstate__(self, state):
         self.squares, self.n_learnt, *arrays = state
-        self.means, self.coefficients, covariances = [np.array(array) for array in arrays]
-        self.covariance_table = covariances
+        arrays = [np.array(array) for array in arrays]
+        self.means, self.deviations, self.coefficients, self.covariance_table = arrays
 
 
 cdef class FullRidge(ConfidenceRidge):
@@ -316,6 +329,15 @@ cdef inline void add_column(
         target[i] += size * covariance[i * width + j]
 
 
-cdef inline double scale_of(double squares, double n_rows) noexcept nogil:
-    # Nothing to divide by where all rows were the same.
+cdef inline double root_mean(double squares, double n_rows) noexcept nogil:
+    # To divide by: 1 where all rows were zero.
     return sqrt(squares / n_rows) if squares > 0.0 else 1.0
+
+
+cdef inline double standardised(
+    double entry, double squares, double n_rows, double clip
+) noexcept nogil:
+    # A centred entry over the deviation of its column; 0 where that is constant.
+    if not squares > 0.0:
+        return 0.0
+    return max(-clip, min(clip, entry / sqrt(squares / n_rows)))
