@@ -91,8 +91,10 @@ class BanditronClassifier(OnlineEstimator):
     alpha : float or "auto", default="auto"
         L2 penalty of the regressions, in units of the rows' mean squared length. "auto" is
         0.2 for "full" and 0.5 for "diagonal". Of no use without `second_order`.
-    clip : float, default=3.0
-        With `second_order`, standardised values are cut off at plus and minus this number.
+    clip : float or None, default=3.0
+        With `second_order`, standardised values are cut off at plus and minus this number. With
+        None dense rows are divided by a common factor only, as sparse ones are: right for features
+        of one unit, such as pixels.
     fit_intercept : bool, default=True
         Whether there is one more feature, of value one. The papers have none. Without it
         `second_order` does not standardise rows.
@@ -170,7 +172,7 @@ class BanditronClassifier(OnlineEstimator):
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "clip": [Interval(Real, 0, None, closed="neither")],
+        "clip": [Interval(Real, 0, None, closed="neither"), None],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -506,7 +508,8 @@ class BanditronClassifier(OnlineEstimator):
             )
         alpha = ALPHA[kind] if self.alpha == "auto" else self.alpha
         bonus = BONUS[kind] if self.bonus == "auto" else self.bonus
-        clip = self.clip if self.fit_intercept and not self._starts_sparse else 0.0
+        standardises = self.clip is not None and self.fit_intercept and not self._starts_sparse
+        clip = self.clip if standardises else 0.0
         return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
 
     def _check_rows(self, X, *, reset):

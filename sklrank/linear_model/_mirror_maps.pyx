@@ -21,7 +21,7 @@ from sklrank.linear_model._rows cimport add_row, table_products
 
 
 cdef class MirrorMap:
-    """The Euclidean map and the base of the others, which say how they step and score."""
+    """A subclass that is not Euclidean says what its weights are, how it scores and steps."""
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.n_classes = n_classes

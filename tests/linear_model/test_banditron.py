@@ -35,6 +35,9 @@ MODELS = {
     "full, bare": BanditronClassifier(
         second_order="full", exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0
     ),
+    "full, not standardised": BanditronClassifier(
+        second_order="full", clip=None, exploration=0.1, random_state=0
+    ),
     "diagonal": BanditronClassifier(second_order="diagonal", bonus=0.5, clip=1.5, random_state=0),
 }
 FIRST_ORDER = [name for name, model in MODELS.items() if model.second_order is None]
@@ -91,6 +94,10 @@ class SlowBanditron:
             self.theta = np.maximum(self.theta, 0)
 
 
+def standardises(model):
+    return bool(model.second_order and model.fit_intercept and model.clip)
+
+
 class SlowRidge:
     """LinUCB with rows standardised as they come: sums anew, and matrices inverted, every round."""
 
@@ -105,7 +112,7 @@ class SlowRidge:
         self.rows, self.squares = [], []
 
     def standardised(self, x, rows):
-        if not self.model.fit_intercept:
+        if not standardises(self.model):
             return x
         if not rows:
             return np.zeros_like(x)
@@ -164,7 +171,7 @@ def slow_rounds(model, X, y, n_classes):
 
 
 def rows_without_clip(model, X):
-    if model.second_order is None or not model.fit_intercept:
+    if not standardises(model):
         return np.full(len(X), True)
     return np.all(np.abs((X - X.mean(axis=0)) / X.std(axis=0)) <= model.clip, axis=1)
 
@@ -285,7 +292,7 @@ def test_rows_stand_alone(model):
     assert_array_equal(joined.propensities, shown.propensities)
 
 
-@pytest.mark.parametrize("name", [*FIRST_ORDER, "full, bare"])
+@pytest.mark.parametrize("name", [*FIRST_ORDER, "full, bare", "full, not standardised"])
 def test_sparse_rows_make_the_same_model(name):
     """With duplicates and unsorted columns too."""
     X, y = stream()
@@ -336,7 +343,7 @@ def test_classes_have_names(model, names):
 @pytest.mark.parametrize("offset", [0.0, 2.0**10])
 def test_units_do_not_matter(name, factor, offset):
     """The same scores in other units, of each feature, and from another zero."""
-    if not MODELS[name].fit_intercept:
+    if not standardises(MODELS[name]):
         if np.ndim(factor):
             pytest.skip("rows are divided by a common factor only")
         offset = 0.0
@@ -489,7 +496,7 @@ BAD_PARAMETERS = {
     "second_order": ["half", 1, True],
     "bonus": [-1, None],
     "alpha": [0, None],
-    "clip": [0, -1, None],
+    "clip": [0, -1, "no"],
     "fit_intercept": ["yes", None],
     "max_iter": [0, 1.5],
     "random_state": ["seed", -1],
