@@ -22,10 +22,12 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
     """Base of the online classifiers and boosters.
 
     A subclass starts a model in `_start(target, classes)`, which sets `classes_`, and says what it
-    takes: missing values (`_takes_nan`), label indicators (`_takes_indicators`).
+    takes: missing values (`_takes_nan`), label indicators (`_takes_indicators`), CSR matrices
+    (`_takes_sparse`).
     """
 
     _takes_indicators = False
+    _takes_sparse = False
     _learns_indicators = False  # what the first call brought
 
     @property
@@ -46,7 +48,7 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_features), C-contiguous float64
+        X : ndarray of shape (n_samples, n_features), C-contiguous float64, or a CSR matrix
         indptr, labels : ndarrays of intp
             Relevance lists, see `_validation`.
         weights : ndarray of shape (n_samples,)
@@ -58,9 +60,10 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
             target = check_target(y, multilabel=self._takes_indicators)
-            if target.values.shape[0] != len(X):
-                raise ValueError(f"y has {target.values.shape[0]} rows and X has {len(X)}")
-            weights = check_weights(sample_weight, len(X), positive=restart and classes is None)
+            n_samples = X.shape[0]
+            if target.values.shape[0] != n_samples:
+                raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")
+            weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
             if restart:
                 self._start_anew(check_classes(target, classes), target.multilabel)
             else:
@@ -104,6 +107,7 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
             reset=reset,
             dtype=np.float64,
             order="C",
+            accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite="allow-nan" if takes_nan else True,
         )
 
@@ -124,5 +128,6 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._takes_nan
+        tags.input_tags.sparse = self._takes_sparse
         tags.classifier_tags.multi_label = self._takes_indicators
         return tags

@@ -18,7 +18,11 @@ from sklrank.boosting import (
 )
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
-from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.linear_model import (
+    BanditronClassifier,
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+)
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import (
     HoeffdingTreeClassifier,
@@ -48,6 +52,11 @@ ESTIMATORS = [
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf", drift=1e-6),
     OnlineRidgeClassifier(target="relevance"),
+    BanditronClassifier(),
+    BanditronClassifier(mirror_map="positive", exploration="ag3"),
+    BanditronClassifier(mirror_map="entropy"),
+    BanditronClassifier(second_order="full"),
+    BanditronClassifier(second_order="diagonal", exploration=0.1),
     AdaOLMR(n_estimators=10),
     AdaOLMR(recommended_learners(), n_estimators=22, max_features=None),
     AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()], n_estimators=4),
@@ -98,7 +107,7 @@ def expected_failed_checks(estimator):
     # scikit-learn leaves this out for its own such estimators, by their names; see tests/boosting.
     if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
         return {"check_classifiers_classes": "-1 is no class, it marks rows without a label"}
-    # The one excuse: what a learner of streams makes of a row depends on the rows before it, and a
+    # The other excuse: what a learner of streams makes of a row depends on the rows before, and a
     # weight of two is one step, not two. What a single leaf counts does not depend on their order.
     learns_in_a_batch = isinstance(estimator, StumpClassifier)
     if learns_in_a_batch or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):

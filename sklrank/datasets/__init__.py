@@ -7,6 +7,8 @@ other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and 
 
 For document ranking, :func:`load_letor` reads grades, features and query ids;
 :func:`make_recommender` draws users who rated few items, and a collaborative filter's scores.
+
+For bandit feedback, :func:`make_keyword_documents` draws documents of classes with keywords.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
@@ -15,6 +17,7 @@ from sklrank.datasets._conversions import (
     label_ranking_from_regression,
 )
 from sklrank.datasets._fetch import fetch_multilabel
+from sklrank.datasets._keyword_documents import make_keyword_documents
 from sklrank.datasets._label_ranking_files import load_label_ranking
 from sklrank.datasets._less_told import hide_labels, tie_labels
 from sklrank.datasets._letor import load_letor
@@ -34,6 +37,7 @@ __all__ = [
     "load_arff_multilabel",
     "load_label_ranking",
     "load_letor",
+    "make_keyword_documents",
     "make_multilabel_ranking_stream",
     "make_recommender",
     "make_sparse_label_ranking",

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Exploration", "check_exploration", "check_rewards"]
+__all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
 
 # Of logs.
 ROUNDING = 1e-6
@@ -25,21 +25,21 @@ class Exploration:
 
     Plain arrays, a line for each row; index it by a slice, a mask or positions to get the record
     of some rows, in the order asked for. What came back, the rewards, is kept beside it: an array
-    `(n_samples, k)` of 0 and 1.
+    of their shape, of 0 and 1.
 
     Parameters
     ----------
-    actions : array-like of shape (n_samples, k)
-        The labels shown, as indices into `classes_`, best first.
-    propensities : array-like of shape (n_samples, k, k)
+    actions : array-like of shape (n_samples, k), or (n_samples,)
+        The labels shown, as indices into `classes_`, best first; or the one that was.
+    propensities : array-like of shape (n_samples, k, k), or (n_samples,)
         For each two labels shown in a row the probability, at the time of the draw, that both were;
-        on the diagonal the probability that the label was.
+        on the diagonal the probability that the label was. Of one label that probability alone.
 
     Attributes
     ----------
-    actions : ndarray of shape (n_samples, k)
+    actions : ndarray of shape (n_samples, k), or (n_samples,)
         As given.
-    propensities : ndarray of shape (n_samples, k, k)
+    propensities : ndarray of shape (n_samples, k, k), or (n_samples,)
         As given.
 
     See Also
@@ -107,7 +107,7 @@ class Exploration:
 
         Parameters
         ----------
-        rewards : array-like of shape (n_samples, k), default=None
+        rewards : array-like of the shape of the actions, default=None
             What came back, to be logged as well.
         classes : array-like of shape (n_labels,), default=None
             Names to log in place of the labels' indices: an estimator's `classes_`.
@@ -129,7 +129,10 @@ class Exploration:
             import pandas as pd
         except ImportError as error:
             raise ImportError("Exploration.to_frame needs pandas: pip install pandas") from error
-        k, actions = self.actions.shape[1], self.actions
+        actions, propensities = self.actions, self.propensities
+        if actions.ndim == 1:
+            actions, propensities = actions[:, np.newaxis], propensities.reshape(-1, 1, 1)
+        k = actions.shape[1]
         if classes is not None:
             if len(actions) and np.max(actions) >= len(classes):
                 raise ValueError(
@@ -144,8 +147,9 @@ class Exploration:
                     f"rewards must have the shape {self.actions.shape} of the actions, got "
                     f"{rewards.shape}"
                 )
+            rewards = rewards.reshape(actions.shape)
             columns |= {f"reward_{i}": rewards[:, i] for i in range(k)}
-        columns |= {name: self.propensities[:, i, j] for name, i, j in _propensity_columns(k)}
+        columns |= {name: propensities[:, i, j] for name, i, j in _propensity_columns(k)}
         return pd.DataFrame(columns)
 
     @classmethod
@@ -272,6 +276,56 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
             "probability that the i-th and the j-th label of the row were shown"
         )
     return np.ascontiguousarray(actions, dtype=np.intp), propensities
+
+
+def check_single_actions(exploration, n_samples: int, n_labels: int):
+    """As `check_exploration`, of a record that shows one label a row.
+
+    Its arrays may have the axes of length one that a record of several labels has.
+
+    Returns
+    -------
+    actions : ndarray of shape (n_samples,), C-contiguous intp
+    propensities : ndarray of shape (n_samples,), C-contiguous float64
+
+    Raises
+    ------
+    ValueError
+        Naming what is wrong: `exploration`, actions or propensities.
+    """
+    actions = getattr(exploration, "actions", None)
+    propensities = getattr(exploration, "propensities", None)
+    if actions is None or propensities is None:
+        raise ValueError(
+            f"exploration must have actions and propensities, as explore returns; got "
+            f"{type(exploration).__name__}"
+        )
+    actions, propensities = np.asarray(actions), np.asarray(propensities)
+    if actions.shape not in ((n_samples,), (n_samples, 1)):
+        raise ValueError(
+            f"actions of exploration must have the shape ({n_samples},), one label shown a row; "
+            f"got {actions.shape}"
+        )
+    if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= n_labels:
+        raise ValueError(
+            f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
+            f"classes_; got {np.unique(actions)[:5].tolist()}"
+        )
+    if propensities.size != n_samples or propensities.dtype.kind not in "biuf":
+        raise ValueError(
+            f"propensities of exploration must be numbers of shape ({n_samples},), got "
+            f"{propensities.dtype} of shape {propensities.shape}"
+        )
+    # Written so that NaN fails too.
+    if not (propensities.min() > 0 and propensities.max() <= 1):
+        raise ValueError(
+            "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
+            f"chance to be; got {propensities.min():g} to {propensities.max():g}"
+        )
+    return (
+        np.ascontiguousarray(actions.reshape(-1), dtype=np.intp),
+        np.ascontiguousarray(propensities.reshape(-1), dtype=np.float64),
+    )
 
 
 def check_rewards(rewards, shape):

@@ -3,8 +3,13 @@
 :class:`OnlineLogisticRegression` takes adaptive gradient steps, :class:`OnlineRidgeClassifier`
 solves its least squares anew with every row. Both standardise the rows as they come, both are
 compiled and serve the boosters of :mod:`sklrank.online_boosting` as weak learners.
+
+:class:`BanditronClassifier` learns from bandit feedback: it shows one class a row, and only whether
+that was right becomes known. Dual weights, a mirror map that makes weights of them, and steps of
+rank one are its first-order kind; regressions with confidence bounds its second-order one.
 """
 
+from sklrank.linear_model._banditron import BanditronClassifier
 from sklrank.linear_model._online_linear import OnlineLogisticRegression, OnlineRidgeClassifier
 
-__all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
+__all__ = ["BanditronClassifier", "OnlineLogisticRegression", "OnlineRidgeClassifier"]

@@ -1,0 +1,228 @@
+"""Figures 5.1, 5.2, 6.1 and 6.2 of Valizadegan (2010): learning from right or wrong.
+
+Each model plays one pass over the rows of a set, in a new random order for each seed: it shows one
+class a row and learns whether that was right. *Played* is the share of rounds in which what was
+shown was wrong, *greedy* the share in which the class believed best was; they differ by what was
+shown to explore, and a rate that is good for the one may be bad for the other.
+
+- Chapter 5: Banditron, Banditron with positive weights and exponential gradient, each with its best
+  fixed rate of exploration in hindsight (Figure 5.1), and by rate (Figures 5.2 and 6.1). The papers
+  have no intercept, nor have these. Exponential gradient takes the steps of Eq. 5.12; the factor of
+  1e-5 of the experiments there is not needed.
+- Chapter 6: rules that tune the rate themselves, beside the best and the worst fixed one (Figure
+  6.2). "ag2-unbiased" and "ag3-forgetting" are not of the text.
+- Beyond: second-order models with their recommended setting, on the rows as they come.
+
+The data: `SKLRANK_DATA` names a folder with `multiclass/NAME.npz`, which holds arrays X and y, or
+those of a split, X_train, y_train, X_test and y_test; digits come with scikit-learn, the others are
+drawn.
+
+Run:  python examples/paper_banditron.py [--seeds 50] [--sets digits SynSep] [--plot FILE]
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from sklrank.datasets import make_keyword_documents
+from sklrank.linear_model import BanditronClassifier
+
+FILES = ("letter", "pendigits", "optdigits", "nursery")
+DRAWN = {"SynSep": 0.0, "SynNonSep": 0.05}
+SETS = (*FILES, "digits", *DRAWN)
+RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+MAPS = {
+    "Banditron": "euclidean",
+    "positive weights": "positive",
+    "exponential gradient": "entropy",
+}
+RULES = ("decay", "ag1", "ag2", "ag2-unbiased", "ag3", "ag3-forgetting")
+SECOND_ORDER = ("full", "diagonal")
+N_POINTS = 60
+
+
+def load(name, n_drawn):
+    if name == "digits":
+        return load_digits(return_X_y=True)
+    if name in DRAWN:
+        return make_keyword_documents(n_drawn, label_noise=DRAWN[name], random_state=0)
+    folder = os.environ.get("SKLRANK_DATA")
+    if not folder:
+        sys.exit("SKLRANK_DATA must name the folder of the benchmark data, see the docstring")
+    with np.load(Path(folder) / "multiclass" / f"{name}.npz") as data:
+        if "X" in data:
+            return data["X"].astype(float), data["y"]
+        X = np.vstack([data["X_train"], data["X_test"]]).astype(float)
+        return X, np.concatenate([data["y_train"], data["y_test"]])
+
+
+# -- Runs.
+
+
+def play(model, X, y, seed):
+    """Played and greedy error after each of `N_POINTS` equal parts of the rounds: `(2, points)`."""
+    order = np.random.RandomState(seed).permutation(len(y))
+    X, y, model = X[order], y[order], clone(model).set_params(random_state=seed)
+    errors, greedy_wrong, classes = [], 0, np.unique(y)
+    for rows in np.array_split(np.arange(len(y)), N_POINTS):
+        scores = model.progressive_fit(X[rows], y[rows], classes=classes)
+        greedy_wrong += np.sum(model.classes_[scores.argmax(axis=1)] != y[rows])
+        errors.append((model.error_rate_, greedy_wrong / model.n_rounds_))
+    return np.transpose(errors)
+
+
+def curves_of(models, X, y, arguments):
+    """For each model, by its name, the errors `(seeds, 2, points)`."""
+    jobs = [(name, seed) for name in models for seed in range(arguments.seeds)]
+    runs = Parallel(n_jobs=arguments.jobs)(
+        delayed(play)(models[name], X, y, seed) for name, seed in jobs
+    )
+    curves = {name: [] for name in models}
+    for (name, _), run in zip(jobs, runs):
+        curves[name].append(run)
+    return {name: np.array(runs) for name, runs in curves.items()}
+
+
+def first_order(exploration, mirror_map="euclidean"):
+    return BanditronClassifier(exploration=exploration, mirror_map=mirror_map, fit_intercept=False)
+
+
+def run(name, arguments):
+    """All curves of one set, by (title, rate) for fixed rates, else by title."""
+    X, y = load(name, arguments.drawn)
+    models = {
+        (title, rate): first_order(rate, mirror_map)
+        for title, mirror_map in MAPS.items()
+        for rate in RATES
+    }
+    models |= {rule: first_order(rule) for rule in RULES}
+    models |= {kind: BanditronClassifier(second_order=kind) for kind in SECOND_ORDER}
+    return len(y), curves_of(models, X, y, arguments)
+
+
+# -- Tables.
+
+
+def final(curves, key, error=0):
+    """The error of each seed at the end; played is 0, greedy 1."""
+    return curves[key][:, error, -1]
+
+
+def by_error(curves, title):
+    """Fixed rates of a model, the one of least mean played error first."""
+    return sorted(RATES, key=lambda rate: final(curves, (title, rate)).mean())
+
+
+def print_line(title, curves, key, reference=None):
+    played, greedy = final(curves, key), final(curves, key, 1)
+    line = f"  {title:<40}{played.mean():>8.3f}{played.std():>7.3f}{greedy.mean():>9.3f}"
+    if reference is not None:
+        line += f"{played.mean() - reference:>+12.3f}"
+    print(line)
+
+
+def print_tables(name, n_rounds, curves):
+    print(f"\n{name}: {n_rounds} rounds")
+    print(f"  {'':<40}{'played':>8}{'+-':>7}{'greedy':>9}{'to the best':>12}")
+    for title in MAPS:
+        best = by_error(curves, title)[0]
+        print_line(f"{title}, best rate {best:g}", curves, (title, best))
+    rates = by_error(curves, "Banditron")
+    reference = final(curves, ("Banditron", rates[0])).mean()
+    print_line(f"Banditron, worst rate {rates[-1]:g}", curves, ("Banditron", rates[-1]), reference)
+    for rule in RULES:
+        print_line(f"Banditron, {rule}", curves, rule, reference)
+    for kind in SECOND_ORDER:
+        print_line(f"second order, {kind}", curves, kind, reference)
+    print("  played (greedy) error by rate")
+    for title in MAPS:
+        ends = [curves[title, rate][:, :, -1].mean(axis=0) for rate in RATES]
+        cells = [f"{played:.2f} ({greedy:.2f})" for played, greedy in ends]
+        print(f"  {title:<22}" + "".join(f"{cell:>13}" for cell in cells))
+    print(f"  {'':<22}" + "".join(f"{rate:>13g}" for rate in RATES))
+
+
+def print_summary(results):
+    """How far each rule is from the best fixed rate in hindsight, over all sets."""
+    print("\nPlayed error minus that of Banditron's best fixed rate in hindsight")
+    print(f"  {'':<20}{'mean':>8}{'largest':>9}{'sets at or below':>18}")
+    for rule in (*RULES, *SECOND_ORDER):
+        differences = []
+        for _, curves in results.values():
+            best = by_error(curves, "Banditron")[0]
+            reference = final(curves, ("Banditron", best)).mean()
+            differences.append(final(curves, rule).mean() - reference)
+        differences = np.array(differences)
+        below = f"{np.sum(differences <= 0)} of {len(differences)}"
+        print(f"  {rule:<20}{differences.mean():>+8.3f}{differences.max():>+9.3f}{below:>18}")
+
+
+# -- Figures.
+
+
+def band(ax, x, values, label, colour=None):
+    mean, deviation = values.mean(axis=0), values.std(axis=0)
+    (line,) = ax.plot(x, mean, label=label, color=colour)
+    ax.fill_between(x, mean - deviation, mean + deviation, alpha=0.2, color=line.get_color())
+
+
+def draw(results, path):
+    """A row for each set: by rounds (5.1), by rate (5.2, 6.1), and the rules by rounds (6.2)."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(
+        len(results), 3, figsize=(15, 3.6 * len(results)), squeeze=False, layout="constrained"
+    )
+    for (name, (n_rounds, curves)), (by_round, by_rate, of_rules) in zip(results.items(), axes):
+        x = n_rounds * np.arange(1, N_POINTS + 1) / N_POINTS
+        for number, title in enumerate(MAPS):
+            best, colour = by_error(curves, title)[0], f"C{number}"
+            band(by_round, x, curves[title, best][:, 0], f"{title}, {best:g}", colour)
+            ends = np.stack([curves[title, rate][:, :, -1] for rate in RATES], axis=-1)
+            band(by_rate, RATES, ends[:, 0], title, colour)
+            by_rate.plot(RATES, ends[:, 1].mean(axis=0), linestyle=":", color=colour)
+        rates = by_error(curves, "Banditron")
+        for word, rate in (("best", rates[0]), ("worst", rates[-1])):
+            band(of_rules, x, curves["Banditron", rate][:, 0], f"{word} rate, {rate:g}")
+        for key in (*RULES, *SECOND_ORDER):
+            band(of_rules, x, curves[key][:, 0], key)
+        by_round.set(title=f"{name}: best fixed rates", xlabel="rounds", ylabel="played error")
+        by_rate.set(title=f"{name}: by rate (dotted: greedy error)", xlabel="rate", xscale="log")
+        of_rules.set(title=f"{name}: rules that tune the rate", xlabel="rounds")
+        for ax in (by_round, by_rate, of_rules):
+            ax.set_ylim(0, 1)
+        for ax in (by_round, by_rate):
+            ax.legend(fontsize="x-small")
+        of_rules.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
+    figure.savefig(path, dpi=80)
+    print(f"\nThe figures are drawn in {path}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--drawn", type=int, default=10_000, help="rows of SynSep and SynNonSep")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the runs")
+    parser.add_argument("--plot", metavar="FILE", help="draw the figures")
+    arguments = parser.parse_args()
+    if arguments.seeds < 1 or arguments.drawn < N_POINTS:
+        parser.error(f"--seeds must be 1 or more, --drawn {N_POINTS} or more")
+    print("One pass; means over seeds of the share of wrong rounds, +- their standard deviation")
+    results = {}
+    for name in arguments.sets:
+        results[name] = run(name, arguments)
+        print_tables(name, *results[name])
+    print_summary(results)
+    if arguments.plot:
+        draw(results, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()

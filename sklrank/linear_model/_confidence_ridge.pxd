@@ -1,0 +1,44 @@
+"""Second-order models for bandit feedback: a ridge regression of the reward for each class."""
+
+from sklrank.linear_model._bandit_model cimport BanditModel, Feedback
+from sklrank.linear_model._rows cimport Row
+
+
+cdef class ConfidenceRidge(BanditModel):
+    cdef readonly Py_ssize_t width          # features, and the constant where there is one
+    cdef readonly double alpha, bonus
+    cdef double[:, ::1] coefficients        # (n_classes, width) of scaled rows
+    cdef readonly double clip               # of standardised entries; 0 where not standardised
+    cdef double[::1] means                  # (n_features,) of the rows so far
+    cdef double[::1] deviations             # (n_features,) sums of squared deviations from them
+    cdef double squares, n_learnt           # squared lengths of the rows so far, and their number
+    cdef double[::1] entries                # scratch: (n_features,) of the row chosen for last
+    cdef Row scaled                         # and that row
+    cdef double squares_with                # `squares` with it
+    cdef double[::1] variances              # scratch: (n_classes,)
+
+    # Standardise and scale a row by the rows so far and itself, into `scaled`.
+    cdef void rescale(self, const Row* row) noexcept nogil
+
+    # Write x'A_k^-1 x for each class k into `variances`.
+    cdef void measure(self, const Row* scaled) noexcept nogil
+
+    # Take a row into A_k, and let the weights of class k take the step to match the error.
+    cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil
+
+
+cdef class FullRidge(ConfidenceRidge):
+    cdef double[:, :, ::1] covariances      # (n_classes, width, width), on and left of the diagonal
+    cdef double[::1] spread                 # scratch: (width,)
+
+    cdef double quadratic(self, const double* covariance, const Row* row) noexcept nogil
+    cdef double spread_row(self, const double* covariance, const Row* row) noexcept nogil
+
+
+cdef class DiagonalRidge(ConfidenceRidge):
+    cdef double[:, ::1] covariances         # (n_classes, width)
+    cdef double[::1] squared                # scratch: (n_features,)
+
+    cdef void measure_classes(
+        self, const double* covariances, Py_ssize_t n_classes, const Row* scaled, double* variances
+    ) noexcept nogil

@@ -1,0 +1,343 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Second-order models for bandit feedback: a ridge regression of the reward for each class.
+
+Class k keeps the weights w_k and the matrix A_k = alpha I + sum of x x' over the rows for which it
+was shown. Chosen is the class of the greatest
+
+    w_k . x + bonus sqrt(x' A_k^-1 x),
+
+what is expected of it and how uncertain that is (LinUCB: Li, Chu, Langford & Schapire 2010). Then
+the class shown, with P = A_k^-1, the error e of its weights and v = x'Px, takes the step
+
+    w_k += P x e / (1 + v),      P -= P x x' P / (1 + v)
+
+and w_k is the ridge solution, exactly. The diagonal model keeps the diagonal of A_k only, and takes
+the same step with its inverse for P.
+
+Where `clip` is above zero, rows are standardised by the means and deviations of the rows so far and
+cut off at plus and minus `clip`: one column may be in metres and the next one in seconds, and rare
+values do not rule. In any case they are then divided by their root mean squared length so far (the
+constant of the intercept is not), so that `alpha` and `bonus` mean the same for few features and
+many. The rows so far are those that were learnt and, to choose and learn, the row itself.
+"""
+
+from libc.math cimport sqrt
+
+import numpy as np
+
+from sklrank.linear_model._rows cimport first_largest, table_products
+
+
+cdef class ConfidenceRidge(BanditModel):
+    """A subclass keeps the matrices."""
+
+    def __init__(
+        self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
+        double bonus, double clip=0.0,
+    ):
+        super().__init__(n_features, n_classes)
+        self.width = width
+        self.alpha = alpha
+        self.bonus = bonus
+        self.clip = clip
+        self.means = np.zeros(n_features)
+        self.deviations = np.zeros(n_features)
+        self.coefficients = np.zeros((n_classes, width))
+        self.entries = np.empty(n_features)
+        self.variances = np.empty(n_classes)
+
+    @property
+    def weights(self):
+        """Weights of the features as they come, but for the clip, and of the constant."""
+        weights = np.array(self.coefficients)
+        weights[:, :self.n_features] /= root_mean(self.squares, self.n_learnt)
+        if self.clip > 0:
+            deviations = np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
+            weights[:, :-1] /= np.where(deviations > 0, deviations, np.inf)
+            weights[:, -1] -= weights[:, :-1] @ np.asarray(self.means)
+        return weights
+
+    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+        cdef double scale = root_mean(self.squares, self.n_learnt), entry
+        cdef Row features = row[0]
+        cdef Py_ssize_t j, k
+        if self.clip > 0.0:
+            for k in range(self.n_classes):
+                scores[k] = 0.0
+            for j in range(row.n):
+                entry = standardised(
+                    row.values[j] - self.means[j], self.deviations[j], self.n_learnt, self.clip
+                )
+                for k in range(self.n_classes):
+                    scores[k] += entry * self.coefficients[k, j]
+        else:
+            features.constant = 0.0
+            table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
+        for k in range(self.n_classes):
+            scores[k] /= scale
+            if row.constant != 0.0:
+                scores[k] += row.constant * self.coefficients[k, self.n_features]
+
+    cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
+        cdef double* values = &self.values[0]
+        cdef Py_ssize_t k
+        self.rescale(row)
+        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
+        self.measure(&self.scaled)
+        for k in range(self.n_classes):
+            # Below zero by rounding only.
+            values[k] += self.bonus * sqrt(max(self.variances[k], 0.0))
+        return first_largest(values, self.n_classes)
+
+    cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
+        cdef double* weights = &self.coefficients[feedback.action, 0]
+        cdef double expected, before
+        cdef Py_ssize_t j
+        table_products(weights, 1, self.width, &self.scaled, &expected)
+        self.regress(feedback.action, &self.scaled, feedback.reward - expected)
+        self.squares = self.squares_with
+        self.n_learnt += 1.0
+        if self.clip > 0.0:
+            for j in range(row.n):
+                before = row.values[j] - self.means[j]
+                self.means[j] += before / self.n_learnt
+                self.deviations[j] += before * (row.values[j] - self.means[j])
+
+    cdef void rescale(self, const Row* row) noexcept nogil:
+        # With the row the mean is 1/n of the way from the one without it to the row.
+        cdef double n = self.n_learnt + 1.0, rest = 1.0 - 1.0 / n, squares = 0.0, scale, before
+        cdef double* entries = &self.entries[0]
+        cdef Py_ssize_t j
+        if self.clip > 0.0:
+            for j in range(row.n):
+                before = row.values[j] - self.means[j]
+                entries[j] = standardised(
+                    rest * before, self.deviations[j] + rest * before * before, n, self.clip
+                )
+        else:
+            for j in range(row.n):
+                entries[j] = row.values[j]
+        for j in range(row.n):
+            squares += entries[j] * entries[j]
+        self.squares_with = self.squares + squares
+        scale = 1.0 / root_mean(self.squares_with, n)
+        for j in range(row.n):
+            entries[j] *= scale
+        self.scaled = row[0]
+        self.scaled.values = entries
+
+    cdef void measure(self, const Row* scaled) noexcept nogil:
+        pass
+
+    cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        pass
+
+    def __reduce__(self):
+        arguments = (
+            self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
+        )
+        state = (
+            self.squares, self.n_learnt, np.array(self.means), np.array(self.deviations),
+            np.array(self.coefficients), np.array(self.covariance_table),
+        )
+        return type(self), arguments, state
+
+    def __setstate__(self, state):
+        self.squares, self.n_learnt, *arrays = state
+        arrays = [np.array(array) for array in arrays]
+        self.means, self.deviations, self.coefficients, self.covariance_table = arrays
+
+
+cdef class FullRidge(ConfidenceRidge):
+    """Of the matrices, which are symmetric, nothing right of the diagonal is read or kept."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        identity = np.eye(self.width) / self.alpha
+        self.covariances = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
+        self.spread = np.empty(self.width)
+
+    @property
+    def covariance_table(self):
+        """The inverses of the matrices."""
+        return np.asarray(self.covariances)
+
+    @covariance_table.setter
+    def covariance_table(self, covariances):
+        self.covariances = covariances
+
+    cdef void measure(self, const Row* scaled) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_classes):
+            self.variances[k] = self.quadratic(&self.covariances[k, 0, 0], scaled)
+
+    cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef double* weights = &self.coefficients[k, 0]
+        cdef double* spread = &self.spread[0]
+        cdef double* p
+        cdef double step, gain = 1.0 / (
+            1.0 + max(self.spread_row(&self.covariances[k, 0, 0], scaled), 0.0)
+        )
+        cdef Py_ssize_t i, j
+        for j in range(self.width):
+            p = &self.covariances[k, j, 0]
+            step = gain * spread[j]
+            weights[j] += step * error
+            for i in range(j + 1):
+                p[i] -= step * spread[i]
+
+    cdef double quadratic(self, const double* covariance, const Row* row) noexcept nogil:
+        # x'Px. An entry left of the diagonal counts twice.
+        cdef const double* x = row.values
+        cdef const double* p
+        cdef Py_ssize_t i, j
+        cdef double total = 0.0, cross
+        if row.columns == NULL:
+            total = dense_quadratic(covariance, self.width, x, row.n)
+        else:
+            for j in range(row.n):
+                p = covariance + row.columns[j] * self.width
+                cross = 0.0
+                for i in range(j):
+                    cross += p[row.columns[i]] * x[i]
+                total += x[j] * (2.0 * cross + p[row.columns[j]] * x[j])
+        if row.constant != 0.0:
+            p = covariance + row.n_features * self.width
+            cross = 0.0
+            if row.columns == NULL:
+                for i in range(row.n):
+                    cross += p[i] * x[i]
+            else:
+                for i in range(row.n):
+                    cross += p[row.columns[i]] * x[i]
+            total += row.constant * (2.0 * cross + p[row.n_features] * row.constant)
+        return total
+
+    cdef double spread_row(self, const double* covariance, const Row* row) noexcept nogil:
+        # Px into `spread`; returns x'Px.
+        cdef double* spread = &self.spread[0]
+        cdef double variance = 0.0
+        cdef Py_ssize_t i, j
+        for j in range(self.width):
+            spread[j] = 0.0
+        for i in range(row.n):
+            j = i if row.columns == NULL else row.columns[i]
+            add_column(spread, covariance, self.width, j, row.values[i])
+        if row.constant != 0.0:
+            add_column(spread, covariance, self.width, row.n_features, row.constant)
+            variance = row.constant * spread[row.n_features]
+        for i in range(row.n):
+            j = i if row.columns == NULL else row.columns[i]
+            variance += row.values[i] * spread[j]
+        return variance
+
+
+cdef class DiagonalRidge(ConfidenceRidge):
+    """Matrices without what is off their diagonals: a step costs the entries of its row."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.covariances = np.full((self.n_classes, self.width), 1.0 / self.alpha)
+        self.squared = np.empty(self.n_features)
+
+    @property
+    def covariance_table(self):
+        """The inverses of the diagonals."""
+        return np.asarray(self.covariances)
+
+    @covariance_table.setter
+    def covariance_table(self, covariances):
+        self.covariances = covariances
+
+    cdef void measure(self, const Row* scaled) noexcept nogil:
+        self.measure_classes(&self.covariances[0, 0], self.n_classes, scaled, &self.variances[0])
+
+    cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef double* weights = &self.coefficients[k, 0]
+        cdef double* covariance = &self.covariances[k, 0]
+        cdef double step, value, variance
+        cdef Py_ssize_t i, j
+        self.measure_classes(covariance, 1, scaled, &variance)
+        step = error / (1.0 + variance)
+        for i in range(scaled.n):
+            j = i if scaled.columns == NULL else scaled.columns[i]
+            value = scaled.values[i]
+            weights[j] += step * covariance[j] * value
+            covariance[j] /= 1.0 + covariance[j] * value * value
+        if scaled.constant != 0.0:
+            j, value = scaled.n_features, scaled.constant
+            weights[j] += step * covariance[j] * value
+            covariance[j] /= 1.0 + covariance[j] * value * value
+
+    cdef void measure_classes(
+        self, const double* covariances, Py_ssize_t n_classes, const Row* scaled, double* variances
+    ) noexcept nogil:
+        cdef Row squared = scaled[0]
+        cdef Py_ssize_t i
+        for i in range(scaled.n):
+            self.squared[i] = scaled.values[i] * scaled.values[i]
+        squared.values = &self.squared[0]
+        squared.constant = scaled.constant * scaled.constant
+        table_products(covariances, n_classes, self.width, &squared, variances)
+
+
+cdef double dense_quadratic(
+    const double* covariance, Py_ssize_t width, const double* x, Py_ssize_t n
+) noexcept nogil:
+    # Four rows at a time: their sums do not wait for each other.
+    cdef const double* p
+    cdef const double* q
+    cdef const double* r
+    cdef const double* s
+    cdef double a, b, c, d, total = 0.0
+    cdef Py_ssize_t i, j
+    for j in range(0, n - 3, 4):
+        p = covariance + j * width
+        q = p + width
+        r = q + width
+        s = r + width
+        a = b = c = d = 0.0
+        for i in range(j):
+            a += p[i] * x[i]
+            b += q[i] * x[i]
+            c += r[i] * x[i]
+            d += s[i] * x[i]
+        b += q[j] * x[j]
+        c += r[j] * x[j] + r[j + 1] * x[j + 1]
+        d += s[j] * x[j] + s[j + 1] * x[j + 1] + s[j + 2] * x[j + 2]
+        total += x[j] * (2.0 * a + p[j] * x[j]) + x[j + 1] * (2.0 * b + q[j + 1] * x[j + 1])
+        total += x[j + 2] * (2.0 * c + r[j + 2] * x[j + 2])
+        total += x[j + 3] * (2.0 * d + s[j + 3] * x[j + 3])
+    for j in range(n - n % 4, n):
+        p = covariance + j * width
+        a = 0.0
+        for i in range(j):
+            a += p[i] * x[i]
+        total += x[j] * (2.0 * a + p[j] * x[j])
+    return total
+
+
+cdef inline void add_column(
+    double* target, const double* covariance, Py_ssize_t width, Py_ssize_t j, double size
+) noexcept nogil:
+    # target += size * column j, whose upper part stands in row j.
+    cdef const double* p = covariance + j * width
+    cdef Py_ssize_t i
+    for i in range(j + 1):
+        target[i] += size * p[i]
+    for i in range(j + 1, width):
+        target[i] += size * covariance[i * width + j]
+
+
+cdef inline double root_mean(double squares, double n_rows) noexcept nogil:
+    # To divide by: 1 where all rows were zero.
+    return sqrt(squares / n_rows) if squares > 0.0 else 1.0
+
+
+cdef inline double standardised(
+    double entry, double squares, double n_rows, double clip
+) noexcept nogil:
+    # A centred entry over the deviation of its column; 0 where that is constant.
+    if not squares > 0.0:
+        return 0.0
+    return max(-clip, min(clip, entry / sqrt(squares / n_rows)))

@@ -1,0 +1,32 @@
+"""Rows of a dense or a CSR matrix, one at a time, and sums over their entries."""
+
+
+cdef struct Row:
+    const double* values        # (n,) entries that are stored
+    const int* columns          # (n,) their columns; NULL: 0, 1, ..., n - 1
+    Py_ssize_t n
+    Py_ssize_t n_features
+    double constant             # one more feature, behind the others, for the intercept; or 0
+
+
+cdef class Rows:
+    cdef readonly Py_ssize_t n_rows, n_features
+    cdef double constant
+    cdef bint is_sparse
+    cdef const double[::1] values
+    cdef const int[::1] columns             # of a CSR matrix, as are `starts`
+    cdef const int[::1] starts
+
+    cdef void read(self, Py_ssize_t i, Row* row) noexcept nogil
+
+
+# products = table . row, of a table (n_rows, width) with a column for each feature, and one for the
+# constant where there is one.
+cdef void table_products(
+    const double* table, Py_ssize_t n_rows, Py_ssize_t width, const Row* row, double* products
+) noexcept nogil
+
+# target += size * row
+cdef void add_row(double* target, double size, const Row* row) noexcept nogil
+
+cdef Py_ssize_t first_largest(const double* values, Py_ssize_t n) noexcept nogil

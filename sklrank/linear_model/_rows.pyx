@@ -1,0 +1,105 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Rows of a dense or a CSR matrix, one at a time, and sums over their entries.
+
+A loop that reads its rows through :class:`Rows` takes both kinds of matrix, and pays for the stored
+entries only. The intercept is the weight of one more feature, whose value is `constant`.
+"""
+
+import numpy as np
+from scipy import sparse
+
+
+cdef class Rows:
+    """The rows of `X`, C-contiguous float64 or CSR without duplicates and with int32 indices."""
+
+    def __init__(self, X, double constant):
+        self.n_rows, self.n_features = X.shape
+        self.constant = constant
+        self.is_sparse = sparse.issparse(X)
+        if self.is_sparse:
+            self.values, self.columns, self.starts = X.data, X.indices, X.indptr
+            if len(X.indices) and not 0 <= np.min(X.indices) <= np.max(X.indices) < X.shape[1]:
+                raise ValueError("X has column indices that are out of range")
+        else:
+            self.values = X.reshape(-1)
+
+    cdef void read(self, Py_ssize_t i, Row* row) noexcept nogil:
+        cdef Py_ssize_t first
+        row.n_features = self.n_features
+        row.constant = self.constant
+        if not self.is_sparse:
+            row.n = self.n_features
+            row.columns = NULL
+            row.values = &self.values[i * self.n_features]
+            return
+        first = self.starts[i]
+        row.n = self.starts[i + 1] - first
+        # Not by index: behind the last row there may be no entry.
+        row.columns = &self.columns[0] + first if row.n else <const int*>&row.n
+        row.values = &self.values[0] + first if row.n else NULL
+
+
+cdef void table_products(
+    const double* table, Py_ssize_t n_rows, Py_ssize_t width, const Row* row, double* products
+) noexcept nogil:
+    # Four rows of the table at a time: their sums do not wait for each other.
+    cdef const double* x = row.values
+    cdef const double* p
+    cdef const double* q
+    cdef const double* r
+    cdef const double* s
+    cdef double a, b, c, d, value
+    cdef Py_ssize_t i, j, k
+    for k in range(0, n_rows - 3, 4):
+        p = table + k * width
+        q = p + width
+        r = q + width
+        s = r + width
+        a = b = c = d = 0.0
+        if row.columns == NULL:
+            for i in range(row.n):
+                a += p[i] * x[i]
+                b += q[i] * x[i]
+                c += r[i] * x[i]
+                d += s[i] * x[i]
+        else:
+            for i in range(row.n):
+                j, value = row.columns[i], x[i]
+                a += p[j] * value
+                b += q[j] * value
+                c += r[j] * value
+                d += s[j] * value
+        products[k], products[k + 1], products[k + 2], products[k + 3] = a, b, c, d
+    for k in range(n_rows - n_rows % 4, n_rows):
+        p = table + k * width
+        a = 0.0
+        if row.columns == NULL:
+            for i in range(row.n):
+                a += p[i] * x[i]
+        else:
+            for i in range(row.n):
+                a += p[row.columns[i]] * x[i]
+        products[k] = a
+    if row.constant != 0.0:
+        for k in range(n_rows):
+            products[k] += table[k * width + row.n_features] * row.constant
+
+
+cdef void add_row(double* target, double size, const Row* row) noexcept nogil:
+    cdef Py_ssize_t i
+    if row.columns == NULL:
+        for i in range(row.n):
+            target[i] += size * row.values[i]
+    else:
+        for i in range(row.n):
+            target[row.columns[i]] += size * row.values[i]
+    if row.constant != 0.0:
+        target[row.n_features] += size * row.constant
+
+
+cdef Py_ssize_t first_largest(const double* values, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k, best = 0
+    for k in range(1, n):
+        if values[k] > values[best]:
+            best = k
+    return best

@@ -1,0 +1,97 @@
+"""Schedules of exploration against the equations, summed anew in each round."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from sklrank.feedback._schedules import SCHEDULES, make_schedule
+
+POWER = 0.1
+
+
+def slope(z):
+    """Of the support function (1 + z)^0.1."""
+    return POWER * (1 + z) ** (POWER - 1)
+
+
+def expected(name, hits, propensities):
+    """The rate of the round after these, from Valizadegan (2010), Eqs. 6.3 to 6.5."""
+    hits, t = np.asarray(hits, dtype=float), len(hits) + 1
+    mu, tau = 2 * hits, 1 - hits
+    age = np.arange(len(hits))[::-1]
+    if name == "decay":
+        return t ** (-1 / 3) / 2
+    if name == "ag1":
+        return slope(np.sum(1 + mu)) / (2 * slope(0))
+    if name == "ag2":
+        return slope(t) / (2 * slope(np.sum(tau)))
+    if name == "ag2-unbiased":
+        total = 0.0
+        for hit, propensity in zip(hits, propensities):
+            total = max(total + 1 - hit / propensity, 0.0)
+        return slope(t) / (2 * slope(total))
+    if name == "ag3":
+        return slope(np.sum(1 + mu)) / (2 * slope(np.sum(tau)))
+    assert name == "ag3-forgetting"
+    return slope(np.sum(0.99**age * (1 + mu))) / (2 * slope(np.sum(0.99**age * tau)))
+
+
+ROUNDS = st.lists(st.tuples(st.booleans(), st.floats(0.5, 1.0)), max_size=40)
+
+
+@given(rounds=ROUNDS)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_rules_are_those_of_the_text(name, rounds):
+    """In every round, from the first; and in (0, 1/2]."""
+    schedule = make_schedule(name)
+    hits, propensities = [hit for hit, _ in rounds], [p for _, p in rounds]
+    rates = [schedule.rate, *schedule.record_rounds(hits, propensities)]
+    assert_allclose(
+        rates, [expected(name, hits[:t], propensities[:t]) for t in range(len(rates))], rtol=1e-12
+    )
+    assert 0 < min(rates) and max(rates) <= 0.5
+
+
+@pytest.mark.parametrize("name", [*SCHEDULES, 0.3])
+def test_pickles_go_on(name):
+    random = np.random.RandomState(0)
+    hits, propensities = random.rand(200) < 0.5, random.uniform(0.5, 1, 200)
+    one, two = make_schedule(name), make_schedule(name)
+    at_once = one.record_rounds(hits, propensities)
+    two.record_rounds(hits[:70], propensities[:70])
+    two = pickle.loads(pickle.dumps(two))
+    assert two.record_rounds(hits[70:], propensities[70:]) == at_once[70:]
+    assert two.n_rounds == 200
+
+
+def test_constant_is_constant():
+    assert set(make_schedule(0.3).record_rounds([True, False] * 5, [0.5] * 10)) == {0.3}
+
+
+def test_misses_of_the_text_are_estimated_from_above():
+    """On average over what is shown: the text's is too high, the unbiased one right."""
+    n_classes, rate = 4, 0.3
+    for best_is_right in (False, True):
+        p = 1 - rate + rate / n_classes
+        hit_probability = p * best_is_right
+        assert 1 - hit_probability >= 1 - best_is_right
+        assert 1 - hit_probability / p == pytest.approx(1 - best_is_right)
+    text, unbiased = make_schedule("ag2"), make_schedule("ag2-unbiased")
+    text.record_rounds([True, False] * 50, [p] * 100)
+    unbiased.record_rounds([True, False] * 50, [p] * 100)
+    assert unbiased.rate < text.rate
+
+
+def test_forgetting_follows_what_happens_now():
+    """After a thousand good rounds, a hundred bad ones raise the rate at once."""
+    rates = {}
+    for name in ("ag3", "ag3-forgetting"):
+        schedule = make_schedule(name)
+        good = schedule.record_rounds([True] * 1000, [0.9] * 1000)[-1]
+        bad = schedule.record_rounds([False] * 100, [0.9] * 100)[-1]
+        rates[name] = good, bad
+    assert rates["ag3-forgetting"][1] > 0.1 > 0.03 > rates["ag3"][1]
