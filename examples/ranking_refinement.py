@@ -6,7 +6,8 @@ judged, and one model is fitted for each query. Recommender: users of `make_reco
 whom rated a few items at random; the base ranker is a collaborative filter.
 
 Printed is the mean NDCG of the documents that are NOT judged, over queries with a relevant one
-among them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval.
+among them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval. The
+band in the figures is that of MRR's difference to the base ranker.
 
 - base: the base ranker;
 - Rocchio: alpha times the mean of the relevant documents less beta times that of the others; as in
@@ -231,9 +232,11 @@ def draw(figures, path):
 
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     for ax, (title, label, lines) in zip(axes.ravel(), figures):
-        for name, (x, values) in lines.items():
+        for name, (x, values, halves) in lines.items():
             name, _, _ = name.partition(":")
             ax.plot(x, values, marker="o", markersize=3, label=name, **STYLES[name])
+            if name == "MRR":
+                ax.fill_between(x, values - halves, values + halves, color="k", alpha=0.1, lw=0)
         ax.set(title=title, xlabel=label, ylabel="NDCG of what is not judged")
         ax.set_xticks(x)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
@@ -242,13 +245,26 @@ def draw(figures, path):
 
 
 def by_k(chosen):
-    return {name: (KS[:-1], values.mean(axis=0)[:-1]) for name, values in chosen.items()}
+    return {
+        name: (KS[:-1], values.mean(axis=0)[:-1], halves_of_intervals(values, chosen)[:-1])
+        for name, values in chosen.items()
+    }
 
 
 def by_count(counts, curves):
     return {
-        name: (counts, [curve[name][:, AT_10].mean() for curve in curves]) for name in curves[0]
+        name: (
+            counts,
+            np.array([curve[name][:, AT_10].mean() for curve in curves]),
+            np.array([halves_of_intervals(curve[name], curve)[AT_10] for curve in curves]),
+        )
+        for name in curves[0]
     }
+
+
+def halves_of_intervals(values, chosen):
+    """Of the difference to the base ranker, at each k."""
+    return np.array([difference(*pair)[1] for pair in zip(values.T, chosen["base"].T)])
 
 
 def main():
