@@ -21,14 +21,13 @@ the documentation of `RankingRefiner`; "as printed" has those of the dissertatio
 steps.
 
 The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which hold the five
-parts as X, y and qid.
+parts as X, y and qid. Without it the recommenders are played alone.
 
 Run:  python examples/ranking_refinement.py [--plot FILE]
 """
 
 import argparse
 import os
-import sys
 import time
 from itertools import product
 from math import gcd
@@ -47,15 +46,14 @@ KS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 25)
 PRINTED = (1, 3, 5, 10, 25)
 AT_10 = KS.index(10)
 BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
+IN_CURVES = ("base", "RankSVM", "MRR", "MRR as printed")
 RECOMMENDED = {"noise": "auto", "learning_rate": 0.1, "n_estimators": 200}
 
 
 def load():
     """The five parts of MQ2008 together."""
-    folder = os.environ.get("SKLRANK_DATA")
-    if not folder:
-        sys.exit("SKLRANK_DATA must name the folder of the benchmark data, see the docstring")
-    parts = [np.load(Path(folder) / "letor" / f"MQ2008_S{i}.npz") for i in range(1, 6)]
+    folder = Path(os.environ["SKLRANK_DATA"])
+    parts = [np.load(folder / "letor" / f"MQ2008_S{i}.npz") for i in range(1, 6)]
     X, y, qid = (np.concatenate([part[key] for part in parts]) for key in ("X", "y", "qid"))
     return X.astype(np.float64), y.astype(np.float64), qid
 
@@ -230,7 +228,10 @@ def draw(figures, path):
     """One panel a figure: title, label of x, and by name the values of x and y."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    n_rows = len(figures) // 2
+    figure, axes = plt.subplots(
+        n_rows, 2, figsize=(11, 4 * n_rows), layout="constrained", squeeze=False
+    )
     for ax, (title, label, lines) in zip(axes.ravel(), figures):
         for name, (x, values, halves) in lines.items():
             name, _, _ = name.partition(":")
@@ -267,13 +268,8 @@ def halves_of_intervals(values, chosen):
     return np.array([difference(*pair)[1] for pair in zip(values.T, chosen["base"].T)])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=30, help="least size of a query")
-    parser.add_argument("--seeds", type=int, default=5, help="recommenders of 20 users")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the queries")
-    parser.add_argument("--plot", metavar="FILE", help="draw the figures")
-    arguments = parser.parse_args()
+def play_feedback(arguments):
+    """Print what is found on MQ2008; returns two figures."""
     data = load()
     ranked = features_by_quality(*data)
     print(f"Features by NDCG@10 (0 is the first): best {ranked[:3]}, worst {ranked[-1]}")
@@ -286,10 +282,9 @@ def main():
     print_times(tasks)
 
     counts, curves = (5, 10, 15, 20), []
-    names = ("base", "RankSVM", "MRR", "MRR as printed")
     for n_judged in counts:
         tasks = feedback_tasks(data, ranked[0], n_judged, arguments)
-        curves.append(compare(tasks, arguments, names))
+        curves.append(compare(tasks, arguments, IN_CURVES))
     print_curves("MQ2008 by the number judged", counts, curves)
 
     others = {}
@@ -297,23 +292,38 @@ def main():
         tasks = feedback_tasks(data, ranked[place], 10, arguments)
         others[f"{ranked[place]}"] = compare(tasks, arguments, ("base", "MRR"))
     print_curves("MQ2008, 10 judged, by base ranker", others, others.values())
+    return [
+        ("MQ2008, 10 documents judged", "k of NDCG@k", by_k(tables[10])),
+        ("MQ2008, NDCG@10", "documents judged", by_count(counts, curves)),
+    ]
 
+
+def play_recommender(arguments):
+    """The same on drawn recommenders."""
     rated = (5, 10, 15, 20, 25)
-    recommended = compare(recommender_tasks(10, arguments), arguments)
-    print_comparison("Recommender, 10 items rated", recommended)
-    recommender = [compare(recommender_tasks(n, arguments), arguments, names) for n in rated]
-    print_curves("Recommender by the number of items rated", rated, recommender)
+    table = compare(recommender_tasks(10, arguments), arguments)
+    print_comparison("Recommender, 10 items rated", table)
+    curves = [compare(recommender_tasks(n, arguments), arguments, IN_CURVES) for n in rated]
+    print_curves("Recommender by the number of items rated", rated, curves)
+    return [
+        ("Recommender, 10 items rated", "k of NDCG@k", by_k(table)),
+        ("Recommender, NDCG@10", "items rated", by_count(rated, curves)),
+    ]
 
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=30, help="least size of a query")
+    parser.add_argument("--seeds", type=int, default=5, help="recommenders of 20 users")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the queries")
+    parser.add_argument("--plot", metavar="FILE", help="draw the figures")
+    arguments = parser.parse_args()
+    figures = []
+    if "SKLRANK_DATA" in os.environ:
+        figures += play_feedback(arguments)
+    figures += play_recommender(arguments)
     if arguments.plot:
-        draw(
-            [
-                ("MQ2008, 10 documents judged", "k of NDCG@k", by_k(tables[10])),
-                ("MQ2008, NDCG@10", "documents judged", by_count(counts, curves)),
-                ("Recommender, 10 items rated", "k of NDCG@k", by_k(recommended)),
-                ("Recommender, NDCG@10", "items rated", by_count(rated, recommender)),
-            ],
-            arguments.plot,
-        )
+        draw(figures, arguments.plot)
 
 
 if __name__ == "__main__":
