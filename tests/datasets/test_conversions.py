@@ -1,8 +1,5 @@
 """Rankings made of classification and of regression data."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -84,12 +81,9 @@ def test_names_and_other_classifiers():
     assert_array_equal(Y[0], [2, 3, 1])  # a and b, of no neighbour, in their order
 
 
-def test_near_to_a_published_set():
+def test_near_to_a_published_set(benchmark_folder):
     """Made by another naive Bayes, of classes that the set no longer tells."""
-    folder = os.environ.get("SKLRANK_DATA")
-    if folder is None:
-        pytest.skip("SKLRANK_DATA is not set")
-    with np.load(Path(folder) / "labelranking" / "authorship.npz", allow_pickle=True) as data:
+    with np.load(benchmark_folder / "labelranking" / "authorship.npz", allow_pickle=True) as data:
         X, published = data["X"], data["Y"]
     _, Y = label_ranking_from_classification(X, published.argmin(axis=1))
     assert beta_tau_gap(published, Y) > 0.95

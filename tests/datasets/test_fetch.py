@@ -1,10 +1,8 @@
 """Downloads, without a network: a fake OpenML, and real failures."""
 
-import os
 import socket
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,11 +165,8 @@ def test_nobody_listens(silent_proxy, tmp_path, recwarn):
 
 @pytest.mark.parametrize("name", sorted(module._SPLITS))
 @pytest.mark.parametrize("order", ["train first", "test first"])
-def test_fingerprints_fit_the_real_sets(openml, name, order):
-    folder = os.environ.get("SKLRANK_DATA")
-    if folder is None:
-        pytest.skip("SKLRANK_DATA is not set")
-    arrays = np.load(Path(folder) / "multilabel" / f"{name}.npz")
+def test_fingerprints_fit_the_real_sets(openml, benchmark_folder, name, order):
+    arrays = np.load(benchmark_folder / "multilabel" / f"{name}.npz")
     ends = ["train", "test"] if order == "train first" else ["test", "train"]
     data, target = (np.vstack([arrays[f"{key}_{end}"] for end in ends]) for key in "XY")
     openml["bunch"] = make_bunch(name, data.astype(float), target)
