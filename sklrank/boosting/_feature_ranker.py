@@ -76,7 +76,8 @@ class FeatureLearner:
         for index in np.argsort(-quality, kind="stable")[: self.n_tried]:
             ranker = self.rankers[index]
             hypothesis = ranker.predict(self.X)
-            step = self.learning_rate * objective.step(hypothesis)
+            masses = objective.masses_of(self.performances[index])
+            step = self.learning_rate * objective.step_of(*masses)
             for share in self.shares:
                 value = objective.value_at(objective.scores + share * step * hypothesis)
                 if value < lowest:

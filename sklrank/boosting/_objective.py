@@ -49,7 +49,10 @@ class Objective(ABC):
 
     def step(self, hypothesis):
         """The step that lowers the bound most; 0 if the hypothesis is no better than chance."""
-        won, lost = self.masses(hypothesis)
+        return self.step_of(*self.masses(hypothesis))
+
+    def step_of(self, won, lost):
+        """The step for these masses."""
         if not won > lost:
             return 0.0
         return log(min(won / lost, MOST_RATIO) if lost > 0 else MOST_RATIO) / (2 * self.scale)

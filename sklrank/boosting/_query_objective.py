@@ -66,7 +66,11 @@ class QueryObjective(Objective):
         self.weights = weights[self._queries.codes]
 
     def masses(self, hypothesis):
-        return self._masses(self.query_weights, self.performance(hypothesis))
+        return self.masses_of(self.performance(hypothesis))
+
+    def masses_of(self, performance):
+        """The masses of a hypothesis of known performance."""
+        return self._masses(self.query_weights, performance)
 
     def value_at(self, scores):
         """The objective at other scores."""
