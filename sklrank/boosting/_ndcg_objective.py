@@ -4,6 +4,8 @@ import numpy as np
 
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._objective import Objective
+from sklrank.boosting._powers import powers
+from sklrank.metrics import dcg_score
 
 __all__ = ["NDCGObjective"]
 
@@ -34,23 +36,22 @@ class NDCGObjective(Objective):
     def __init__(self, gains, queries):
         # The gainful documents of a query first: the loops count on it.
         self._order = np.lexsort((gains == 0, queries.codes))
+        self._queries = queries
         self._starts = queries.starts
-        self._query = queries.codes[self._order]
+        ideal = dcg_score(
+            gains, gains, qid=queries.codes, gain="linear", ties="stable", average=False
+        )
         gains = gains[self._order]
-        first = queries.starts[:-1]
-        self._n_relevant = np.add.reduceat(gains > 0, first, dtype=np.intp)
-        ideal = ideal_gains(gains, self._query, first)
+        self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
         normaliser = ideal * max(1, np.count_nonzero(ideal))
-        self._gains = gains / np.where(normaliser == 0, 1.0, normaliser)[self._query]
+        normaliser = np.where(normaliser == 0, 1.0, normaliser)
+        self._gains = gains / np.repeat(normaliser, queries.sizes)
         self._room = np.empty((2, 2, queries.sizes.max()))
         self._signed = np.empty(len(gains))
 
     def move_to(self, scores):
-        scores = scores[self._order]
-        first = self._starts[:-1]
-        middle = (np.maximum.reduceat(scores, first) + np.minimum.reduceat(scores, first)) / 2
-        scores -= middle[self._query]
-        self._powers = np.exp(np.clip(scores, -FARTHEST, FARTHEST, out=scores))
+        lifts, _ = powers(scores, self._queries, FARTHEST)
+        self._powers = lifts[self._order]
         self.value = _ndcg_pairs.demand(
             self._powers, self._gains, self._starts, self._n_relevant, self._signed
         )
@@ -68,10 +69,3 @@ class NDCGObjective(Objective):
             hypothesis[self._order],
             *self._room,
         )
-
-
-def ideal_gains(gains, query, first):
-    """Z_k: the discounted gains of each query's best ranking."""
-    best_first = np.lexsort((-gains, query))
-    rank = np.arange(1, len(gains) + 1) - first[query]
-    return np.add.reduceat(gains[best_first] / np.log2(1 + rank), first)

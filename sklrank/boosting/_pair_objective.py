@@ -3,8 +3,9 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
+from sklrank.boosting._powers import powers
 from sklrank.boosting._refinement_errors import GradedOrder
-from sklrank.boosting._refinement_objectives import powers
+from sklrank.boosting._refinement_objectives import FARTHEST
 
 __all__ = ["PairObjective"]
 
@@ -30,7 +31,7 @@ class PairObjective(Objective):
         self._n_pairs, _ = self._pairs.demand(ones, ones)
 
     def move_to(self, scores):
-        self._powers = powers(scores, self._queries)
+        self._powers = powers(scores, self._queries, FARTHEST)
         error, signed = self._pairs.demand(*self._powers)
         self.value = error / self._n_pairs
         self.labels = (signed > 0).astype(np.intp)

@@ -5,6 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from sklrank.boosting._objective import Objective
+from sklrank.boosting._powers import powers
 
 __all__ = ["ProductObjective", "SumObjective"]
 
@@ -36,7 +37,7 @@ class RefinementObjective(Objective):
         """Of two errors: the objective, and the factors of the two in its pair weights gamma."""
 
     def move_to(self, scores):
-        self._lifts, self._drops = powers(scores, self._queries)
+        self._lifts, self._drops = powers(scores, self._queries, FARTHEST)
         base_error, base_demand = self._base.demand(self._lifts, self._drops)
         judged_error, judged_demand = self._judged.demand(self._lifts, self._drops)
         self.value, self._factors = self._combine(base_error, judged_error)
@@ -85,12 +86,3 @@ class SumObjective(RefinementObjective):
         # Only the ratio of the factors matters; weak learners add up squares of the weights.
         most = max(self._balance, 1.0)
         return self._balance * base_error + judged_error, (self._balance / most, 1 / most)
-
-
-def powers(scores, queries):
-    """e^F and e^-F, up to a factor of each query by which the one is larger, the other smaller."""
-    first = queries.starts[:-1]
-    grouped = scores[queries.order]
-    middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
-    lifts = np.exp(np.clip(scores - middle[queries.codes], -FARTHEST, FARTHEST))
-    return lifts, 1 / lifts

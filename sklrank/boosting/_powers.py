@@ -1,0 +1,18 @@
+"""e^F of scores F, query by query: what sums over pairs of documents are made of."""
+
+import numpy as np
+
+__all__ = ["powers"]
+
+
+def powers(scores, queries, farthest):
+    """e^F and e^-F, up to a factor of each query by which the one is larger, the other smaller.
+
+    Scores of a query further than `farthest` from their middle are taken for this, so that products
+    of few powers stay finite.
+    """
+    first = queries.starts[:-1]
+    grouped = scores[queries.order]
+    middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
+    lifts = np.exp(np.clip(scores - middle[queries.codes], -farthest, farthest))
+    return lifts, 1 / lifts
