@@ -22,14 +22,22 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklrank.boosting import AssembleClassifier, MCSSBClassifier
 
+BUNDLED = {
+    "digits": load_digits,
+    "iris": load_iris,
+    "wine": load_wine,
+    "breast_cancer": load_breast_cancer,
+}
+OF_MANY_UNITS = ("wine", "breast_cancer")
 SETS = ("digits", "pendigits", "optdigits", "letter")
 SHARES = (0.02, 0.04, 0.06, 0.08, 0.1)
 EXPONENTS = (0, 2, 4, 6, 8, 10)
@@ -116,8 +124,10 @@ METHODS = (
 
 
 def load(name):
-    if name in ("digits", "iris"):
-        X, y = {"digits": load_digits, "iris": load_iris}[name](return_X_y=True)
+    if name in BUNDLED:
+        X, y = BUNDLED[name](return_X_y=True)
+        if name in OF_MANY_UNITS:
+            X = StandardScaler().fit_transform(X)
     else:
         with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as arrays:
             parts = ("",) if "X" in arrays else ("_train", "_test")
@@ -234,7 +244,7 @@ def draw(figures, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     available = SETS if "SKLRANK_DATA" in os.environ else SETS[:1]
-    parser.add_argument("--sets", nargs="+", default=available, help="iris, nursery, car, ... too")
+    parser.add_argument("--sets", nargs="+", default=available, help="iris, wine, nursery, ... too")
     parser.add_argument("--figures", nargs="+", type=int, default=[1, 2, 3], choices=[1, 2, 3])
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of figure 1")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
