@@ -202,7 +202,11 @@ def check_relevance(y, n_samples):
     """Relevance `(n_samples,)`, float64, 0 or more."""
     if y is None:
         raise ValueError("a ranker requires y to be passed, but the target y is None")
-    y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be relevance, numbers of 0 or more: {error}") from error
+    y = check_array(y, ensure_2d=False, input_name="y")
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
