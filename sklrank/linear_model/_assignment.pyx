@@ -18,8 +18,8 @@ cimport cython
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-# In units of the solver's time for n items, the third power of n: what a step of the table costs, and
-# what a call of the solver costs besides. Measured for 5 to 800 items, where a unit is 0.3 ns.
+# The solver takes n^3 units of time for n items. In these units, what a step of the table costs and
+# what a call of the solver costs besides. Measured for 5 to 800 items; a unit is 0.3 ns.
 cdef double STEP = 6.0
 cdef double CALL = 6000.0
 

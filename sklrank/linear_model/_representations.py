@@ -1,8 +1,8 @@
 """How a ranking becomes a vector: a function f of positions, and rep(sigma)_i = f(sigma(i)) / Z.
 
 The margin that two neighbours at the positions i - 1 and i need grows with 1 / (f(i - 1) - f(i))
-(Jain et al. 2015, Lemma 4). So "power", -i^p with p > 1, asks for little at the bottom of a ranking,
-where items are hard to tell apart, and "reciprocal", 1 / i, for little at the top.
+(Jain et al. 2015, Lemma 4). So "power", -i^p with p > 1, asks for little at the bottom of a
+ranking, where items are hard to tell apart, and "reciprocal", 1 / i, for little at the top.
 """
 
 from numbers import Real
