@@ -20,7 +20,7 @@ from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model._bandit_model import MirrorDescent
 from sklrank.linear_model._bandit_rounds import BanditRounds
 from sklrank.linear_model._confidence_ridge import DiagonalRidge, FullRidge
-from sklrank.linear_model._mirror_maps import MIRROR_MAPS
+from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._rows import Rows
 
 if TYPE_CHECKING:
@@ -73,15 +73,26 @@ class BanditronClassifier(OnlineEstimator):
         - "ag3-forgetting": as "ag3" of the last hundred rounds or so. It is not of the text, and
           recommended;
         - "auto": "ag3-forgetting", or with `second_order` 0: its bonus explores already.
-    mirror_map : {"euclidean", "entropy", "positive"}, default="euclidean"
-        What makes weights of :math:`\Theta`. "entropy": each class's are a distribution over the
-        features (exponential gradient), for many features of which few matter, and which speak for
-        a class by being large. "positive": weights below zero are set to zero after each step. With
-        `second_order` leave it as it is.
+    mirror_map : str or object, default="euclidean"
+        What makes weights of :math:`\Theta`. With `second_order` leave it as it is.
+
+        - "euclidean": :math:`\Theta` itself;
+        - "p-norm", "group-norm", "schatten": for many features and classes of which few weights, few
+          features, or few combinations of features matter: the potential is half the square of a
+          norm near the sum of the absolute weights, of the lengths of each feature's weights, or of
+          the singular values of W ([4]_, Corollaries 6 and 8). Where these are seven or fewer they
+          are "euclidean";
+        - "entropy": the weights of each class are a distribution over the features (exponential
+          gradient), for many features of which few matter, and which speak for a class by being
+          large;
+        - "positive": weights below zero are set to zero after each step;
+        - an object with a method ``weights(dual_weights)``: it gets :math:`\Theta`, read-only and of
+          shape `(n_classes, n_features_in_ + fit_intercept)`, and returns W of that shape. It is
+          called after each step.
     learning_rate : float or "auto", default="auto"
-        Size :math:`\eta` of the steps. Only "entropy" depends on it: other maps scale with it, and
-        predict the same. "auto" is 1 for these, and for "entropy" that of [2]_, Eq. 5.12, with the
-        rounds so far for the number of rounds, and rows divided by their largest entry so far.
+        Size :math:`\eta` of the steps. The maps that have a name scale with it and predict the same,
+        but for "entropy". "auto" is that of [2]_, Eq. 5.12, for "entropy", with the rounds so far
+        for the number of rounds, and rows divided by their largest entry so far; otherwise it is 1.
     second_order : {"full", "diagonal"} or None, default=None
         Whether each class keeps a covariance matrix of features, which takes ``n_classes *
         n_features**2`` numbers, or its diagonal; None for neither.
@@ -146,6 +157,8 @@ class BanditronClassifier(OnlineEstimator):
        dissertation, Michigan State University, 2010, chapters 5 and 6.
     .. [3] L. Li, W. Chu, J. Langford and R. E. Schapire, "A contextual-bandit approach to
        personalized news article recommendation", WWW 2010.
+    .. [4] P. Jain, N. Natarajan and A. Tewari, "Predtron: a family of online algorithms for general
+       prediction problems", NIPS 2015.
 
     Examples
     --------
@@ -167,7 +180,7 @@ class BanditronClassifier(OnlineEstimator):
     _takes_sparse = True
     _parameter_constraints: dict = {
         "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", *SCHEDULES})],
-        "mirror_map": [StrOptions(set(MIRROR_MAPS))],
+        "mirror_map": CONSTRAINTS,
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -205,8 +218,10 @@ class BanditronClassifier(OnlineEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # Distributions have no negative weights: what speaks against a class cannot be learnt.
-        tags.classifier_tags.poor_score = self.mirror_map == "entropy"
+        # Distributions have no negative weights: what speaks against a class cannot be learnt. What
+        # a user's map can learn is not known.
+        named = isinstance(self.mirror_map, str)
+        tags.classifier_tags.poor_score = not named or self.mirror_map == "entropy"
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -228,13 +243,14 @@ class BanditronClassifier(OnlineEstimator):
         Raises
         ------
         ValueError
-            If the data are malformed or hold one class only, or if parameters do not go together; a
-            fitted model stays as it was.
+            If the data are malformed or hold one class only, if parameters do not go together, or
+            if a `mirror_map` of your own returns no weights; a fitted model stays as it was.
         """
-        X, labels = self._prepare_rounds(X, y, None, restart=True)
-        for _ in range(self.max_iter):
-            self._play(X, labels)
-        self.n_iter_ = self.max_iter
+        with unchanged_on_error(self):
+            X, labels = self._prepare_rounds(X, y, None, restart=True)
+            for _ in range(self.max_iter):
+                self._play(X, labels)
+            self.n_iter_ = self.max_iter
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -261,7 +277,8 @@ class BanditronClassifier(OnlineEstimator):
         ------
         ValueError
             If the data are malformed or hold labels that are not in `classes`; the model stays as
-            it was.
+            it was. If a `mirror_map` of your own, tried out at the start, returns no weights later;
+            the rows are then learnt in part.
         """
         first = not hasattr(self, "classes_")
         self._play(*self._prepare_rounds(X, y, classes, restart=first))
@@ -329,7 +346,9 @@ class BanditronClassifier(OnlineEstimator):
         """
         X = self._start_from_rows(X, classes)
         draws = self._random_state.random_sample(X.shape[0])
-        return Exploration(*self._rounds.explore(self._rows(X), draws))
+        shown = self._rounds.explore(self._rows(X), draws)
+        self._raise_error()
+        return Exploration(*shown)
 
     def partial_fit_feedback(
         self,
@@ -363,7 +382,8 @@ class BanditronClassifier(OnlineEstimator):
         ------
         ValueError
             If the data are malformed: classes outside of `classes_`, propensities that are missing
-            or not in (0, 1], rewards other than 0 and 1. The model stays as it was.
+            or not in (0, 1], rewards other than 0 and 1. The model stays as it was. Also as
+            `partial_fit`, of `mirror_map`.
         NotFittedError
             If there is no model, and no `classes` to start one.
         """
@@ -372,6 +392,7 @@ class BanditronClassifier(OnlineEstimator):
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
         self._rounds.learn_shown(self._rows(X), *shown, rewards)
+        self._raise_error()
         return self
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -445,7 +466,9 @@ class BanditronClassifier(OnlineEstimator):
 
     def _class_scores(self, X):
         rounds = self._fitted_rounds()
-        return rounds.score(self._rows(self._check_rows(X, reset=False)))
+        scores = rounds.score(self._rows(self._check_rows(X, reset=False)))
+        self._raise_error()
+        return scores
 
     def _rows(self, X):
         if sparse.issparse(X) and not self._starts_sparse:
@@ -457,6 +480,12 @@ class BanditronClassifier(OnlineEstimator):
             draws = self._random_state.random_sample(batch.stop - batch.start)
             of_batch = None if scores is None else scores[batch]
             self._rounds.play(self._rows(X[batch]), labels[batch], draws, of_batch)
+            self._raise_error()
+
+    def _raise_error(self):
+        """What a mirror map met in the rounds, where nothing can be raised."""
+        if self.second_order is None:
+            self._rounds.model.mirror_map.raise_error()
 
     def _prepare_rounds(self, X, y, classes, *, restart):
         X, _, labels, _ = self._prepare(X, y, classes, None, restart=restart)
@@ -506,7 +535,8 @@ class BanditronClassifier(OnlineEstimator):
             rate = self.learning_rate
             if rate == "auto":
                 rate = np.nan if self.mirror_map == "entropy" else 1.0
-            return MirrorDescent(n_features, MIRROR_MAPS[self.mirror_map](n_classes, width), rate)
+            mirror_map = make_mirror_map(self.mirror_map, n_classes, width)
+            return MirrorDescent(n_features, mirror_map, rate)
         if self.mirror_map != "euclidean":
             raise ValueError(
                 f"mirror_map={self.mirror_map!r} does not go with second_order={kind!r}, which "

@@ -1,17 +1,31 @@
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+from sklrank.linear_model._rows import Rows
 
 class MirrorMap:
     n_classes: int
     width: int
+    convexity: float | None
+    error: BaseException | None
     def __init__(self, n_classes: int, width: int) -> None: ...
     @property
     def dual_weights(self) -> NDArray[np.float64]: ...
     @property
     def weights(self) -> NDArray[np.float64]: ...
+    def take_steps(self, rows: Rows, directions: NDArray[np.float64]) -> None: ...
+    def raise_error(self) -> None: ...
 
-class EuclideanMap(MirrorMap): ...
+class EuclideanMap(MirrorMap):
+    convexity: float
+    def radii(
+        self, X: NDArray[np.float64] | sparse.csr_array, constant: float
+    ) -> NDArray[np.float64]: ...
+
 class PositiveMap(MirrorMap): ...
 class EntropicMap(MirrorMap): ...
 
-MIRROR_MAPS: dict[str, type[MirrorMap]]
+def row_norms(
+    X: NDArray[np.float64] | sparse.csr_array, constant: float, q: float
+) -> NDArray[np.float64]: ...
