@@ -169,6 +169,12 @@ class SubsetLosses:
             self.offsets[r] = len(self.values)
             self.values = np.append(self.values, table)
 
+    def table(self, r):
+        """Losses of rows with r relevant labels, by tp and fp."""
+        shape = r + 1, self.n_labels - r + 1
+        first = self.offsets[r]
+        return self.values[first : first + shape[0] * shape[1]].reshape(shape)
+
     def _evaluate(self, r):
         tp, fp = np.indices((r + 1, self.n_labels - r + 1))
         table = as_numbers("loss", self._function(tp, fp, r - tp, self.n_labels - r - fp))
