@@ -8,9 +8,10 @@ pass over the queries of `make_subset_ranking`, whose weights make no mistake.
   close to 0 by 60 queries, 1/i is far from it at 100.
 - (b) By the documents of a query, 30 of which are learnt. The loss rises with the share of queries
   that have a relevant document: hardly any has one among 5, a third among 10, nearly all among 20.
-  From then on it falls, slowly for 1/i: steps of the others average over all documents, those of
-  1/i move the few at the top. The paper has all three rise, and does not say up to how many
-  documents; no choice of scores and centres that we tried has them rise on and comes to (a).
+  From then on it falls, slowly for 1/i: the more documents there are, the more of them a step of
+  the others averages over, while one of 1/i moves a few at the top. The paper has all three rise,
+  and does not say up to how many documents; no spread of scores and centres that we tried gives
+  both that and (a).
 - (c) By the features, 5 of which have a weight, on the cube [-1, 1]^p. The map of the p-norm (l1
   margin, Corollary 6) hardly minds the others; the Euclidean one (l2 margin, Corollary 5) does.
 
@@ -79,6 +80,15 @@ def by_features(model, seed):
     return [losses(model, seed, [N_LEARNT], n_features=p, **CUBE)[0] for p in FEATURES]
 
 
+def with_relevant(seed):
+    """Share of queries that have a relevant document, by the documents of a query."""
+    shares = []
+    for m in DOCUMENTS:
+        _, y, _ = make_subset_ranking(n_documents=m, random_state=seed)
+        shares.append(y.reshape(-1, m).any(axis=1).mean())
+    return shares
+
+
 PANELS = {
     "(a) representations": ("queries learnt, n", QUERIES, REPRESENTATIONS, by_queries),
     f"(b) representations, n = {N_LEARNT}": (
@@ -107,7 +117,7 @@ def mean_and_error(values):
 
 
 def print_table(title, label, x, curves):
-    print(f"\n{title}\n{label:<26}" + "".join(f"{value:>8}" for value in x))
+    print(f"\n{title}\n{label:<26}" + "".join(f"{value:8d}" for value in x))
     for name, values in curves.items():
         mean, error = mean_and_error(values)
         name = name.translate(str.maketrans("", "", "${}_"))
@@ -115,7 +125,7 @@ def print_table(title, label, x, curves):
         print(f"{'+-':>26}" + "".join(f"{value:8.3f}" for value in error))
 
 
-def draw(results, path):
+def draw(results, shares, path):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
@@ -126,11 +136,16 @@ def draw(results, path):
             mean, error = mean_and_error(values)
             ax.plot(x, mean, label=name, color=colour, marker=marker, markersize=4)
             ax.fill_between(x, mean - error, mean + error, alpha=0.2, color=colour, linewidth=0)
-        if models is MARGINS:
-            ax.set_xscale("log")
         ax.set(title=title, xlabel=label, ylim=(0, None))
         ax.grid(alpha=0.3)
-        ax.legend(frameon=False)
+        if x is FEATURES:
+            ax.set_xscale("log")
+        if x is DOCUMENTS:
+            share = ax.twinx()
+            share.plot(x, shares, color="grey", linestyle=":")
+            share.set(ylim=(0, 1.05), ylabel="dotted: queries with a relevant document")
+        else:
+            ax.legend(frameon=False)
     axes[0].set_ylabel("mean NDCG loss of test queries")
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -150,8 +165,12 @@ def main():
     for title, (label, x, models, play) in PANELS.items():
         results[title] = run(models, play, arguments)
         print_table(title, label, x, results[title])
+        if x is DOCUMENTS:
+            shares = np.mean([with_relevant(seed) for seed in range(arguments.seeds)], axis=0)
+            cells = "".join(f"{share:8.2f}" for share in shares)
+            print(f"{'with a relevant document':<26}{cells}")
     if arguments.plot:
-        draw(results, arguments.plot)
+        draw(results, shares, arguments.plot)
 
 
 if __name__ == "__main__":

@@ -39,10 +39,10 @@ def make_subset_ranking(
 
     The paper leaves open what follows. The weights are a normal vector, of which `n_informative`
     entries at random places are kept, brought to the length at which a score has the standard
-    deviation `scale`. It decides how hard the task is: with 50 documents and 0.04 one document
-    alone has the highest grade in four of five queries, at 1 half of all documents share it. Where
-    ``1 / n_documents`` is several times `scale`, no document is relevant in most queries. The
-    centres of the documents are normal, drawn once and shared by all queries.
+    deviation `scale` about that of its centre. It decides how hard the task is: with 50 documents
+    and 0.04 one document alone has the highest grade in four of five queries, at 1 a third of all
+    documents share it. Where ``1 / n_documents`` is several times `scale`, no document is relevant
+    in most queries. The centres of the documents are normal, drawn once and shared by all queries.
 
     Parameters
     ----------
