@@ -182,6 +182,8 @@ def run_river(base, chained, data, args):
     n_labels = Y_train.shape[1]
     if not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
         return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
+    if args.river_whole and not chained:
+        return run_label_by_label(base, data)
     rows = slice(args.river_rows)
     # A tree is over 1 kB for each column and class: with all labels they would fill the memory.
     n_played = min(n_labels, args.river_labels) if base == "trees" else n_labels
@@ -191,6 +193,21 @@ def run_river(base, chained, data, args):
     if n_played < n_labels:
         note += f", {n_played} of {n_labels} labels scaled up"
     return Result(None, seconds * n_labels / n_played, note)
+
+
+def run_label_by_label(base, data):
+    """A river model of one model a label: they are independent, so one is held at a time."""
+    X_train, Y_train, X_test, Y_test = data
+    X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
+    scores, seconds = np.empty(Y.shape), 0.0
+    for label in range(Y.shape[1]):
+        column = slice(label, label + 1)
+        scores[:, column], time = play_rounds(
+            River(river_model(base, False, 1), 1), X, Y[:, column]
+        )
+        seconds += time
+    losses = rank_loss(Y_test, scores[len(X_train) :], average=False)
+    return Result(losses[np.newaxis], seconds, "label by label")
 
 
 def is_large(data):
@@ -347,6 +364,11 @@ def main():
     )
     parser.add_argument(
         "--river-labels", type=int, default=20, help="labels that its trees play there"
+    )
+    parser.add_argument(
+        "--river-whole",
+        action="store_true",
+        help="river on all rows and labels of the large sets: hours, most of a day for delicious",
     )
     parser.add_argument("--no-river", dest="river", action="store_false")
     parser.add_argument(

@@ -3,11 +3,13 @@
 from functools import cache
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from sklrank._validation import (
     Target,
+    canonical_csr,
     check_classes,
     check_target,
     check_weights,
@@ -15,20 +17,16 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 
-__all__ = ["OnlineEstimator"]
+__all__ = ["OnlineEstimator", "OnlineRows"]
 
 
-class OnlineEstimator(ClassifierMixin, BaseEstimator):
-    """Base of the online classifiers and boosters.
+class OnlineRows(BaseEstimator):
+    """Base of all that learns from rows as they come.
 
-    A subclass starts a model in `_start(target, classes)`, which sets `classes_`, and says what it
-    takes: missing values (`_takes_nan`), label indicators (`_takes_indicators`), CSR matrices
-    (`_takes_sparse`).
+    A subclass says what it takes: missing values (`_takes_nan`), CSR matrices (`_takes_sparse`).
     """
 
-    _takes_indicators = False
     _takes_sparse = False
-    _learns_indicators = False  # what the first call brought
 
     @property
     def _takes_nan(self):
@@ -40,6 +38,54 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
         # scikit-learn inspects the signature at each call, of which a booster's set-up makes five
         # for each of its learners: half the time that it takes.
         return super()._get_param_names()
+
+    def _check_rows(self, X, *, reset):
+        if not reset and self._is_clean(X):
+            return X
+        # What a fitted model takes does not change with its parameters.
+        fixed = not reset and hasattr(self, "_learns_nan")
+        takes_nan = self._learns_nan if fixed else self._takes_nan
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            order="C",
+            accept_sparse="csr" if self._takes_sparse else False,
+            ensure_all_finite="allow-nan" if takes_nan else True,
+        )
+        return canonical_csr(X) if sparse.issparse(X) else X
+
+    def _is_clean(self, X):
+        # Whether validation would return the rows as they are. It takes some 100 microseconds, more
+        # than a model needs for a row.
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.flags.c_contiguous
+            and X.shape[0] > 0
+            and X.shape[1] == getattr(self, "n_features_in_", None)
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_nan
+        tags.input_tags.sparse = self._takes_sparse
+        return tags
+
+
+class OnlineEstimator(ClassifierMixin, OnlineRows):
+    """Base of the online classifiers and boosters.
+
+    A subclass starts a model in `_start(classes)`, which sets `classes_`, and says whether it takes
+    label indicators (`_takes_indicators`).
+    """
+
+    _takes_indicators = False
+    _learns_indicators = False  # what the first call brought
 
     def _prepare(self, X, y, classes, sample_weight, *, restart):
         """Check all that is to be learnt; where `restart`, forget what was learnt before.
@@ -95,39 +141,7 @@ class OnlineEstimator(ClassifierMixin, BaseEstimator):
                 f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
             )
 
-    def _check_rows(self, X, *, reset):
-        if not reset and self._is_clean(X):
-            return X
-        # What a fitted model takes does not change with its parameters.
-        fixed = not reset and hasattr(self, "_learns_nan")
-        takes_nan = self._learns_nan if fixed else self._takes_nan
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite="allow-nan" if takes_nan else True,
-        )
-
-    def _is_clean(self, X):
-        # Whether validation would return the rows as they are. It takes some 100 microseconds, more
-        # than a model needs for a row.
-        return (
-            type(X) is np.ndarray
-            and X.dtype == np.float64
-            and X.ndim == 2
-            and X.flags.c_contiguous
-            and X.shape[0] > 0
-            and X.shape[1] == getattr(self, "n_features_in_", None)
-            and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
-        )
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_nan
-        tags.input_tags.sparse = self._takes_sparse
         tags.classifier_tags.multi_label = self._takes_indicators
         return tags

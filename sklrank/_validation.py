@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 __all__ = [
     "Target",
+    "canonical_csr",
     "check_classes",
     "check_label_names",
     "check_target",
@@ -168,6 +169,19 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
             "Sample weights must contain at least one non-zero number; sample_weight is all zeros"
         )
     return weights
+
+
+def canonical_csr(X):
+    """A CSR matrix without duplicates, its columns in order, with indices of 32 bits."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.nnz > np.iinfo(np.int32).max:
+        raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = sparse.csr_array(arrays, shape=X.shape)
+    return X
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import check_array, column_or_1d, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklrank._queries import Queries
+from sklrank._queries import Queries, check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.base import DocumentRankerMixin
@@ -195,33 +195,4 @@ class DocumentRanker(DocumentRankerMixin, Booster):
             accept_sparse="csr" if get_tags(self).input_tags.sparse else False,
             dtype=[np.float64, np.float32],
             reset=reset,
-        )
-
-
-def check_relevance(y, n_samples):
-    """Relevance `(n_samples,)`, float64, 0 or more."""
-    if y is None:
-        raise ValueError("a ranker requires y to be passed, but the target y is None")
-    try:
-        y = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be relevance, numbers of 0 or more: {error}") from error
-    y = check_array(y, ensure_2d=False, input_name="y")
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_samples:
-        raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
-    if y.min() < 0:
-        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
-    return y
-
-
-def check_something_to_learn(y, queries, part="given"):
-    """Some query must have documents of different relevance."""
-    grouped = y[queries.order]
-    first = queries.starts[:-1]
-    if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():
-        raise ValueError(
-            f"y has no query with documents of different relevance in the rows {part}: there is "
-            f"nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; check y, "
-            "and qid, which must be the same for the documents of a query"
         )

@@ -1,6 +1,7 @@
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from typing_extensions import Self
 
 from sklrank.linear_model._rows import Rows
 
@@ -19,6 +20,8 @@ class MirrorMap:
 
 class EuclideanMap(MirrorMap):
     convexity: float
+    @classmethod
+    def of(cls, weights: ArrayLike) -> Self: ...
     def radii(
         self, X: NDArray[np.float64] | sparse.csr_array, constant: float
     ) -> NDArray[np.float64]: ...

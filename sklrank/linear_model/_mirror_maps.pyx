@@ -98,6 +98,13 @@ cdef class EuclideanMap(MirrorMap):
 
     convexity = 1.0
 
+    @classmethod
+    def of(cls, weights):
+        """The map of these weights, `(n_classes, width)`."""
+        cdef EuclideanMap mirror_map = cls(*np.shape(weights))
+        mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
+        return mirror_map
+
     def radii(self, X, double constant):
         """Lengths of the rows."""
         return row_norms(X, constant, 2.0)

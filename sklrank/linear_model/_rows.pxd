@@ -19,6 +19,30 @@ cdef class Rows:
 
     cdef void read(self, Py_ssize_t i, Row* row) noexcept nogil
 
+    # What a step on row `i` adds to the dual weights: the row, where no subclass says otherwise.
+    cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil
+
+    # Called after a step. A subclass may have weights forgotten: it sets them to zero.
+    cdef void trim(self, double[:, ::1] duals) noexcept nogil
+
+
+cdef class RowSum:
+    cdef bint is_dense
+    cdef Py_ssize_t n, n_features
+    cdef double constant
+    cdef double[::1] values                 # (n_features,) the first `n` are in use
+    cdef int[::1] columns                   # (n_features,) of the values, where rows are sparse
+    cdef int[::1] places                    # (n_features,) 1 + where a column stands; 0: nowhere
+
+    # Begin anew.
+    cdef void clear(self) noexcept nogil
+
+    # Add `size` times a row. Of one sum all rows are dense, or all are sparse.
+    cdef void add(self, double size, const Row* row) noexcept nogil
+
+    # The sum, valid until `clear` is called.
+    cdef void read(self, Row* row) noexcept nogil
+
 
 # products = table . row, of a table (n_rows, width) with a column for each feature, and one for the
 # constant where there is one.

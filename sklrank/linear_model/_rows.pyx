@@ -38,6 +38,56 @@ cdef class Rows:
         row.columns = &self.columns[0] + first if row.n else <const int*>&row.n
         row.values = &self.values[0] + first if row.n else NULL
 
+    cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil:
+        self.read(i, row)
+
+    cdef void trim(self, double[:, ::1] duals) noexcept nogil:
+        pass
+
+
+cdef class RowSum:
+    """A weighted sum of rows, itself a row: of sparse ones one that stores their columns."""
+
+    def __init__(self, Py_ssize_t n_features):
+        self.n_features = n_features
+        self.values = np.zeros(n_features)
+        self.columns = np.zeros(n_features, dtype=np.intc)
+        self.places = np.zeros(n_features, dtype=np.intc)
+
+    cdef void clear(self) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            self.values[i] = 0.0
+            if not self.is_dense:
+                self.places[self.columns[i]] = 0
+        self.n = 0
+        self.constant = 0.0
+
+    cdef void add(self, double size, const Row* row) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef int j
+        self.is_dense = row.columns == NULL
+        self.constant += size * row.constant
+        if self.is_dense:
+            self.n = row.n
+            for i in range(row.n):
+                self.values[i] += size * row.values[i]
+            return
+        for i in range(row.n):
+            j = row.columns[i]
+            if not self.places[j]:
+                self.columns[self.n] = j
+                self.n += 1
+                self.places[j] = <int>self.n
+            self.values[self.places[j] - 1] += size * row.values[i]
+
+    cdef void read(self, Row* row) noexcept nogil:
+        row.values = &self.values[0]
+        row.columns = NULL if self.is_dense else &self.columns[0]
+        row.n = self.n
+        row.n_features = self.n_features
+        row.constant = self.constant
+
 
 cdef void table_products(
     const double* table, Py_ssize_t n_rows, Py_ssize_t width, const Row* row, double* products

@@ -25,6 +25,10 @@ other, and ``qid`` says which rows these are:
 - :func:`ndcg_score`, :func:`dcg_score`: the gain of the documents, discounted by rank;
 - :func:`average_precision_score`: the precision at the places of the relevant ones.
 
+Where a classifier may decline to decide, :func:`reject_loss` counts mistakes and rejections,
+:func:`coverage_score` the rows decided, :func:`selective_accuracy_score` how many of these are
+right.
+
 The scorers are for the ``scoring`` parameter of scikit-learn's tools; losses and distances are
 negated there. Those of relevant labels (``rank_loss_scorer`` and so on) ask an estimator for
 ``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on) for
@@ -68,6 +72,7 @@ from sklrank.metrics._label_ranking import (
     spearman_distance,
 )
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
 from sklrank.metrics._scorer import (
     hinge_rank_loss_scorer,
     kendall_tau_distance_scorer,
@@ -80,6 +85,7 @@ from sklrank.metrics._scorer import (
 __all__ = [
     "average_precision_score",
     "average_precision_scorer",
+    "coverage_score",
     "dcg_score",
     "hinge_rank_loss",
     "hinge_rank_loss_scorer",
@@ -93,6 +99,8 @@ __all__ = [
     "ndcg_scorer",
     "rank_loss",
     "rank_loss_scorer",
+    "reject_loss",
+    "selective_accuracy_score",
     "spearman_distance",
     "spearman_distance_scorer",
 ]

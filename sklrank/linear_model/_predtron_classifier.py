@@ -1,0 +1,475 @@
+"""PredtronClassifier."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+from sklearn.utils.metaestimators import available_if
+
+from sklrank._online_estimator import OnlineEstimator
+from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import check_target, relevance_lists, unchanged_on_error
+from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
+from sklrank.linear_model._predtron import PredtronMixin, goes_on
+from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
+from sklrank.metrics import coverage_score, reject_loss
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["PredtronClassifier"]
+
+
+class PredtronClassifier(PredtronMixin, OnlineEstimator):
+    r"""Perceptron for any loss: of classes, ordered classes, rejections, sets of labels.
+
+    A prediction :math:`\sigma` is represented by a unit vector :math:`rep(\sigma)`; predicted is
+    the one most like the scores :math:`t = W x`. When its loss :math:`L(\sigma, y)` is not zero,
+    the weights take a step ([1]_, Algorithm 1)
+
+    .. math:: W \leftarrow W - \eta \, (rep(\tilde\sigma) - rep(\sigma_y)) \, x^T, \qquad
+              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle,
+
+    from the prediction that is worst and yet likely towards the likeliest of those without loss,
+    :math:`\sigma_y`. With two classes and the zero-one loss it is the classic perceptron, with a
+    step of twice the learning rate; with more classes the multiclass one.
+
+    Parameters
+    ----------
+    loss : str, array-like or callable, default="zero_one"
+        What a prediction costs. Of class labels, 1-d `y`:
+
+        - "zero_one": 1 for a wrong class;
+        - "absolute": by how many classes it is off, in the order of `classes_` (ordinal);
+        - array-like of shape (n_classes,): the cost of mistaking a row of each class;
+        - array-like of shape (n_classes, n_classes): the cost of a prediction (column) for a row of
+          a class (row), zero where they agree;
+        - callable ``cost(true_class, predicted_class)``.
+
+        Of sets of labels, `Y` an indicator:
+
+        - "zero_one", "subset_zero_one": 1 for a set that is not exactly right;
+        - "hamming": the number of labels that are wrong;
+        - "error_set_size": the number of pairs of a relevant label that is missing and an
+          irrelevant one that is there; so the empty set costs nothing;
+        - callable ``f(tp, fp, fn, tn)`` of integer arrays: the numbers of labels that are rightly
+          there, wrongly there, wrongly missing, rightly missing.
+
+        A wrong class is one wrong set, so the names for sets mean "zero_one" for class labels.
+    update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
+        Which step is taken: that above, or the one of Predtron.LD ([1]_, Algorithm 2), away from
+        the prediction itself, and :math:`L` times as large.
+    mirror_map : str or object, default="euclidean"
+        What makes weights of the sum of steps :math:`\Theta`, and by that the norm in which a
+        margin is large ([1]_, Algorithm 3).
+
+        - "euclidean": :math:`W = \Theta`;
+        - "p-norm": a norm close to the sum of absolute values, for few weights that matter;
+        - "group-norm": close to the sum over features of the length of their weights, for few
+          features that matter to any class;
+        - "schatten": close to the sum of singular values, for weights of low rank;
+        - "entropy": exponential gradient, weights of a class are a distribution over features;
+        - "positive": weights below zero become zero;
+        - an object with a method ``weights(dual_weights)``, which makes of an array `(n_scores,
+          n_weights)` one of the same shape.
+    learning_rate : float or "theory", default=1.0
+        Size :math:`\eta` of the steps. With two classes or "zero_one" without `reject_cost` the
+        predictions do not depend on it. "theory": that of [1]_, Theorems 1, 14 and 15, for the
+        rows so far: small.
+    reject_cost : float, array-like of shape (n_classes,) or None, default=None
+        What it costs not to decide, from 0 to 1, one number or one for each class. None: the model
+        always decides.
+    reject_label : int, str or None, default=None
+        What `predict` says of a row that it rejects; no class. None is "reject" for classes that
+        are texts, and for numbers -1, or where they are as small the next smaller integer.
+    average : bool, default=False
+        Whether to predict by the mean of the weights over the rounds. It is nearly always better,
+        and for "euclidean" costs little; other maps pay for a pass over all weights at each
+        mistake.
+    kernel : str, callable or None, default=None
+        None learns weights of the features. Else dual coefficients of support vectors: a name of
+        :func:`sklearn.metrics.pairwise.pairwise_kernels`, as "rbf" or "poly"; "precomputed", with
+        the kernel matrix for `X`; or ``kernel(A, B)`` that returns the values `(n, m)` of all rows
+        of the one with all of the other.
+    gamma, degree, coef0 : float, default=None, 3, 1
+        Parameters of kernels; `gamma` None is ``1 / n_features``.
+    budget : int or None, default=None
+        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit.
+    fit_intercept : bool, default=True
+        Whether there is one more feature, of value one; under a kernel one is added to its values.
+    max_iter : int, default=1
+        Passes that `fit` makes over the rows; `partial_fit` makes one.
+    shuffle : bool, default=False
+        Whether `fit` goes through the rows of each pass in an order drawn anew.
+    random_state : int, RandomState instance or None, default=None
+        Shuffles.
+    verbose : int, default=0
+        Whether to print the mistakes and the mean loss of each pass.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes; of an indicator its columns.
+    coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_)
+        Weights of the features; one row for two classes without `reject_cost`. Not under a kernel.
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+        Weights of the constant, zero without `fit_intercept`. Not under a kernel.
+    dual_coef_ : ndarray of shape (n_classes, n_supports) or (1, n_supports)
+        Coefficients of the support vectors. Under a kernel only.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features_in_)
+        Rows with a coefficient; under a precomputed kernel their numbers `(n_supports,)`.
+    reject_label_ : object
+        What `predict` says of a row that is rejected; None without `reject_cost`.
+    n_rounds_ : int
+        Rounds so far: rows that were learnt.
+    n_mistakes_ : int
+        Rounds so far in which the prediction had a loss. A tie counts as the worst of its
+        predictions.
+    mean_loss_ : float
+        Mean loss of the rounds so far, each before its row was learnt; NaN before the first one.
+    n_iter_ : int
+        Passes made by `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had string ones.
+
+    See Also
+    --------
+    PredtronLabelRanker : Ranks the labels of a row.
+    PredtronQueryRanker : Ranks the documents of a query.
+    BanditronClassifier : Learns from whether what it showed was right.
+
+    Notes
+    -----
+    Parameters are read when a model is started, by `fit` or the first `partial_fit`.
+
+    The perceptron as printed, one pass and the last weights, is the default. For predictions choose
+    ``average=True, max_iter=10, shuffle=True``, and scale the features alike.
+
+    References
+    ----------
+    .. [1] P. Jain, N. Natarajan and A. Tewari, "Predtron: A family of online algorithms for general
+       prediction problems", NIPS 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklrank.linear_model import PredtronClassifier
+    >>> X_train, X_test, y_train, y_test = train_test_split(
+    ...     *load_digits(return_X_y=True), random_state=0
+    ... )
+    >>> model = PredtronClassifier(average=True, max_iter=10).fit(X_train, y_train)
+    >>> round(model.score(X_test, y_test), 2)
+    0.95
+
+    Not to decide costs .3, a mistake 1:
+
+    >>> model = PredtronClassifier(reject_cost=0.3, average=True, max_iter=10)
+    >>> model = model.fit(X_train, y_train)
+    >>> round(model.coverage(X_test), 2)
+    0.9
+    """
+
+    _parameter_constraints: dict = {
+        "loss": [StrOptions({*CLASS_LOSSES, *SUBSET_LOSSES}), "array-like", callable],
+        **PredtronMixin._parameter_constraints,
+        "reject_cost": [Interval(Real, 0, 1, closed="both"), "array-like", None],
+        "reject_label": "no_validation",
+        "fit_intercept": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss="zero_one",
+        update="loss-augmented",
+        mirror_map="euclidean",
+        learning_rate=1.0,
+        reject_cost=None,
+        reject_label=None,
+        average=False,
+        kernel=None,
+        gamma=None,
+        degree=3,
+        coef0=1,
+        budget=None,
+        fit_intercept=True,
+        max_iter=1,
+        shuffle=False,
+        random_state=None,
+        verbose=0,
+    ):
+        self.loss = loss
+        self.update = update
+        self.mirror_map = mirror_map
+        self.learning_rate = learning_rate
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+        self.average = average
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _takes_indicators(self):
+        of_sets = self.loss in SUBSET_LOSSES if isinstance(self.loss, str) else callable(self.loss)
+        return of_sets and self.reject_cost is None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Forget what was learnt, then make `max_iter` passes over the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; under a precomputed kernel their values with each other.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or an indicator of labels.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or hold one class only, or if parameters do not go together or
+            with the data; a fitted model stays as it was.
+        """
+        with unchanged_on_error(self):
+            X, lessons = self._lessons(X, y, None, restart=True)
+            self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
+            self.n_iter_ = self.max_iter
+        return self
+
+    @available_if(goes_on)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn from each row in order, going on from what was learnt before.
+
+        Rows given in chunks, in one call or across a pickle make the same model, to the bit; under
+        a kernel but for the rounding of its values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or an indicator of labels.
+        classes : array-like of shape (n_classes,), default=None
+            Every class that may come, at the first call; those of `y` by default. Of an indicator
+            the names of its columns.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or hold labels that are not in `classes`; the model stays as
+            it was.
+        """
+        self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
+        return self
+
+    @available_if(goes_on)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Score each row, then learn from it (progressive, or prequential, validation).
+
+        The model afterwards is the one that `partial_fit` makes. Scores are those of the weights
+        that learn, also with `average`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or an indicator of labels.
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,)
+            Scores as of `decision_function`, each row's before it was learnt.
+
+        Raises
+        ------
+        ValueError
+            As `partial_fit`.
+        """
+        X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
+        scores = np.empty((lessons.n_rounds, self._n_scores))
+        self._learn(X, lessons, scores=scores)
+        return self._decisions(scores)
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Score the classes, or labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            The scores t; for two classes the lead of the second one.
+        """
+        return self._decisions(self._scores(X))
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The prediction most like the scores; the first class among equals.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Entries of `classes_`, and `reject_label_` for rows that are rejected; or an indicator
+            of the labels whose score is above zero.
+        """
+        scores = self._scores(X)
+        if self._learns_indicators:
+            return (scores > 0).astype(np.intp)
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
+        best = np.argmax(scores, axis=1)
+        predictions = self.classes_[best]
+        if self.reject_label_ is not None:
+            # Similarity of the scores to (e_1 + ... + e_m) / sqrt(m).
+            rejects = scores.sum(axis=1) / np.sqrt(scores.shape[1])
+            rejected = rejects > scores[np.arange(len(scores)), best]
+            # A text may be longer than those of the classes.
+            if predictions.dtype.kind != "O":
+                kind = np.result_type(predictions, np.asarray(self.reject_label_))
+                predictions = predictions.astype(kind)
+            predictions[rejected] = self.reject_label_
+        return predictions
+
+    def coverage(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of the rows that are decided, that is not rejected.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            From 0 to 1; 1 without `reject_cost`.
+        """
+        predictions = self.predict(X)
+        if self.reject_label_ is None:
+            return 1.0
+        return coverage_score(
+            predictions, reject_label=self.reject_label_, sample_weight=sample_weight
+        )
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy, or with `reject_cost` 1 less the mean cost of mistakes and rejections.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or an indicator of labels: then a row counts whose labels are all right.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            From 0 to 1. A row that is rejected counts 1 less the `reject_cost` of its class, one
+            that is mistaken 0.
+        """
+        predictions = self.predict(X)
+        if self.reject_label_ is None:
+            return accuracy_score(y, predictions, sample_weight=sample_weight)
+        _, labels = relevance_lists(check_target(y, multilabel=False), self.classes_)
+        return 1.0 - reject_loss(
+            self.classes_[labels],
+            predictions,
+            reject_label=self.reject_label_,
+            reject_cost=self._costs[labels, -1],
+            sample_weight=sample_weight,
+        )
+
+    def _start(self, classes):
+        self.classes_ = classes
+        self.reject_label_ = None
+        if self._learns_indicators:
+            self._subset_losses = SubsetLosses(self.loss, len(classes))
+            self._n_scores = len(classes)
+        else:
+            self._start_classes(classes)
+        self._driven = self.update == "loss-driven"
+        self._machine = self._make_machine(self._n_scores, float(self.fit_intercept))
+
+    def _start_classes(self, classes):
+        # One class a row is a set of one label: then losses of sets are 1 for a mistake.
+        of_sets = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
+        loss = "zero_one" if of_sets else self.loss
+        self._costs = class_costs(loss, classes, self.reject_cost)
+        if self.reject_cost is not None:
+            self.reject_label_ = self._choose_reject_label(classes)
+        self._n_scores = 1 if self._costs.shape == (2, 2) else len(classes)
+
+    def _choose_reject_label(self, classes):
+        label, is_number = self.reject_label, classes.dtype.kind in "biuf"
+        if label is None and is_number:
+            return min(-1, int(np.floor(classes.min())) - 1)
+        label = "reject" if label is None else label
+        if isinstance(label, str) == is_number:
+            kind = "a number" if is_number else "a text"
+            raise ValueError(f"reject_label={label!r} must be {kind}, as the classes are")
+        if label in classes.tolist():
+            raise ValueError(
+                f"reject_label={label!r} is a class: choose one that is not in {classes.tolist()}"
+            )
+        return label
+
+    def _lessons(self, X, y, classes, *, restart):
+        with unchanged_on_error(self):
+            X, indptr, labels, _ = self._prepare(X, y, classes, None, restart=restart)
+            self._check_pairwise(X)
+            if self._learns_indicators:
+                return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
+            return X, ClassLessons(self._costs, labels, self._driven)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # No weight is negative: what speaks against a class cannot be learnt.
+        tags.classifier_tags.poor_score = self.mirror_map in ("entropy", "positive")
+        return tags
+
+    def _decisions(self, scores):
+        if self._learns_indicators or scores.shape[1] > 2:
+            return scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]

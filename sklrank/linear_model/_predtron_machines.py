@@ -1,0 +1,220 @@
+"""What a Predtron learns with: weights of the features, or dual coefficients under a kernel.
+
+Both machines play rounds and score rows. A round is a row, or where `starts` are given the rows of
+a query, which then stand together: ::
+
+    with machine.learning_from(X) as play:
+        play(rows, task, starts, bounds, scores)  # rows: a slice or row numbers of X
+"""
+
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import gen_batches
+
+from sklrank.linear_model._kernel_rows import KernelRows
+from sklrank.linear_model._mirror_maps import EuclideanMap
+from sklrank.linear_model._predtron_rounds import EuclideanSums, PredtronRounds, make_sums
+from sklrank.linear_model._rows import Rows
+
+__all__ = ["KernelMachine", "LinearMachine"]
+
+
+class LinearMachine:
+    """Weights of the features, by a mirror map.
+
+    Parameters
+    ----------
+    mirror_map : MirrorMap
+        Makes weights of the dual weights.
+    constant : float
+        Value of one more feature, for the intercept; 0: there is none.
+    learning_rate : float
+        NaN: that of the theorems.
+    average : bool
+        Whether rows are scored by the mean of the weights over the rounds.
+    """
+
+    # Of a call: the compiled loop does not heed the keyboard.
+    most_rows = 10_000
+
+    def __init__(self, mirror_map, constant, learning_rate, average):
+        convexity = getattr(mirror_map, "convexity", None) or np.nan
+        sums = make_sums(mirror_map) if average else None
+        self.constant = constant
+        self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
+
+    @contextmanager
+    def learning_from(self, X):
+        """Within the context, play rounds of these rows."""
+        yield partial(self._play, X)
+
+    def _play(self, X, rows, task, starts=None, bounds=None, scores=None):
+        _play_rounds(self.rounds, Rows(X[rows], self.constant), task, starts, bounds, scores)
+
+    def radii(self, X, rows, starts=None):
+        """How far a step of each round reaches, `(n_rounds,)`: R of the theorems is the largest."""
+        X, mirror_map = X[rows], self.rounds.mirror_map
+        if starts is None:
+            return mirror_map.radii(X, self.constant)
+        queries = [X[first:last] for first, last in zip(starts[:-1], starts[1:])]
+        if type(mirror_map) is EuclideanMap:
+            return np.sqrt([_largest_eigenvalue(query @ query.T) for query in queries])
+        squares = [np.asarray((query * query).sum(axis=0)).ravel() for query in queries]
+        return mirror_map.radii(np.sqrt(squares), self.constant)
+
+    @property
+    def weights(self):
+        """Weights `(n_scores, width)`: of the features, and of the constant where there is one."""
+        return _weights(self.rounds)
+
+    def score(self, X):
+        """Scores `(n_samples, n_scores)`."""
+        rows = Rows(X, self.constant)
+        if self.rounds.sums is None:
+            return self.rounds.score(rows)
+        return _rounds_of(self.weights).score(rows)
+
+
+class KernelMachine:
+    """Dual coefficients of the points learnt from: those of which there is one, support vectors.
+
+    Parameters
+    ----------
+    n_scores : int
+        Scores of a row.
+    kernel : callable or None
+        Makes the kernel values `(n, m)` of two sets of points. None: rows hold those of the points
+        that were learnt from.
+    constant : float
+        Its square is added to the kernel: that is the intercept.
+    learning_rate : float
+        As above.
+    average : bool
+        Whether rows are scored by the mean of the coefficients over the rounds.
+    budget : int
+        Most support vectors, 0 for any number.
+    """
+
+    # Of a call: their kernel values with all support vectors are held.
+    most_rows = 200
+
+    def __init__(self, n_scores, kernel, constant, learning_rate, average, budget):
+        self.kernel = kernel
+        self.constant = constant
+        self.average = average
+        self.budget = budget
+        self.rounds = PredtronRounds(EuclideanMap(n_scores, 0), learning_rate, 1.0)
+        self.points = None  # where rows hold kernel values, the numbers of the points
+        self.coefs = np.zeros((n_scores, 0))
+        self.sums = np.zeros((n_scores, 0))
+        self.born = np.zeros(0, dtype=np.intp)  # when, see KernelRows
+        self.n_born = 0
+
+    @contextmanager
+    def learning_from(self, X):
+        """Within the context, play rounds of these rows; support vectors are what stays."""
+        known = np.arange(len(self.born))
+        self._take(known, X)
+        try:
+            yield partial(self._play, X, len(known))
+        finally:
+            self._take(np.flatnonzero(self.born))
+
+    def _take(self, kept, X=None):
+        """Keep some points, and take up new ones without coefficients."""
+        n_new = 0 if X is None else X.shape[0]
+        if self.kernel is None:
+            X = np.arange(n_new)
+        if self.points is None:
+            self.points = X
+        else:
+            self.points = self.points[kept] if X is None else _stack(self.points[kept], X)
+        grown = ((0, 0), (0, n_new))
+        self.coefs = np.pad(self.coefs[:, kept], grown)
+        self.sums = np.pad(self.sums[:, kept], grown)
+        self.born = np.pad(self.born[kept], grown[1])
+
+    def _play(self, X, offset, rows, task, starts=None, bounds=None, scores=None):
+        own = offset + np.arange(X.shape[0])[rows]
+        # No other point has a coefficient, nor can one get it.
+        live = np.union1d(np.flatnonzero(self.born), own)
+        values = self._kernel_values(X[rows], live)
+        places = np.searchsorted(live, own).astype(np.intc)
+        born = self.born[live]
+        kernel_rows = KernelRows(values, places, born, self.n_born, self.budget)
+        self.rounds.mirror_map = EuclideanMap.of(self.coefs[:, live])
+        self.rounds.sums = EuclideanSums.of(self.sums[:, live]) if self.average else None
+        _play_rounds(self.rounds, kernel_rows, task, starts, bounds, scores)
+        self.coefs[:, live] = self.rounds.mirror_map.dual_weights
+        if self.average:
+            self.sums[:, live] = self.rounds.sums.values
+        self.born[live] = born
+        self.n_born = kernel_rows.n_born
+
+    def _kernel_values(self, X, points):
+        if self.kernel is None:
+            values = X[:, self.points[points]]
+            values = values.toarray() if sparse.issparse(values) else values
+        else:
+            values = self.kernel(X, self.points[points])
+        return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
+
+    def radii(self, X, rows, starts=None):
+        """As of a linear machine, in the space of the kernel."""
+        own = np.arange(X.shape[0])[rows]
+        if starts is None:
+            starts = np.arange(len(own) + 1)
+        queries = [own[first:last] for first, last in zip(starts[:-1], starts[1:])]
+        return np.sqrt([_largest_eigenvalue(self._gram(X, query)) for query in queries])
+
+    def _gram(self, X, rows):
+        values = X[rows][:, rows] if self.kernel is None else self.kernel(X[rows], X[rows])
+        return values + self.constant**2
+
+    @property
+    def weights(self):
+        """Dual coefficients `(n_scores, n_supports)`."""
+        if not self.average:
+            return self.coefs
+        return EuclideanSums.of(self.sums).mean(EuclideanMap.of(self.coefs), self.rounds.n_rounds)
+
+    def score(self, X):
+        """Scores `(n_samples, n_scores)`."""
+        if not len(self.born):
+            return np.zeros((X.shape[0], len(self.coefs)))
+        rounds = _rounds_of(self.weights)
+        supports = np.arange(len(self.born))
+        scores = [
+            rounds.score(Rows(self._kernel_values(X[batch], supports), 0.0))
+            for batch in gen_batches(X.shape[0], self.most_rows)
+        ]
+        return np.concatenate(scores)
+
+
+def _play_rounds(rounds, rows, task, starts, bounds, scores):
+    if starts is None:
+        rounds.play_rows(rows, task, bounds, scores)
+    else:
+        rounds.play_queries(rows, starts, task, bounds)
+
+
+def _weights(rounds):
+    if rounds.sums is None:
+        return rounds.mirror_map.weights
+    return rounds.sums.mean(rounds.mirror_map, rounds.n_rounds)
+
+
+def _rounds_of(weights):
+    return PredtronRounds(EuclideanMap.of(weights))
+
+
+def _stack(points, X):
+    return sparse.vstack([points, X], "csr") if sparse.issparse(X) else np.concatenate([points, X])
+
+
+def _largest_eigenvalue(gram):
+    gram = gram.toarray() if sparse.issparse(gram) else gram
+    return max(np.linalg.eigvalsh(gram)[-1], 0.0)

@@ -1,0 +1,140 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Rankings of labels or documents (Jain et al. 2015, Sections 4 and 5).
+
+A round has items with gains g_i >= 0. A ranking sigma puts item i at position sigma(i), and is
+represented by f(sigma(i)) / Z, with a strictly decreasing f and Z such that the length is 1. Its
+loss, with discounts D_j >= 0 that do not rise, is
+
+    L(sigma) = 1 - sum_i g_i D(sigma(i)) / best = sum_j (ideal_j - g at position j) D_j / best
+
+where `ideal` are the gains in decreasing order and best = sum_j ideal_j D_j: NDCG, precision among
+the first K, and the like. Positions of equal D are a *block*; what counts is which gains a block
+has, not their order. The second sum, with the gains sorted in each block, is 0 to the bit for a
+ranking that is right.
+
+All rankings that it needs come of sorting, but for the worst one that the scores like, which
+`_assignment` finds.
+"""
+
+import numpy as np
+
+from sklrank.linear_model._assignment import MOST_STATES
+from sklrank.linear_model._sorting import make_items
+
+from sklrank.linear_model._assignment cimport Worth
+from sklrank.linear_model._sorting cimport sort_items
+
+
+cdef class RankingTask(Task):
+    """Rounds of items each.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_items,)
+        What the items of all rounds are worth, not negative.
+    starts : ndarray of shape (n_rounds + 1,)
+        Round i has the items `starts[i]:starts[i + 1]`.
+    discounts : ndarray of shape (n_positions,)
+        D at the positions 1, 2, ...: not negative, not rising; one for each item at least.
+    representation : ndarray of shape (n_positions,)
+        f at the positions 1, 2, ...: strictly decreasing.
+    driven : bool
+        Whether to be loss-driven.
+    most_states : float
+        The greatest size of the table of `Assigner`.
+    """
+
+    def __init__(
+        self, const double[::1] gains, const Py_ssize_t[::1] starts, const double[::1] discounts,
+        const double[::1] representation, bint driven=False, double most_states=MOST_STATES,
+    ):
+        cdef Py_ssize_t most
+        if starts.shape[0] < 1 or starts[0] != 0 or starts[starts.shape[0] - 1] != gains.shape[0]:
+            raise ValueError("starts do not describe one list of items for each round")
+        sizes = np.diff(starts)
+        if len(sizes) and np.min(sizes) < 0:
+            raise ValueError("starts fall")
+        most = np.max(sizes, initial=0)
+        if discounts.shape[0] < most or representation.shape[0] != discounts.shape[0]:
+            raise ValueError(f"discounts and representation must both have {most} entries or more")
+        self.n_rounds, self.driven = len(sizes), driven
+        self.gains, self.starts = gains, starts
+        self.discounts, self.heights = discounts, representation
+        self.lengths = np.sqrt(np.append(0.0, np.cumsum(np.square(representation))))
+        self.n_counted = np.count_nonzero(discounts)
+        self.assigner = Assigner(most, most_states)
+        self.predicted, self.sorted, self.blocks = [make_items(most) for _ in range(3)]
+        self.order = np.empty(max(most, 1), dtype=np.intp)
+        self.ideal = np.empty(gains.shape[0])
+        self.best = np.zeros(self.n_rounds)
+        self.find_ideal()
+
+    cdef void find_ideal(self) noexcept nogil:
+        cdef Py_ssize_t i, j, n
+        for i in range(self.n_rounds):
+            n = self.starts[i + 1] - self.starts[i]
+            for j in range(n):
+                self.sorted[j] = Item(self.gains[self.starts[i] + j], 0.0, j)
+            sort_items(&self.sorted[0], n)
+            for j in range(n):
+                self.ideal[self.starts[i] + j] = self.sorted[j].first
+                self.best[i] += self.sorted[j].first * self.discounts[j]
+
+    cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
+        return self.starts[i + 1] - self.starts[i]
+
+    cdef double judge(
+        self, Py_ssize_t i, const double* scores, double* direction
+    ) except -1.0 nogil:
+        cdef const double* gains = &self.gains[self.starts[i]]
+        cdef Py_ssize_t j, k, n = self.starts[i + 1] - self.starts[i]
+        cdef double loss, length
+        cdef Worth worth
+        if self.best[i] == 0.0:
+            return 0.0
+        for k in range(n):
+            self.predicted[k] = Item(scores[k], -gains[k], k)
+        sort_items(&self.predicted[0], n)
+        loss = self.loss(i)
+        if loss == 0.0:
+            return 0.0
+        length = self.lengths[n]
+        for k in range(n):
+            self.sorted[k] = Item(gains[k], scores[k], k)
+        sort_items(&self.sorted[0], n)
+        # Right: the gains are in order, and within a block the scores.
+        for j in range(n):
+            k = self.sorted[j].index
+            self.blocks[j] = Item(scores[k], 0.0, k)
+        self.sort_blocks(n)
+        for j in range(n):
+            direction[self.blocks[j].index] = -self.heights[j] / length
+        if self.driven:
+            for j in range(n):
+                direction[self.predicted[j].index] += self.heights[j] / length
+            return loss
+        worth = Worth(&self.discounts[0], &self.heights[0], 1.0 / self.best[i], 1.0 / length)
+        self.assigner.assign(&self.sorted[0], n, &worth, &self.order[0])
+        for j in range(n):
+            direction[self.sorted[self.order[j]].index] += self.heights[j] / length
+        return loss
+
+    cdef double loss(self, Py_ssize_t i) noexcept nogil:
+        # Of the predicted ranking.
+        cdef Py_ssize_t j, start = self.starts[i]
+        cdef Py_ssize_t n = min(self.starts[i + 1] - start, self.n_counted)
+        cdef double lost = 0.0
+        for j in range(n):
+            self.blocks[j] = Item(-self.predicted[j].second, 0.0, j)
+        self.sort_blocks(n)
+        for j in range(n):
+            lost += (self.ideal[start + j] - self.blocks[j].first) * self.discounts[j]
+        return max(lost, 0.0) / self.best[i]
+
+    cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t j, start = 0
+        for j in range(1, n + 1):
+            if j == n or self.discounts[j] != self.discounts[start]:
+                if j - start > 1:
+                    sort_items(&self.blocks[start], j - start)
+                start = j

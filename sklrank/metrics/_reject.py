@@ -1,0 +1,155 @@
+"""Classifiers that may decline to decide: what their rejections cost, and how many there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from sklrank._validation import check_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["coverage_score", "reject_loss", "selective_accuracy_score"]
+
+
+def reject_loss(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    reject_cost: float | ArrayLike,
+    reject_label: object = -1,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Mean cost: 1 for a wrong class, `reject_cost` for a row that is rejected.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels.
+    y_pred : array-like of shape (n_samples,)
+        Predictions, `reject_label` where a row is rejected.
+    reject_cost : float or array-like of shape (n_samples,)
+        What it costs to reject, 0 or more: one number, or one for each row.
+    reject_label : object, default=-1
+        What stands for a rejection.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        0 is best.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a cost is negative or not finite, or `y_true` holds `reject_label`.
+
+    References
+    ----------
+    .. [1] P. Jain, N. Natarajan and A. Tewari, "Predtron: A family of online algorithms for general
+       prediction problems", NIPS 2015, Section 3.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import reject_loss
+    >>> reject_loss([0, 1, 1, 0], [0, 0, -1, 0], reject_cost=0.2)
+    0.3
+    """
+    y_true, y_pred, rejected = _check(y_true, y_pred, reject_label)
+    costs = check_array(reject_cost, ensure_2d=False, dtype=np.float64, input_name="reject_cost")
+    if costs.shape not in ((), (len(y_true),)) or (costs < 0).any():
+        raise ValueError(
+            f"reject_cost must be a number of 0 or more, or {len(y_true)} of them, one for each "
+            f"row; got {reject_cost!r}"
+        )
+    losses = np.where(rejected, costs, y_true != y_pred)
+    weights = check_weights(sample_weight, len(y_true), positive=True)
+    return float(np.average(losses, weights=weights))
+
+
+def coverage_score(
+    y_pred: ArrayLike, *, reject_label: object = -1, sample_weight: ArrayLike | None = None
+) -> float:
+    """Share of the rows that are not rejected.
+
+    Parameters
+    ----------
+    y_pred : array-like of shape (n_samples,)
+        Predictions, `reject_label` where a row is rejected.
+    reject_label : object, default=-1
+        What stands for a rejection.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import coverage_score
+    >>> coverage_score([0, 0, -1, 0])
+    0.75
+    """
+    y_pred = column_or_1d(y_pred)
+    weights = check_weights(sample_weight, len(y_pred), positive=True)
+    return float(np.average(y_pred != reject_label, weights=weights))
+
+
+def selective_accuracy_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    reject_label: object = -1,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Accuracy on the rows that are not rejected.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Class labels.
+    y_pred : array-like of shape (n_samples,)
+        Predictions, `reject_label` where a row is rejected.
+    reject_label : object, default=-1
+        What stands for a rejection.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN where every row is rejected.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or `y_true` holds `reject_label`.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import selective_accuracy_score
+    >>> selective_accuracy_score([0, 1, 1, 0], [0, 0, -1, 0])  # two of three
+    0.66...
+    """
+    y_true, y_pred, rejected = _check(y_true, y_pred, reject_label)
+    weights = check_weights(sample_weight, len(y_true), positive=True) * ~rejected
+    if not weights.any():
+        return np.nan
+    return float(np.average(y_true == y_pred, weights=weights))
+
+
+def _check(y_true, y_pred, reject_label):
+    y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
+    check_consistent_length(y_true, y_pred)
+    if (y_true == reject_label).any():
+        raise ValueError(
+            f"y_true holds reject_label={reject_label!r}, which stands for a rejection: choose one "
+            "that is no class"
+        )
+    return y_true, y_pred, y_pred == reject_label
