@@ -4,21 +4,25 @@
 Class k keeps the weights w_k and the matrix A_k = alpha I + sum of x x' over the rows for which it
 was shown. Chosen is the class of the greatest
 
-    w_k . x + bonus sqrt(x' A_k^-1 x),
+    w_k . x + bonus s sqrt(x' A_k^-1 x),
 
-what is expected of it and how uncertain that is (LinUCB: Li, Chu, Langford & Schapire 2010). Then
-the class shown, with P = A_k^-1, the error e of its weights and v = x'Px, takes the step
+what is expected of it and, in standard errors, how uncertain that is (LinUCB: Li, Chu, Langford &
+Schapire 2010, there without s). Then the class shown, with P = A_k^-1, the error e of its weights
+and v = x'Px, takes the step
 
     w_k += P x e / (1 + v),      P -= P x x' P / (1 + v)
 
 and w_k is the ridge solution, exactly. The diagonal model keeps the diagonal of A_k only, and takes
-the same step with its inverse for P.
+the same step with its inverse for P. The deviation s of the errors is the root of
+(1 + sum of e^2) / (1 + rounds so far): one to start with, so that an easy problem, which soon has
+small errors, is soon explored no more.
 
 Where `clip` is above zero, rows are standardised by the means and deviations of the rows so far and
 cut off at plus and minus `clip`: one column may be in metres and the next one in seconds, and rare
-values do not rule. In any case they are then divided by their root mean squared length so far (the
-constant of the intercept is not), so that `alpha` and `bonus` mean the same for few features and
-many. The rows so far are those that were learnt and, to choose and learn, the row itself.
+values do not rule. In any case they are then divided by their root mean squared length so far, so
+that `alpha` and `bonus` mean the same for few features and many; beside them the constant of the
+intercept counts half. The rows so far are those that were learnt and, to choose and learn, the row
+itself.
 """
 
 from libc.math cimport sqrt
@@ -26,6 +30,9 @@ from libc.math cimport sqrt
 import numpy as np
 
 from sklrank.linear_model._rows cimport first_largest, table_products
+
+# What the constant of a row is multiplied by, where rows have a mean squared length of one.
+cdef double OF_CONSTANT = 0.5
 
 
 cdef class ConfidenceRidge(BanditModel):
@@ -51,6 +58,7 @@ cdef class ConfidenceRidge(BanditModel):
         """Weights of the features as they come, but for the clip, and of the constant."""
         weights = np.array(self.coefficients)
         weights[:, :self.n_features] /= root_mean(self.squares, self.n_learnt)
+        weights[:, self.n_features:] *= OF_CONSTANT
         if self.clip > 0:
             deviations = np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
             weights[:, :-1] /= np.where(deviations > 0, deviations, np.inf)
@@ -76,25 +84,29 @@ cdef class ConfidenceRidge(BanditModel):
         for k in range(self.n_classes):
             scores[k] /= scale
             if row.constant != 0.0:
-                scores[k] += row.constant * self.coefficients[k, self.n_features]
+                scores[k] += OF_CONSTANT * row.constant * self.coefficients[k, self.n_features]
 
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
         cdef double* values = &self.values[0]
+        cdef double bonus = self.bonus
         cdef Py_ssize_t k
+        bonus *= sqrt((1.0 + self.squared_errors) / (1.0 + self.n_learnt))
         self.rescale(row)
         table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
         self.measure(&self.scaled)
         for k in range(self.n_classes):
             # Below zero by rounding only.
-            values[k] += self.bonus * sqrt(max(self.variances[k], 0.0))
+            values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
     cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
         cdef double* weights = &self.coefficients[feedback.action, 0]
-        cdef double expected, before
+        cdef double expected, error, before
         cdef Py_ssize_t j
         table_products(weights, 1, self.width, &self.scaled, &expected)
-        self.regress(feedback.action, &self.scaled, feedback.reward - expected)
+        error = feedback.reward - expected
+        self.regress(feedback.action, &self.scaled, error)
+        self.squared_errors += error * error
         self.squares = self.squares_with
         self.n_learnt += 1.0
         if self.clip > 0.0:
@@ -125,6 +137,7 @@ cdef class ConfidenceRidge(BanditModel):
             entries[j] *= scale
         self.scaled = row[0]
         self.scaled.values = entries
+        self.scaled.constant *= OF_CONSTANT
 
     cdef void measure(self, const Row* scaled) noexcept nogil:
         pass
@@ -137,13 +150,14 @@ cdef class ConfidenceRidge(BanditModel):
             self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
         )
         state = (
-            self.squares, self.n_learnt, np.array(self.means), np.array(self.deviations),
+            self.squares, self.squared_errors, self.n_learnt,
+            np.array(self.means), np.array(self.deviations),
             np.array(self.coefficients), np.array(self.covariance_table),
         )
         return type(self), arguments, state
 
     def __setstate__(self, state):
-        self.squares, self.n_learnt, *arrays = state
+        self.squares, self.squared_errors, self.n_learnt, *arrays = state
         arrays = [np.array(array) for array in arrays]
         self.means, self.deviations, self.coefficients, self.covariance_table = arrays
 

@@ -38,7 +38,7 @@ MODELS = {
     "full, not standardised": BanditronClassifier(
         second_order="full", clip=None, exploration=0.1, random_state=0
     ),
-    "diagonal": BanditronClassifier(second_order="diagonal", bonus=0.5, clip=1.5, random_state=0),
+    "diagonal": BanditronClassifier(second_order="diagonal", bonus=0.5, clip=3.0, random_state=0),
 }
 FIRST_ORDER = [name for name, model in MODELS.items() if model.second_order is None]
 SECOND_ORDER = [name for name in MODELS if name not in FIRST_ORDER]
@@ -104,12 +104,12 @@ class SlowRidge:
     def __init__(self, model, n_features, n_classes):
         self.model, self.kind = model, model.second_order
         width = n_features + model.fit_intercept
-        alpha = {"full": 0.2, "diagonal": 0.5}[self.kind] if model.alpha == "auto" else model.alpha
-        self.bonus = {"full": 0.3}[self.kind] if model.bonus == "auto" else model.bonus
+        alpha = {"full": 0.3, "diagonal": 0.4}[self.kind] if model.alpha == "auto" else model.alpha
+        self.bonus = {"full": 1.0}[self.kind] if model.bonus == "auto" else model.bonus
         self.A = np.array([alpha * np.eye(width) for _ in range(n_classes)])
         self.b = np.zeros((n_classes, width))
         self.w = np.zeros((n_classes, width))
-        self.rows, self.squares = [], []
+        self.rows, self.squares, self.squared_errors = [], [], [1.0]
 
     def standardised(self, x, rows):
         if not standardises(self.model):
@@ -122,7 +122,7 @@ class SlowRidge:
 
     def scaled(self, z, squares):
         scale = np.sqrt(np.mean(squares)) if np.any(squares) else 1.0
-        return np.append(z / scale, 1.0) if self.model.fit_intercept else z / scale
+        return np.append(z / scale, 0.5) if self.model.fit_intercept else z / scale
 
     def scaled_with(self, x):
         z = self.standardised(x, [*self.rows, x])
@@ -134,13 +134,14 @@ class SlowRidge:
     def choose_scores(self, x):
         _, x = self.scaled_with(x)
         variances = np.array([x @ np.linalg.inv(A) @ x for A in self.A])
-        return self.w @ x + self.bonus * np.sqrt(variances)
+        return self.w @ x + self.bonus * np.sqrt(np.mean(self.squared_errors) * variances)
 
     def learn(self, x, best, action, propensity, reward, rate):
         z, scaled = self.scaled_with(x)
         self.rows.append(x)
         self.squares.append(z @ z)
         x = scaled
+        self.squared_errors.append((reward - self.w[action] @ x) ** 2)
         if self.kind == "full":
             self.A[action] += np.outer(x, x)
             self.b[action] += reward * x
