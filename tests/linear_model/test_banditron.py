@@ -339,6 +339,28 @@ def test_classes_have_names(model, names):
     assert_array_equal(model.predict(X), model.classes_[plain.predict(X)])
 
 
+@pytest.mark.parametrize(
+    ("names", "dtype"),
+    [
+        ([-128, -1, 5, 127], np.int8),
+        ([3, 5, 7, 9], np.uint64),
+        ([3, 5, 7, 9], np.int32),
+        ([-(2**62), 0, 3, 2**62], np.int64),
+        ([2**62, 2**62 + 2, 2**62 + 3, 2**62 + 5], np.int64),
+    ],
+)
+def test_classes_are_numbers_of_any_width(names, dtype):
+    """Labels are found whatever their type and range; a gap between two classes holds none."""
+    X, y = stream()
+    plain = clone(MODELS["constant"]).partial_fit(X, y, range(4))
+    names = np.array(names, dtype=dtype)
+    model = clone(MODELS["constant"]).partial_fit(X, names[y], names)
+    assert_array_equal(model.predict(X), names[plain.predict(X)])
+    gap = int(names[0]) + 1
+    with pytest.raises(ValueError, match=rf"not in `classes`: \[{gap}\]"):
+        model.partial_fit(X[:1], np.array([gap], dtype=dtype))
+
+
 @pytest.mark.parametrize("name", SECOND_ORDER)
 @pytest.mark.parametrize("factor", [2.0**20, 2.0**-20, 2.0 ** np.arange(-30, 30, 10)])
 @pytest.mark.parametrize("offset", [0.0, 2.0**10])
