@@ -8,9 +8,9 @@ in ten; the mean of several random orders of the rows, the same for all. A table
 - rivals, on rows that are scaled beforehand, each with the best of its settings for this set;
 - ours with the best of nine settings for this set, which is the like of what the rivals have.
 
-Settings are picked by the first two orders, which count too. A rival whose trials take more CPU
-seconds than `--seconds` picks from the settings tried until then; one for which a single pass would
-take a fifth of that is left out, as is one that is not installed.
+Settings are picked by the first order, which counts too. A rival whose trials take more CPU seconds
+than `--seconds` picks from the settings tried until then; one for which a single trial would take
+half of that is left out, as is one that is not installed.
 
 digits come with scikit-learn, SynNonSep is drawn; `SKLRANK_DATA` names the folder of the others.
 
@@ -37,7 +37,6 @@ GRIDS = {
     "full": [{"bonus": b, "alpha": a} for b, a in product((0.5, 1.0, 2.0), (0.1, 0.3, 1.0))],
     "diagonal": [{"bonus": b, "alpha": a} for b, a in product((1.0, 2.5, 6.0), (0.1, 0.4, 1.0))],
 }
-N_TRIALS = 2
 N_PROBED = 200
 
 
@@ -96,21 +95,17 @@ class Contest:
             _, probe = self.play(contender, settings[0], 0, N_PROBED)
         except ImportError:
             return None
-        if probe * n_rows / N_PROBED > self.seconds / 5 and contender is not play_ours:
+        if probe * n_rows / N_PROBED > self.seconds / 2 and contender is not play_ours:
             return [title, "too slow", "", f"{N_PROBED / probe:,.0f}", "", ""]
         trials, spent = [], 0.0
         for setting in settings:
-            runs = [
-                self.play(contender, setting, seed) for seed in range(len(self.orders))[:N_TRIALS]
-            ]
-            trials.append((np.mean([error for error, _ in runs]), runs))
-            spent += sum(seconds for _, seconds in runs)
+            trials.append(self.play(contender, setting, 0))
+            spent += trials[-1][1]
             if spent > self.seconds:
                 break
         best = int(np.argmin([error for error, _ in trials]))
-        runs = trials[best][1]
-        for seed in range(N_TRIALS, len(self.orders)):
-            runs.append(self.play(contender, settings[best], seed))
+        others = range(1, len(self.orders))
+        runs = [trials[best], *(self.play(contender, settings[best], seed) for seed in others)]
         errors, times = zip(*runs)
         tried = f"{len(trials)} of {len(settings)}" if len(settings) > 1 else ""
         chosen = " ".join(str(value) for value in settings[best].values()) if tried else ""
