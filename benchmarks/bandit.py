@@ -13,23 +13,18 @@ A rival that is not installed is left out.
 """
 
 import argparse
-import ctypes
-import shutil
-import subprocess
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from _bandit_peers import play_river
+from _bare_banditron import compiled, play_plain, play_tuned
 from _common import Stopwatch, print_header, print_table
-from numpy.ctypeslib import ndpointer
 from scipy import sparse
 
 from sklrank.linear_model import BanditronClassifier
 
-N_FEATURES, N_CLASSES, EXPLORATION = 64, 10, 0.1
+N_FEATURES, N_CLASSES = 64, 10
 MODELS = {
-    "Banditron, rate 0.1": {"exploration": EXPLORATION},
+    "Banditron, rate 0.1": {"exploration": 0.1},
     "Banditron, recommended rate": {},
     "exponential gradient": {"mirror_map": "entropy"},
     "second order, diagonal": {"second_order": "diagonal"},
@@ -48,66 +43,6 @@ def clusters(n_rows, density=1.0):
     if density < 1:
         X *= random.rand(*X.shape) < density
     return X, y
-
-
-# -- Banditron (Kakade et al. 2008), without checks.
-
-
-def play_plain(X, y):
-    """As one would write it."""
-    random, weights = np.random.default_rng(0), np.zeros((N_CLASSES, N_FEATURES))
-    wrong = 0
-    for x, label in zip(X, y):
-        best = np.argmax(weights @ x)
-        shown = random.integers(N_CLASSES) if random.random() < EXPLORATION else best
-        weights[best] -= x
-        if shown == label:
-            p = EXPLORATION / N_CLASSES + (1 - EXPLORATION) * (shown == best)
-            weights[shown] += x / p
-        else:
-            wrong += 1
-    return wrong / len(X)
-
-
-def play_tuned(X, y):
-    """As one would write it for speed: labels are Python's, and drawn at once."""
-    random, weights = np.random.default_rng(0), np.zeros((N_CLASSES, N_FEATURES))
-    wrong, draws = 0, random.random(len(X))
-    classes = random.integers(N_CLASSES, size=len(X))
-    for x, label, draw, drawn in zip(X, y.tolist(), draws.tolist(), classes.tolist()):
-        best = int((weights @ x).argmax())
-        shown = drawn if draw < EXPLORATION else best
-        weights[best] -= x
-        if shown == label:
-            p = EXPLORATION / N_CLASSES + (1 - EXPLORATION) * (shown == best)
-            weights[shown] += x / p
-        else:
-            wrong += 1
-    return wrong / len(X)
-
-
-def compiled(flags):
-    """The loop of `_banditron.c`, a function like the others; None without a compiler."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        return None
-    source = Path(__file__).with_name("_banditron.c")
-    with TemporaryDirectory() as folder:
-        library = Path(folder) / "banditron.so"
-        subprocess.run([compiler, *flags, "-shared", "-fPIC", source, "-o", library], check=True)
-        loop = ctypes.CDLL(str(library)).play
-    array, integer = ndpointer(np.float64, flags="C"), ctypes.c_long
-    loop.argtypes = [array, ndpointer(integer), *3 * [integer], ctypes.c_double, array]
-    loop.restype = integer
-
-    def play(X, y):
-        weights = np.zeros((N_CLASSES, N_FEATURES))
-        return loop(X, y, *X.shape, N_CLASSES, EXPLORATION, weights) / len(X)
-
-    return play
-
-
-# -- Tables.
 
 
 def seconds(action, *arguments):
@@ -131,11 +66,11 @@ def speed(quick):
     n_few, n_river = min(n_rows, 50_000), 200 if quick else 2000
     rates = {}
     for name, loop in (("as written", play_plain), ("tuned", play_tuned)):
-        rates[f"NumPy loop, {name}"] = n_few / seconds(loop, X[:n_few], y[:n_few])
+        rates[f"NumPy loop, {name}"] = n_few / seconds(loop, X[:n_few], y[:n_few], N_CLASSES)
     for name, flags in FLAGS.items():
         loop = compiled(flags)
         if loop is not None:
-            rates[f"C loop, {name}"] = n_rows / seconds(loop, X, y)
+            rates[f"C loop, {name}"] = n_rows / seconds(loop, X, y, N_CLASSES)
     for name, parameters in MODELS.items():
         n_used = n_rows // 10 if parameters.get("second_order") == "full" else n_rows
         model = started(parameters, X, y)
