@@ -30,10 +30,7 @@ cdef class ConfidenceRidge(BanditModel):
 
 cdef class FullRidge(ConfidenceRidge):
     cdef double[:, :, ::1] covariances      # (n_classes, width, width), on and left of the diagonal
-    cdef double[::1] spread                 # scratch: (width,)
-
-    cdef double quadratic(self, const double* covariance, const Row* row) noexcept nogil
-    cdef double spread_row(self, const double* covariance, const Row* row) noexcept nogil
+    cdef double[::1] spread                 # scratch: (width,) P x
 
 
 cdef class DiagonalRidge(ConfidenceRidge):

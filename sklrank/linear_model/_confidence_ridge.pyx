@@ -30,6 +30,7 @@ from libc.math cimport sqrt
 import numpy as np
 
 from sklrank.linear_model._rows cimport first_largest, table_products
+from sklrank.linear_model._symmetric cimport product, quadratic
 
 # What the constant of a row is multiplied by, where rows have a mean squared length of one.
 cdef double OF_CONSTANT = 0.5
@@ -183,67 +184,23 @@ cdef class FullRidge(ConfidenceRidge):
     cdef void measure(self, const Row* scaled) noexcept nogil:
         cdef Py_ssize_t k
         for k in range(self.n_classes):
-            self.variances[k] = self.quadratic(&self.covariances[k, 0, 0], scaled)
+            self.variances[k] = quadratic(&self.covariances[k, 0, 0], self.width, scaled)
 
     cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]
         cdef double* spread = &self.spread[0]
         cdef double* p
-        cdef double step, gain = 1.0 / (
-            1.0 + max(self.spread_row(&self.covariances[k, 0, 0], scaled), 0.0)
-        )
+        cdef double step, gain
         cdef Py_ssize_t i, j
+        gain = 1.0 / (1.0 + max(
+            product(&self.covariances[k, 0, 0], self.width, scaled, spread), 0.0
+        ))
         for j in range(self.width):
             p = &self.covariances[k, j, 0]
             step = gain * spread[j]
             weights[j] += step * error
             for i in range(j + 1):
                 p[i] -= step * spread[i]
-
-    cdef double quadratic(self, const double* covariance, const Row* row) noexcept nogil:
-        # x'Px. An entry left of the diagonal counts twice.
-        cdef const double* x = row.values
-        cdef const double* p
-        cdef Py_ssize_t i, j
-        cdef double total = 0.0, cross
-        if row.columns == NULL:
-            total = dense_quadratic(covariance, self.width, x, row.n)
-        else:
-            for j in range(row.n):
-                p = covariance + row.columns[j] * self.width
-                cross = 0.0
-                for i in range(j):
-                    cross += p[row.columns[i]] * x[i]
-                total += x[j] * (2.0 * cross + p[row.columns[j]] * x[j])
-        if row.constant != 0.0:
-            p = covariance + row.n_features * self.width
-            cross = 0.0
-            if row.columns == NULL:
-                for i in range(row.n):
-                    cross += p[i] * x[i]
-            else:
-                for i in range(row.n):
-                    cross += p[row.columns[i]] * x[i]
-            total += row.constant * (2.0 * cross + p[row.n_features] * row.constant)
-        return total
-
-    cdef double spread_row(self, const double* covariance, const Row* row) noexcept nogil:
-        # Px into `spread`; returns x'Px.
-        cdef double* spread = &self.spread[0]
-        cdef double variance = 0.0
-        cdef Py_ssize_t i, j
-        for j in range(self.width):
-            spread[j] = 0.0
-        for i in range(row.n):
-            j = i if row.columns == NULL else row.columns[i]
-            add_column(spread, covariance, self.width, j, row.values[i])
-        if row.constant != 0.0:
-            add_column(spread, covariance, self.width, row.n_features, row.constant)
-            variance = row.constant * spread[row.n_features]
-        for i in range(row.n):
-            j = i if row.columns == NULL else row.columns[i]
-            variance += row.values[i] * spread[j]
-        return variance
 
 
 cdef class DiagonalRidge(ConfidenceRidge):
@@ -293,54 +250,6 @@ cdef class DiagonalRidge(ConfidenceRidge):
         squared.values = &self.squared[0]
         squared.constant = scaled.constant * scaled.constant
         table_products(covariances, n_classes, self.width, &squared, variances)
-
-
-cdef double dense_quadratic(
-    const double* covariance, Py_ssize_t width, const double* x, Py_ssize_t n
-) noexcept nogil:
-    # Four rows at a time: their sums do not wait for each other.
-    cdef const double* p
-    cdef const double* q
-    cdef const double* r
-    cdef const double* s
-    cdef double a, b, c, d, total = 0.0
-    cdef Py_ssize_t i, j
-    for j in range(0, n - 3, 4):
-        p = covariance + j * width
-        q = p + width
-        r = q + width
-        s = r + width
-        a = b = c = d = 0.0
-        for i in range(j):
-            a += p[i] * x[i]
-            b += q[i] * x[i]
-            c += r[i] * x[i]
-            d += s[i] * x[i]
-        b += q[j] * x[j]
-        c += r[j] * x[j] + r[j + 1] * x[j + 1]
-        d += s[j] * x[j] + s[j + 1] * x[j + 1] + s[j + 2] * x[j + 2]
-        total += x[j] * (2.0 * a + p[j] * x[j]) + x[j + 1] * (2.0 * b + q[j + 1] * x[j + 1])
-        total += x[j + 2] * (2.0 * c + r[j + 2] * x[j + 2])
-        total += x[j + 3] * (2.0 * d + s[j + 3] * x[j + 3])
-    for j in range(n - n % 4, n):
-        p = covariance + j * width
-        a = 0.0
-        for i in range(j):
-            a += p[i] * x[i]
-        total += x[j] * (2.0 * a + p[j] * x[j])
-    return total
-
-
-cdef inline void add_column(
-    double* target, const double* covariance, Py_ssize_t width, Py_ssize_t j, double size
-) noexcept nogil:
-    # target += size * column j, whose upper part stands in row j.
-    cdef const double* p = covariance + j * width
-    cdef Py_ssize_t i
-    for i in range(j + 1):
-        target[i] += size * p[i]
-    for i in range(j + 1, width):
-        target[i] += size * covariance[i * width + j]
 
 
 cdef inline double root_mean(double squares, double n_rows) noexcept nogil:
