@@ -91,7 +91,7 @@ class BanditronClassifier(OnlineEstimator):
     alpha : float or "auto", default="auto"
         L2 penalty of the regressions, in units of the rows' mean squared length. "auto" is
         0.3 for "full" and 0.4 for "diagonal". Of no use without `second_order`.
-    clip : float or None, default=1.5
+    clip : float or None, default=3.0
         With `second_order`, standardised values are cut off at plus and minus this number. With
         None dense rows are divided by a common factor only, as sparse ones are: right for features
         of one unit, such as pixels.
@@ -187,7 +187,7 @@ class BanditronClassifier(OnlineEstimator):
         second_order=None,
         bonus="auto",
         alpha="auto",
-        clip=1.5,
+        clip=3.0,
         fit_intercept=True,
         max_iter=5,
         random_state=None,

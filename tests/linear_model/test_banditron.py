@@ -38,7 +38,7 @@ MODELS = {
     "full, not standardised": BanditronClassifier(
         second_order="full", clip=None, exploration=0.1, random_state=0
     ),
-    "diagonal": BanditronClassifier(second_order="diagonal", bonus=0.5, clip=3.0, random_state=0),
+    "diagonal": BanditronClassifier(second_order="diagonal", bonus=0.5, clip=1.5, random_state=0),
 }
 FIRST_ORDER = [name for name, model in MODELS.items() if model.second_order is None]
 SECOND_ORDER = [name for name in MODELS if name not in FIRST_ORDER]
@@ -569,7 +569,7 @@ def played_error(X, y, n_seeds=3, n_passes=1, **params):
     return np.mean(errors)
 
 
-@pytest.mark.parametrize(("kind", "bound"), [("full", 0.16), ("diagonal", 0.24)])
+@pytest.mark.parametrize(("kind", "bound"), [("full", 0.16), ("diagonal", 0.16)])
 def test_second_order_on_digits(kind, bound):
     """Where the first order errs in more than half of the rounds; on raw pixels."""
     X, y = load_digits(return_X_y=True)
@@ -588,8 +588,8 @@ def test_second_order_on_features_of_all_units(kind):
 @pytest.mark.parametrize("kind", ["full", "diagonal"])
 def test_second_order_on_documents_with_noise(kind):
     """Of the labels 5 % are random, of which 8/9 are wrong."""
-    X, y = make_keyword_documents(8000, label_noise=0.05, random_state=0)
-    assert played_error(X, y, n_seeds=1, second_order=kind) < 0.07
+    X, y = make_keyword_documents(10_000, label_noise=0.05, random_state=0)
+    assert played_error(X, y, n_seeds=1, second_order=kind) < 0.06
 
 
 @pytest.mark.slow
