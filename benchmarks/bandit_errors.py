@@ -5,7 +5,8 @@ in ten; the mean of several random orders of the rows, the same for all. A table
 
 - `BanditronClassifier(second_order=...)` with its recommended setting, the same everywhere, on the
   rows as they come, and Banditron for comparison;
-- rivals, on rows that are scaled beforehand, each with the best of its settings for this set;
+- rivals, on rows divided by a common factor beforehand, each with the best of its settings for this
+  set;
 - ours with the best of nine settings for this set, which is the like of what the rivals have.
 
 Settings are picked by the first order, which counts too. A rival whose trials take more CPU seconds
@@ -13,6 +14,8 @@ than `--seconds` picks from the settings tried until then; one for which a singl
 half of that is left out, as is one that is not installed.
 
 digits come with scikit-learn, SynNonSep is drawn; `SKLRANK_DATA` names the folder of the others.
+`--sets` takes some more, which were watched when the recommended setting was chosen on the first
+ones: wine, breast cancer, balance, car and nursery.
 
     python benchmarks/bandit_errors.py [--quick] [--sets digits SynNonSep] [--seconds 100]
 """
@@ -26,13 +29,15 @@ import numpy as np
 from _bandit_peers import PEERS
 from _common import Stopwatch, print_header, print_table
 from scipy import sparse
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from sklrank.datasets import make_keyword_documents
 from sklrank.linear_model import BanditronClassifier
 
-FILES = ("optdigits", "pendigits", "letter")
-SETS = ("digits", "digits, ten passes", *FILES, "SynNonSep")
+LOADERS = {"digits": load_digits, "wine": load_wine, "breast cancer": load_breast_cancer}
+FILES = ("optdigits", "pendigits", "letter", "balance", "car", "nursery")
+SETS = ("digits", "digits, ten passes", *FILES[:3], "SynNonSep")
+MORE = ("wine", "breast cancer", *FILES[3:])
 GRIDS = {
     "full": [{"bonus": b, "alpha": a} for b, a in product((0.5, 1.0, 2.0), (0.1, 0.3, 1.0))],
     "diagonal": [{"bonus": b, "alpha": a} for b, a in product((1.0, 2.5, 6.0), (0.1, 0.4, 1.0))],
@@ -56,11 +61,14 @@ def ours():
 
 
 def load(name):
-    if name.startswith("digits"):
-        return load_digits(return_X_y=True)
+    name = name.removesuffix(", ten passes")
+    if name in LOADERS:
+        return LOADERS[name](return_X_y=True)
     if name == "SynNonSep":
         return make_keyword_documents(label_noise=0.05, random_state=0)
     with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as data:
+        if "X" in data:
+            return data["X"].astype(float), data["y"]
         X = np.vstack([data["X_train"], data["X_test"]]).astype(float)
         return X, np.concatenate([data["y_train"], data["y_test"]])
 
@@ -132,8 +140,10 @@ def contest(name, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rows, to see it work")
-    available = SETS if "SKLRANK_DATA" in os.environ else sorted(set(SETS) - set(FILES))
-    parser.add_argument("--sets", nargs="+", choices=available, default=list(available))
+    files = FILES if "SKLRANK_DATA" in os.environ else ()
+    available = [name for name in (*SETS, *MORE) if name not in FILES or name in files]
+    default = [name for name in SETS if name in available]
+    parser.add_argument("--sets", nargs="+", choices=available, default=default)
     parser.add_argument("--seeds", type=int, default=5, help="random orders of the rows")
     parser.add_argument("--seconds", type=float, default=100.0, help="for the trials of a rival")
     arguments = parser.parse_args()
