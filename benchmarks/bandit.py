@@ -1,13 +1,11 @@
-"""Learning from right or wrong: speed, and played error beside rivals.
+"""Learning from right or wrong: speed.
 
 1. Rounds per CPU second on 64 features and 10 classes: `BanditronClassifier`, rows in one call of
-   `partial_fit`; the same Banditron as a loop in NumPy; and river's LinUCB, for a few rows.
+   `partial_fit`; river's LinUCB, for a few rows; and Banditron as a bare loop, without checks: in
+   NumPy as one would write it, in NumPy with what can be drawn and converted beforehand, and in C,
+   where there is a compiler, with the instructions of any machine and with those of this one.
 2. The same on rows of which few entries are not zero, dense and as CSR matrices.
 3. One row at a time: `explore` and `partial_fit_feedback`, microseconds of both together.
-4. Played error, the share of rounds in which what was shown was wrong, after one pass over digits
-   and, where `SKLRANK_DATA` names the folder of the benchmark data, other sets. River's LinUCB
-   knows the scale of the rows beforehand, and its parameters are picked for each set by the error
-   of one order of the rows, which is the one printed: its figure is a bar to aim at.
 
 A rival that is not installed is left out.
 
@@ -15,14 +13,12 @@ A rival that is not installed is left out.
 """
 
 import argparse
-import os
-from itertools import product
-from pathlib import Path
 
 import numpy as np
+from _bandit_peers import play_river
+from _bare_banditron import compiled, play_plain, play_tuned
 from _common import Stopwatch, print_header, print_table
 from scipy import sparse
-from sklearn.datasets import load_digits
 
 from sklrank.linear_model import BanditronClassifier
 
@@ -35,7 +31,8 @@ MODELS = {
     "second order, full": {"second_order": "full"},
 }
 REPETITIONS = 3
-FILES = ("optdigits", "pendigits", "letter")
+# Sums in any order, as the package has them.
+FLAGS = {"any machine": ["-O3", "-ffast-math"], "this one": ["-O3", "-ffast-math", "-march=native"]}
 
 
 def clusters(n_rows, density=1.0):
@@ -46,46 +43,6 @@ def clusters(n_rows, density=1.0):
     if density < 1:
         X *= random.rand(*X.shape) < density
     return X, y
-
-
-class NumpyBanditron:
-    """Algorithm 7 as one would write it."""
-
-    def __init__(self, exploration, seed=0):
-        self.exploration, self.random = exploration, np.random.default_rng(seed)
-        self.weights = np.zeros((N_CLASSES, N_FEATURES))
-
-    def play(self, X, y):
-        """The share of rounds in which what was shown was wrong."""
-        wrong, weights = 0, self.weights
-        draws = self.random.random(len(X))
-        classes = self.random.integers(N_CLASSES, size=len(X))
-        for x, label, draw, drawn in zip(X, y.tolist(), draws.tolist(), classes.tolist()):
-            best = int((weights @ x).argmax())
-            shown = drawn if draw < self.exploration else best
-            weights[best] -= x
-            if shown == label:
-                p = self.exploration / N_CLASSES + (1 - self.exploration) * (shown == best)
-                weights[shown] += x / p
-            else:
-                wrong += 1
-        return wrong / len(X)
-
-
-def river_played_error(X, y, alpha, beta):
-    """Play river's LinUCB; None where river is not installed."""
-    try:
-        from river.bandit import LinUCBDisjoint
-    except ImportError:
-        return None
-    arms = np.unique(y).tolist()
-    policy, wrong = LinUCBDisjoint(alpha=alpha, beta=beta, seed=0), 0
-    for x, label in zip(X.tolist(), y.tolist()):
-        context = dict(enumerate(x))
-        shown = policy.pull(arms, context=context)
-        policy.update(shown, context, float(shown == label))
-        wrong += shown != label
-    return wrong / len(y)
 
 
 def seconds(action, *arguments):
@@ -106,20 +63,30 @@ def started(parameters, X, y):
 def speed(quick):
     n_rows = 20_000 if quick else 500_000
     X, y = clusters(n_rows)
-    n_loop, n_river = min(n_rows, 50_000), 200 if quick else 2000
-    loop = n_loop / seconds(lambda: NumpyBanditron(0.1).play(X[:n_loop], y[:n_loop]))
-    rows = [["NumPy loop, rate 0.1", f"{loop:,.0f}", "1"]]
+    n_few, n_river = min(n_rows, 50_000), 200 if quick else 2000
+    rates = {}
+    for name, loop in (("as written", play_plain), ("tuned", play_tuned)):
+        rates[f"NumPy loop, {name}"] = n_few / seconds(loop, X[:n_few], y[:n_few], N_CLASSES)
+    for name, flags in FLAGS.items():
+        loop = compiled(flags)
+        if loop is not None:
+            rates[f"C loop, {name}"] = n_rows / seconds(loop, X, y, N_CLASSES)
     for name, parameters in MODELS.items():
         n_used = n_rows // 10 if parameters.get("second_order") == "full" else n_rows
         model = started(parameters, X, y)
-        rate = n_used / seconds(model.partial_fit, X[:n_used], y[:n_used])
-        rows.append([name, f"{rate:,.0f}", f"{rate / loop:.1f}"])
-    with Stopwatch() as watch:
-        found = river_played_error(X[:n_river], y[:n_river], 0.1, 10.0)
-    if found is not None:
-        rate = n_river / watch.seconds
-        rows.append(["river LinUCB", f"{rate:,.0f}", f"{rate / loop:.3f}"])
-    columns = ["", "rounds a second", "of the loop's"]
+        rates[name] = n_used / seconds(model.partial_fit, X[:n_used], y[:n_used])
+    try:
+        with Stopwatch() as watch:
+            play_river(X[:n_river], y[:n_river], N_CLASSES, 0, alpha=0.1, beta=10.0)
+        rates["river LinUCB"] = n_river / watch.seconds
+    except ImportError:
+        pass
+    names = [name for name in rates if "loop" in name]
+    rows = [
+        [name, f"{rate:,.0f}", *(f"{rate / rates[loop]:.2g}" for loop in names)]
+        for name, rate in rates.items()
+    ]
+    columns = ["", "rounds a second", *(f"/ {name}" for name in names)]
     print_table(f"1. {n_rows} rows, {N_FEATURES} features, {N_CLASSES} classes", columns, rows)
 
 
@@ -157,48 +124,7 @@ def one_by_one(quick):
     print_table("3. One row: explore, partial_fit_feedback", ["", "microseconds"], rows)
 
 
-def load_sets(quick):
-    sets = {"digits": load_digits(return_X_y=True)}
-    folder = os.environ.get("SKLRANK_DATA")
-    for name in FILES if folder and not quick else ():
-        with np.load(Path(folder) / "multiclass" / f"{name}.npz") as data:
-            X = np.vstack([data["X_train"], data["X_test"]]).astype(float)
-            sets[name] = X, np.concatenate([data["y_train"], data["y_test"]])
-    return sets
-
-
-def best_river_error(X, y, quick):
-    X = X / np.sqrt(np.mean(np.sum(X**2, axis=1)))
-    grid = [(1.0, 10.0)] if quick else product((0.1, 0.5, 2.0), (3.0, 10.0, 30.0))
-    found = [river_played_error(X, y, alpha, beta) for alpha, beta in grid]
-    return "" if None in found else f"{min(found):.3f}"
-
-
-def errors(quick):
-    sets, n_seeds = load_sets(quick), 1 if quick else 5
-    orders = {
-        name: [np.random.RandomState(seed).permutation(len(y)) for seed in range(n_seeds)]
-        for name, (_, y) in sets.items()
-    }
-    rows = []
-    for title, parameters in MODELS.items():
-        row = [title]
-        for name, (X, y) in sets.items():
-            found = [
-                BanditronClassifier(random_state=seed, **parameters)
-                .partial_fit(X[order], y[order], classes=np.unique(y))
-                .error_rate_
-                for seed, order in enumerate(orders[name])
-            ]
-            row.append(f"{np.mean(found):.3f}")
-        rows.append(row)
-    rows.append(["river LinUCB, best of a grid"])
-    for name, (X, y) in sets.items():
-        rows[-1].append(best_river_error(X[orders[name][0]], y[orders[name][0]], quick))
-    print_table("4. Played error, one pass", ["", *sets], rows)
-
-
-PARTS = {1: speed, 2: sparse_speed, 3: one_by_one, 4: errors}
+PARTS = {1: speed, 2: sparse_speed, 3: one_by_one}
 
 
 def main():

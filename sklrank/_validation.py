@@ -28,6 +28,7 @@ __all__ = [
 
 # Trees sum squares of weights.
 MOST_WEIGHT = 1e150
+WIDEST_LOOK_UP = 10_000
 
 
 class Target(NamedTuple):
@@ -59,7 +60,9 @@ def check_target(y, *, multilabel: bool) -> Target:
             f"{y.shape[1]} columns of the values {values[:5].tolist()}"
         )
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    if y.dtype.kind not in "biu":
+        # Whole numbers are class labels, and the check would sort them to find out.
+        check_classification_targets(y)
     return Target(y, False)
 
 
@@ -126,7 +129,27 @@ def relevance_lists(target: Target, classes):
         indicator.eliminate_zeros()
         indicator.sort_indices()
         return indicator.indptr.astype(np.intp), indicator.indices.astype(np.intp)
-    unseen = np.setdiff1d(target.values, classes)
+    labels = _looked_up(target.values, classes)
+    if labels is None:
+        labels = _searched(target.values, classes)
+    return np.arange(len(labels) + 1, dtype=np.intp), labels
+
+
+def _looked_up(values, classes):
+    """Places of whole numbers in `classes` of a narrow range, None for others: needs no search."""
+    if values.dtype.kind != "i" or classes.dtype.kind != "i":
+        return None
+    first, last = int(classes.min()), int(classes.max())
+    if last - first >= WIDEST_LOOK_UP or values.min() < first or values.max() > last:
+        return None
+    places = np.full(last - first + 1, -1, dtype=np.intp)
+    places[classes.astype(np.intp) - first] = np.arange(len(classes))
+    labels = places[values.astype(np.intp, copy=False) - first]
+    return labels if labels.min() >= 0 else None
+
+
+def _searched(values, classes):
+    unseen = np.setdiff1d(values, classes)
     if len(unseen):
         raise ValueError(
             f"y contains labels that are not in `classes`: {unseen.tolist()}; name every label "
@@ -134,8 +157,7 @@ def relevance_lists(target: Target, classes):
         )
     # `classes` of an indicator keep their column order: look labels up through a sorted view.
     order = np.argsort(classes)
-    labels = order[np.searchsorted(classes, target.values, sorter=order)].astype(np.intp)
-    return np.arange(len(labels) + 1, dtype=np.intp), labels
+    return order[np.searchsorted(classes, values, sorter=order)].astype(np.intp)
 
 
 def lists_of_rows(indptr, labels, rows: slice):

@@ -31,8 +31,8 @@ __all__ = ["BanditronClassifier"]
 
 SECOND_ORDER = {"full": FullRidge, "diagonal": DiagonalRidge}
 # What is recommended, by order: how much the uncertain is preferred, and the penalty.
-BONUS = {"full": 0.3, "diagonal": 1.0}
-ALPHA = {"full": 0.2, "diagonal": 0.5}
+BONUS = {"full": 1.0, "diagonal": 2.5}
+ALPHA = {"full": 0.3, "diagonal": 0.4}
 
 
 class BanditronClassifier(OnlineEstimator):
@@ -97,11 +97,11 @@ class BanditronClassifier(OnlineEstimator):
         Whether each class keeps a covariance matrix of features, which takes ``n_classes *
         n_features**2`` numbers, or its diagonal; None for neither.
     bonus : float or "auto", default="auto"
-        Factor on the standard error in the choice of what to show. "auto" is 0.3 for "full" and 1
+        Factor on the standard error in the choice of what to show. "auto" is 1 for "full" and 2.5
         for "diagonal". Of no use without `second_order`.
     alpha : float or "auto", default="auto"
         L2 penalty of the regressions, in units of the rows' mean squared length. "auto" is
-        0.2 for "full" and 0.5 for "diagonal". Of no use without `second_order`.
+        0.3 for "full" and 0.4 for "diagonal". Of no use without `second_order`.
     clip : float or None, default=3.0
         With `second_order`, standardised values are cut off at plus and minus this number. With
         None dense rows are divided by a common factor only, as sparse ones are: right for features

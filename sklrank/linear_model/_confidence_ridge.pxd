@@ -12,6 +12,7 @@ cdef class ConfidenceRidge(BanditModel):
     cdef double[::1] means                  # (n_features,) of the rows so far
     cdef double[::1] deviations             # (n_features,) sums of squared deviations from them
     cdef double squares, n_learnt           # squared lengths of the rows so far, and their number
+    cdef double squared_errors              # of the weights of the classes shown
     cdef double[::1] entries                # scratch: (n_features,) of the row chosen for last
     cdef Row scaled                         # and that row
     cdef double squares_with                # `squares` with it
@@ -29,10 +30,7 @@ cdef class ConfidenceRidge(BanditModel):
 
 cdef class FullRidge(ConfidenceRidge):
     cdef double[:, :, ::1] covariances      # (n_classes, width, width), on and left of the diagonal
-    cdef double[::1] spread                 # scratch: (width,)
-
-    cdef double quadratic(self, const double* covariance, const Row* row) noexcept nogil
-    cdef double spread_row(self, const double* covariance, const Row* row) noexcept nogil
+    cdef double[::1] spread                 # scratch: (width,) P x
 
 
 cdef class DiagonalRidge(ConfidenceRidge):

@@ -4,21 +4,25 @@
 Class k keeps the weights w_k and the matrix A_k = alpha I + sum of x x' over the rows for which it
 was shown. Chosen is the class of the greatest
 
-    w_k . x + bonus sqrt(x' A_k^-1 x),
+    w_k . x + bonus s sqrt(x' A_k^-1 x),
 
-what is expected of it and how uncertain that is (LinUCB: Li, Chu, Langford & Schapire 2010). Then
-the class shown, with P = A_k^-1, the error e of its weights and v = x'Px, takes the step
+what is expected of it and, in standard errors, how uncertain that is (LinUCB: Li, Chu, Langford &
+Schapire 2010, there without s). Then the class shown, with P = A_k^-1, the error e of its weights
+and v = x'Px, takes the step
 
     w_k += P x e / (1 + v),      P -= P x x' P / (1 + v)
 
 and w_k is the ridge solution, exactly. The diagonal model keeps the diagonal of A_k only, and takes
-the same step with its inverse for P.
+the same step with its inverse for P. The deviation s of the errors is the root of
+(1 + sum of e^2) / (1 + rounds so far): one to start with, so that an easy problem, which soon has
+small errors, is soon explored no more.
 
 Where `clip` is above zero, rows are standardised by the means and deviations of the rows so far and
 cut off at plus and minus `clip`: one column may be in metres and the next one in seconds, and rare
-values do not rule. In any case they are then divided by their root mean squared length so far (the
-constant of the intercept is not), so that `alpha` and `bonus` mean the same for few features and
-many. The rows so far are those that were learnt and, to choose and learn, the row itself.
+values do not rule. In any case they are then divided by their root mean squared length so far, so
+that `alpha` and `bonus` mean the same for few features and many; beside them the constant of the
+intercept counts half. The rows so far are those that were learnt and, to choose and learn, the row
+itself.
 """
 
 from libc.math cimport sqrt
@@ -26,6 +30,10 @@ from libc.math cimport sqrt
 import numpy as np
 
 from sklrank.linear_model._rows cimport first_largest, table_products
+from sklrank.linear_model._symmetric cimport product, quadratic
+
+# What the constant of a row is multiplied by, where rows have a mean squared length of one.
+cdef double OF_CONSTANT = 0.5
 
 
 cdef class ConfidenceRidge(BanditModel):
@@ -51,6 +59,7 @@ cdef class ConfidenceRidge(BanditModel):
         """Weights of the features as they come, but for the clip, and of the constant."""
         weights = np.array(self.coefficients)
         weights[:, :self.n_features] /= root_mean(self.squares, self.n_learnt)
+        weights[:, self.n_features:] *= OF_CONSTANT
         if self.clip > 0:
             deviations = np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
             weights[:, :-1] /= np.where(deviations > 0, deviations, np.inf)
@@ -76,25 +85,29 @@ cdef class ConfidenceRidge(BanditModel):
         for k in range(self.n_classes):
             scores[k] /= scale
             if row.constant != 0.0:
-                scores[k] += row.constant * self.coefficients[k, self.n_features]
+                scores[k] += OF_CONSTANT * row.constant * self.coefficients[k, self.n_features]
 
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
         cdef double* values = &self.values[0]
+        cdef double bonus = self.bonus
         cdef Py_ssize_t k
+        bonus *= sqrt((1.0 + self.squared_errors) / (1.0 + self.n_learnt))
         self.rescale(row)
         table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
         self.measure(&self.scaled)
         for k in range(self.n_classes):
             # Below zero by rounding only.
-            values[k] += self.bonus * sqrt(max(self.variances[k], 0.0))
+            values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
     cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
         cdef double* weights = &self.coefficients[feedback.action, 0]
-        cdef double expected, before
+        cdef double expected, error, before
         cdef Py_ssize_t j
         table_products(weights, 1, self.width, &self.scaled, &expected)
-        self.regress(feedback.action, &self.scaled, feedback.reward - expected)
+        error = feedback.reward - expected
+        self.regress(feedback.action, &self.scaled, error)
+        self.squared_errors += error * error
         self.squares = self.squares_with
         self.n_learnt += 1.0
         if self.clip > 0.0:
@@ -125,6 +138,7 @@ cdef class ConfidenceRidge(BanditModel):
             entries[j] *= scale
         self.scaled = row[0]
         self.scaled.values = entries
+        self.scaled.constant *= OF_CONSTANT
 
     cdef void measure(self, const Row* scaled) noexcept nogil:
         pass
@@ -137,13 +151,14 @@ cdef class ConfidenceRidge(BanditModel):
             self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
         )
         state = (
-            self.squares, self.n_learnt, np.array(self.means), np.array(self.deviations),
+            self.squares, self.squared_errors, self.n_learnt,
+            np.array(self.means), np.array(self.deviations),
             np.array(self.coefficients), np.array(self.covariance_table),
         )
         return type(self), arguments, state
 
     def __setstate__(self, state):
-        self.squares, self.n_learnt, *arrays = state
+        self.squares, self.squared_errors, self.n_learnt, *arrays = state
         arrays = [np.array(array) for array in arrays]
         self.means, self.deviations, self.coefficients, self.covariance_table = arrays
 
@@ -169,67 +184,23 @@ cdef class FullRidge(ConfidenceRidge):
     cdef void measure(self, const Row* scaled) noexcept nogil:
         cdef Py_ssize_t k
         for k in range(self.n_classes):
-            self.variances[k] = self.quadratic(&self.covariances[k, 0, 0], scaled)
+            self.variances[k] = quadratic(&self.covariances[k, 0, 0], self.width, scaled)
 
     cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]
         cdef double* spread = &self.spread[0]
         cdef double* p
-        cdef double step, gain = 1.0 / (
-            1.0 + max(self.spread_row(&self.covariances[k, 0, 0], scaled), 0.0)
-        )
+        cdef double step, gain
         cdef Py_ssize_t i, j
+        gain = 1.0 / (1.0 + max(
+            product(&self.covariances[k, 0, 0], self.width, scaled, spread), 0.0
+        ))
         for j in range(self.width):
             p = &self.covariances[k, j, 0]
             step = gain * spread[j]
             weights[j] += step * error
             for i in range(j + 1):
                 p[i] -= step * spread[i]
-
-    cdef double quadratic(self, const double* covariance, const Row* row) noexcept nogil:
-        # x'Px. An entry left of the diagonal counts twice.
-        cdef const double* x = row.values
-        cdef const double* p
-        cdef Py_ssize_t i, j
-        cdef double total = 0.0, cross
-        if row.columns == NULL:
-            total = dense_quadratic(covariance, self.width, x, row.n)
-        else:
-            for j in range(row.n):
-                p = covariance + row.columns[j] * self.width
-                cross = 0.0
-                for i in range(j):
-                    cross += p[row.columns[i]] * x[i]
-                total += x[j] * (2.0 * cross + p[row.columns[j]] * x[j])
-        if row.constant != 0.0:
-            p = covariance + row.n_features * self.width
-            cross = 0.0
-            if row.columns == NULL:
-                for i in range(row.n):
-                    cross += p[i] * x[i]
-            else:
-                for i in range(row.n):
-                    cross += p[row.columns[i]] * x[i]
-            total += row.constant * (2.0 * cross + p[row.n_features] * row.constant)
-        return total
-
-    cdef double spread_row(self, const double* covariance, const Row* row) noexcept nogil:
-        # Px into `spread`; returns x'Px.
-        cdef double* spread = &self.spread[0]
-        cdef double variance = 0.0
-        cdef Py_ssize_t i, j
-        for j in range(self.width):
-            spread[j] = 0.0
-        for i in range(row.n):
-            j = i if row.columns == NULL else row.columns[i]
-            add_column(spread, covariance, self.width, j, row.values[i])
-        if row.constant != 0.0:
-            add_column(spread, covariance, self.width, row.n_features, row.constant)
-            variance = row.constant * spread[row.n_features]
-        for i in range(row.n):
-            j = i if row.columns == NULL else row.columns[i]
-            variance += row.values[i] * spread[j]
-        return variance
 
 
 cdef class DiagonalRidge(ConfidenceRidge):
@@ -279,54 +250,6 @@ cdef class DiagonalRidge(ConfidenceRidge):
         squared.values = &self.squared[0]
         squared.constant = scaled.constant * scaled.constant
         table_products(covariances, n_classes, self.width, &squared, variances)
-
-
-cdef double dense_quadratic(
-    const double* covariance, Py_ssize_t width, const double* x, Py_ssize_t n
-) noexcept nogil:
-    # Four rows at a time: their sums do not wait for each other.
-    cdef const double* p
-    cdef const double* q
-    cdef const double* r
-    cdef const double* s
-    cdef double a, b, c, d, total = 0.0
-    cdef Py_ssize_t i, j
-    for j in range(0, n - 3, 4):
-        p = covariance + j * width
-        q = p + width
-        r = q + width
-        s = r + width
-        a = b = c = d = 0.0
-        for i in range(j):
-            a += p[i] * x[i]
-            b += q[i] * x[i]
-            c += r[i] * x[i]
-            d += s[i] * x[i]
-        b += q[j] * x[j]
-        c += r[j] * x[j] + r[j + 1] * x[j + 1]
-        d += s[j] * x[j] + s[j + 1] * x[j + 1] + s[j + 2] * x[j + 2]
-        total += x[j] * (2.0 * a + p[j] * x[j]) + x[j + 1] * (2.0 * b + q[j + 1] * x[j + 1])
-        total += x[j + 2] * (2.0 * c + r[j + 2] * x[j + 2])
-        total += x[j + 3] * (2.0 * d + s[j + 3] * x[j + 3])
-    for j in range(n - n % 4, n):
-        p = covariance + j * width
-        a = 0.0
-        for i in range(j):
-            a += p[i] * x[i]
-        total += x[j] * (2.0 * a + p[j] * x[j])
-    return total
-
-
-cdef inline void add_column(
-    double* target, const double* covariance, Py_ssize_t width, Py_ssize_t j, double size
-) noexcept nogil:
-    # target += size * column j, whose upper part stands in row j.
-    cdef const double* p = covariance + j * width
-    cdef Py_ssize_t i
-    for i in range(j + 1):
-        target[i] += size * p[i]
-    for i in range(j + 1, width):
-        target[i] += size * covariance[i * width + j]
 
 
 cdef inline double root_mean(double squares, double n_rows) noexcept nogil:

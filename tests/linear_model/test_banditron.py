@@ -115,12 +115,12 @@ class SlowRidge:
     def __init__(self, model, n_features, n_classes):
         self.model, self.kind = model, model.second_order
         width = n_features + model.fit_intercept
-        alpha = {"full": 0.2, "diagonal": 0.5}[self.kind] if model.alpha == "auto" else model.alpha
-        self.bonus = {"full": 0.3}[self.kind] if model.bonus == "auto" else model.bonus
+        alpha = {"full": 0.3, "diagonal": 0.4}[self.kind] if model.alpha == "auto" else model.alpha
+        self.bonus = {"full": 1.0}[self.kind] if model.bonus == "auto" else model.bonus
         self.A = np.array([alpha * np.eye(width) for _ in range(n_classes)])
         self.b = np.zeros((n_classes, width))
         self.w = np.zeros((n_classes, width))
-        self.rows, self.squares = [], []
+        self.rows, self.squares, self.squared_errors = [], [], [1.0]
 
     def standardised(self, x, rows):
         if not standardises(self.model):
@@ -133,7 +133,7 @@ class SlowRidge:
 
     def scaled(self, z, squares):
         scale = np.sqrt(np.mean(squares)) if np.any(squares) else 1.0
-        return np.append(z / scale, 1.0) if self.model.fit_intercept else z / scale
+        return np.append(z / scale, 0.5) if self.model.fit_intercept else z / scale
 
     def scaled_with(self, x):
         z = self.standardised(x, [*self.rows, x])
@@ -145,13 +145,14 @@ class SlowRidge:
     def choose_scores(self, x):
         _, x = self.scaled_with(x)
         variances = np.array([x @ np.linalg.inv(A) @ x for A in self.A])
-        return self.w @ x + self.bonus * np.sqrt(variances)
+        return self.w @ x + self.bonus * np.sqrt(np.mean(self.squared_errors) * variances)
 
     def learn(self, x, best, action, propensity, reward, rate):
         z, scaled = self.scaled_with(x)
         self.rows.append(x)
         self.squares.append(z @ z)
         x = scaled
+        self.squared_errors.append((reward - self.w[action] @ x) ** 2)
         if self.kind == "full":
             self.A[action] += np.outer(x, x)
             self.b[action] += reward * x
@@ -347,6 +348,28 @@ def test_classes_have_names(model, names):
     assert model.classes_.tolist() == sorted(names)
     assert_array_equal(model.decision_function(X), plain.decision_function(X))
     assert_array_equal(model.predict(X), model.classes_[plain.predict(X)])
+
+
+@pytest.mark.parametrize(
+    ("names", "dtype"),
+    [
+        ([-128, -1, 5, 127], np.int8),
+        ([3, 5, 7, 9], np.uint64),
+        ([3, 5, 7, 9], np.int32),
+        ([-(2**62), 0, 3, 2**62], np.int64),
+        ([2**62, 2**62 + 2, 2**62 + 3, 2**62 + 5], np.int64),
+    ],
+)
+def test_classes_are_numbers_of_any_width(names, dtype):
+    """Labels are found whatever their type and range; a gap between two classes holds none."""
+    X, y = stream()
+    plain = clone(MODELS["constant"]).partial_fit(X, y, range(4))
+    names = np.array(names, dtype=dtype)
+    model = clone(MODELS["constant"]).partial_fit(X, names[y], names)
+    assert_array_equal(model.predict(X), names[plain.predict(X)])
+    gap = int(names[0]) + 1
+    with pytest.raises(ValueError, match=rf"not in `classes`: \[{gap}\]"):
+        model.partial_fit(X[:1], np.array([gap], dtype=dtype))
 
 
 @pytest.mark.parametrize("name", SECOND_ORDER)
@@ -570,7 +593,7 @@ def played_error(X, y, n_seeds=3, n_passes=1, **params):
     return np.mean(errors)
 
 
-@pytest.mark.parametrize(("kind", "bound"), [("full", 0.16), ("diagonal", 0.24)])
+@pytest.mark.parametrize(("kind", "bound"), [("full", 0.16), ("diagonal", 0.16)])
 def test_second_order_on_digits(kind, bound):
     """Where the first order errs in more than half of the rounds; on raw pixels."""
     X, y = load_digits(return_X_y=True)
@@ -589,8 +612,8 @@ def test_second_order_on_features_of_all_units(kind):
 @pytest.mark.parametrize("kind", ["full", "diagonal"])
 def test_second_order_on_documents_with_noise(kind):
     """Of the labels 5 % are random, of which 8/9 are wrong."""
-    X, y = make_keyword_documents(8000, label_noise=0.05, random_state=0)
-    assert played_error(X, y, n_seeds=1, second_order=kind) < 0.07
+    X, y = make_keyword_documents(10_000, label_noise=0.05, random_state=0)
+    assert played_error(X, y, n_seeds=1, second_order=kind) < 0.06
 
 
 @pytest.mark.slow

@@ -1,0 +1,156 @@
+"""Played error of second-order bandit learning, beside other libraries at their best.
+
+The share of rounds in which the class shown was wrong, in one pass over a set and, for digits, also
+in ten; the mean of several random orders of the rows, the same for all. A table for each set has
+
+- `BanditronClassifier(second_order=...)` with its recommended setting, the same everywhere, on the
+  rows as they come, and Banditron for comparison;
+- rivals, on rows divided by a common factor beforehand, each with the best of its settings for this
+  set;
+- ours with the best of nine settings for this set, which is the like of what the rivals have.
+
+Settings are picked by the first order, which counts too. A rival whose trials take more CPU seconds
+than `--seconds` picks from the settings tried until then; one for which a single trial would take
+half of that is left out, as is one that is not installed.
+
+digits come with scikit-learn, SynNonSep is drawn; `SKLRANK_DATA` names the folder of the others.
+`--sets` takes some more, which were watched when the recommended setting was chosen on the first
+ones: wine, breast cancer, balance, car and nursery.
+
+    python benchmarks/bandit_errors.py [--quick] [--sets digits SynNonSep] [--seconds 100]
+"""
+
+import argparse
+import os
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from _bandit_peers import PEERS
+from _common import Stopwatch, print_header, print_table
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+
+from sklrank.datasets import make_keyword_documents
+from sklrank.linear_model import BanditronClassifier
+
+LOADERS = {"digits": load_digits, "wine": load_wine, "breast cancer": load_breast_cancer}
+FILES = ("optdigits", "pendigits", "letter", "balance", "car", "nursery")
+SETS = ("digits", "digits, ten passes", *FILES[:3], "SynNonSep")
+MORE = ("wine", "breast cancer", *FILES[3:])
+GRIDS = {
+    "full": [{"bonus": b, "alpha": a} for b, a in product((0.5, 1.0, 2.0), (0.1, 0.3, 1.0))],
+    "diagonal": [{"bonus": b, "alpha": a} for b, a in product((1.0, 2.5, 6.0), (0.1, 0.4, 1.0))],
+}
+N_PROBED = 200
+
+
+def play_ours(X, y, n_classes, seed, **parameters):
+    model = BanditronClassifier(random_state=seed, **parameters)
+    return model.partial_fit(X, y, classes=range(n_classes)).error_rate_
+
+
+def ours():
+    """Like `PEERS`: title, function and settings."""
+    contenders = {"Banditron": (play_ours, [{}])}
+    for kind, grid in GRIDS.items():
+        settings = [{"second_order": kind, **setting} for setting in grid]
+        contenders[f"second order, {kind}"] = play_ours, [{"second_order": kind}]
+        contenders[f"second order, {kind}, best of nine"] = play_ours, settings
+    return contenders
+
+
+def load(name):
+    name = name.removesuffix(", ten passes")
+    if name in LOADERS:
+        return LOADERS[name](return_X_y=True)
+    if name == "SynNonSep":
+        return make_keyword_documents(label_noise=0.05, random_state=0)
+    with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as data:
+        if "X" in data:
+            return data["X"].astype(float), data["y"]
+        X = np.vstack([data["X_train"], data["X_test"]]).astype(float)
+        return X, np.concatenate([data["y_train"], data["y_test"]])
+
+
+def scaled(X):
+    """Dense rows of mean squared length one."""
+    X = X.toarray() if sparse.issparse(X) else X
+    return X / np.sqrt(np.mean(np.sum(X**2, axis=1)))
+
+
+class Contest:
+    """The orders of a set, and how contenders do on them."""
+
+    def __init__(self, X, y, n_passes, n_seeds, seconds):
+        self.X, self.y, self.n_classes, self.seconds = X, y, len(np.unique(y)), seconds
+        self.orders = [
+            np.tile(np.random.RandomState(seed).permutation(len(y)), n_passes)
+            for seed in range(n_seeds)
+        ]
+
+    def play(self, contender, setting, seed, n_rows=None):
+        """The error of one order, and the CPU seconds that it took."""
+        order = self.orders[seed][:n_rows]
+        with Stopwatch() as watch:
+            error = contender(self.X[order], self.y[order], self.n_classes, seed, **setting)
+        return error, watch.seconds
+
+    def row(self, title, contender, settings):
+        """A row of the table; None for one that is too slow or not installed."""
+        n_rows = len(self.orders[0])
+        try:
+            _, probe = self.play(contender, settings[0], 0, N_PROBED)
+        except ImportError:
+            return None
+        if probe * n_rows / N_PROBED > self.seconds / 2 and contender is not play_ours:
+            return [title, "too slow", "", f"{N_PROBED / probe:,.0f}", "", ""]
+        trials, spent = [], 0.0
+        for setting in settings:
+            trials.append(self.play(contender, setting, 0))
+            spent += trials[-1][1]
+            if spent > self.seconds:
+                break
+        best = int(np.argmin([error for error, _ in trials]))
+        others = range(1, len(self.orders))
+        runs = [trials[best], *(self.play(contender, settings[best], seed) for seed in others)]
+        errors, times = zip(*runs)
+        tried = f"{len(trials)} of {len(settings)}" if len(settings) > 1 else ""
+        chosen = " ".join(str(value) for value in settings[best].values()) if tried else ""
+        rate = n_rows * len(times) / sum(times)
+        figures = [f"{np.mean(errors):.4f}", f"{np.std(errors):.4f}", f"{rate:,.0f}"]
+        return [title, *figures, tried, chosen]
+
+
+def contest(name, arguments):
+    X, y = load(name)
+    y = np.unique(y, return_inverse=True)[1]
+    n_passes, n_seeds = 10 if "ten" in name else 1, arguments.seeds
+    if arguments.quick:
+        X, y, n_passes, n_seeds = X[:300], y[:300], 1, 1
+    rows = []
+    for rows_of, contenders in ((X, ours()), (scaled(X), PEERS)):
+        of_set = Contest(rows_of, y, n_passes, n_seeds, arguments.seconds)
+        rows += [of_set.row(title, *contender) for title, contender in contenders.items()]
+    columns = ["", "played error", "+-", "rounds a second", "settings", "the best one"]
+    n_rounds = n_passes * len(y)
+    print_table(f"{name}: {n_rounds} rounds, {n_seeds} orders", columns, list(filter(None, rows)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rows, to see it work")
+    files = FILES if "SKLRANK_DATA" in os.environ else ()
+    available = [name for name in (*SETS, *MORE) if name not in FILES or name in files]
+    default = [name for name in SETS if name in available]
+    parser.add_argument("--sets", nargs="+", choices=available, default=default)
+    parser.add_argument("--seeds", type=int, default=5, help="random orders of the rows")
+    parser.add_argument("--seconds", type=float, default=100.0, help="for the trials of a rival")
+    arguments = parser.parse_args()
+    print_header(peers=("river", "mabwiser", "contextualbandits", "vowpalwabbit"))
+    for name in arguments.sets:
+        contest(name, arguments)
+
+
+if __name__ == "__main__":
+    main()

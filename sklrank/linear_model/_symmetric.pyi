@@ -1,0 +1,1 @@
+# Offers C functions only, see _symmetric.pxd.
