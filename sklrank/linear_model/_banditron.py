@@ -552,17 +552,4 @@ class BanditronClassifier(OnlineEstimator):
         X = super()._check_rows(X, reset=reset)
         if reset:
             self._starts_sparse = sparse.issparse(X)
-        return _canonical(X) if sparse.issparse(X) else X
-
-
-def _canonical(X):
-    """A CSR matrix without duplicates, its columns in order, with indices of 32 bits."""
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    if X.nnz > np.iinfo(np.int32).max:
-        raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
-    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
-        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        X = sparse.csr_array(arrays, shape=X.shape)
-    return X
+        return X
