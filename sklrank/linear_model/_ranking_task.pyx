@@ -114,12 +114,7 @@ cdef class RankingTask(Task):
         if loss == 0.0:
             return 0.0
         length = self.lengths[n]
-        self.sort_by_gain(i, scores)
-        # Right: the gains are in order, and within a block the scores.
-        for j in range(n):
-            k = self.sorted[j].index
-            self.blocks[j] = Item(scores[k], 0.0, k)
-        self.sort_blocks(n)
+        self.sort_right(i, scores)
         for j in range(n):
             direction[self.blocks[j].index] = -self.heights[j] / length
         if self.driven:
@@ -132,17 +127,6 @@ cdef class RankingTask(Task):
             direction[self.sorted[self.order[j]].index] += self.heights[j] / length
         return loss
 
-    cdef void sort_by_gain(self, Py_ssize_t i, const double* scores) noexcept nogil:
-        # The predicted ranking has those of each gain in order already.
-        cdef Py_ssize_t j, k, first, start = self.starts[i], n = self.starts[i + 1] - start
-        for j in range(n):
-            self.order[j] = j
-        for j in range(n):
-            k = self.predicted[j].index
-            first = self.firsts[start + k]
-            self.sorted[self.order[first]] = Item(self.gains[start + k], scores[k], k)
-            self.order[first] += 1
-
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
         # Of the predicted ranking.
         cdef Py_ssize_t j, start = self.starts[i]
@@ -154,6 +138,22 @@ cdef class RankingTask(Task):
         for j in range(n):
             lost += (self.ideal[start + j] - self.blocks[j].first) * self.discounts[j]
         return max(lost, 0.0) / self.best[i]
+
+    cdef void sort_right(self, Py_ssize_t i, const double* scores) noexcept nogil:
+        # The gains are in order, and within a block the scores. The predicted ranking has the items
+        # of each gain in order already.
+        cdef Py_ssize_t j, k, first, start = self.starts[i], n = self.starts[i + 1] - start
+        for j in range(n):
+            self.order[j] = j
+        for j in range(n):
+            k = self.predicted[j].index
+            first = self.firsts[start + k]
+            self.sorted[self.order[first]] = Item(self.gains[start + k], scores[k], k)
+            self.order[first] += 1
+        for j in range(n):
+            k = self.sorted[j].index
+            self.blocks[j] = Item(scores[k], 0.0, k)
+        self.sort_blocks(n)
 
     cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t j, start = 0
