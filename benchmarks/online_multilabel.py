@@ -368,8 +368,10 @@ def main():
     parser.add_argument(
         "--river-whole",
         action="store_true",
-        help="river on all rows and labels of the large sets: hours, most of a day for delicious",
+        help="river's models on all labels of the large sets, one after the other: hours, most of "
+        "a day for delicious, unless --rows leaves few rows",
     )
+    parser.add_argument("--rows", type=int, help="about as many rows a part, spread over the file")
     parser.add_argument("--no-river", dest="river", action="store_false")
     parser.add_argument(
         "--no-river-large", dest="river_large", action="store_false", help="no river on large sets"
@@ -380,7 +382,7 @@ def main():
     )
     args = parser.parse_args()
     if args.quick:
-        args.seeds, args.river_rows, args.river_labels = 1, 5, 5
+        args.seeds, args.river_rows, args.river_labels, args.rows = 1, 5, 5, QUICK_ROWS
     data_of = {name: load_multilabel(name) for name in args.sets}
     if args.river and find_spec("river") is None:
         parser.error("river is not installed: run `pip install river`, or leave it out: --no-river")
@@ -394,8 +396,8 @@ def main():
     )
     results_of = {}
     for name, data in data_of.items():
-        if args.quick:
-            data = thinned(data, QUICK_ROWS)
+        if args.rows:
+            data = thinned(data, args.rows)
         results_of[name] = all_results(data, args)
         print_results(name, data, results_of[name])
         if name in args.shuffle_test:
