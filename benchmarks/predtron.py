@@ -12,8 +12,8 @@
 
 In 3 to 6 columns are standardised, in 7 those of each query, too. "As printed" is one pass and the
 last weights, by the learning rate 1 where no other is named; the rest are averaged over ten passes
-in random order, "recommended" in 7 over twenty. The setting that is recommended for documents is the
-best one on the validation parts of the five folds, which are parts of other folds' tests; "by
+in random order, "recommended" in 7 over twenty. The setting recommended for documents is the best
+one on the validation parts of the five folds, which are parts of other folds' tests; "by
 validation" chooses in each fold alone.
 
 Where `SKLRANK_DATA` does not name the folder of the data, 3 and 4 do with what scikit-learn brings,
