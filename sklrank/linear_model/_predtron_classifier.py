@@ -159,7 +159,10 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     Parameters are read when a model is started, by `fit` or the first `partial_fit`.
 
     The perceptron as printed, one pass and the last weights, is the default. For predictions choose
-    ``average=True, max_iter=10, shuffle=True``, and scale the features alike.
+    ``average=True, max_iter=10, shuffle=True``, and scale the features alike: on five sets that is
+    within .014 of the accuracy of logistic regression, on pendigits .95 and on letter .78, where as
+    printed it is .87 and .63. Where a loss has more values than two, try smaller learning rates:
+    for grades and standardised features .1 is better than 1 (``benchmarks/predtron.py``).
 
     References
     ----------

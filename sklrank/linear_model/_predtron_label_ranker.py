@@ -123,6 +123,12 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     Parameters are read when a model is started, by `fit` or the first `partial_fit`. A row whose
     labels are all of one grade teaches nothing.
 
+    One pass and the last weights, as printed, is the default. For predictions choose
+    ``average=True, max_iter=10, shuffle=True``, and scale the features alike: on the sets
+    emotions, scene and yeast that has a rank loss of .17, .09 and .18, where a logistic regression
+    for each label has .16, .11 and .19, and as printed it is .21, .11 and .23
+    (``benchmarks/predtron.py``).
+
     References
     ----------
     .. [1] P. Jain, N. Natarajan and A. Tewari, "Predtron: A family of online algorithms for general

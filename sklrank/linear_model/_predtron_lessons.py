@@ -124,10 +124,10 @@ class RankingLessons:
     def __init__(self, relevance, starts, loss, representation, driven, documents=None):
         most = np.max(np.diff(starts), initial=1)
         self.n_rounds = len(starts) - 1
-        self._starts, self._documents, self._driven = starts, documents, driven
+        self._starts, self._documents = starts, documents
         self._gains = gains_of(loss, relevance, starts)
         self._discounts = discounts_of(loss, most)
-        self._heights = representation(most)
+        self._task = RankingTask(self._gains, starts, self._discounts, representation(most), driven)
 
     def rows(self, rounds):
         """Rows; of queries those of their documents."""
@@ -137,9 +137,9 @@ class RankingLessons:
         return self._documents[items], starts
 
     def task(self, rounds):
-        """Judges rankings."""
-        starts, items = lists_of(self._starts, rounds)
-        return RankingTask(self._gains[items], starts, self._discounts, self._heights, self._driven)
+        """Judges rankings, until that of other rounds is asked for."""
+        self._task.choose(np.arange(self.n_rounds)[rounds])
+        return self._task
 
     def extremes(self, rounds):
         """Those of all rankings of the round's items."""

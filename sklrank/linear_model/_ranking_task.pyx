@@ -13,7 +13,8 @@ has, not their order. The second sum, with the gains sorted in each block, is 0 
 ranking that is right.
 
 All rankings that it needs come of sorting, but for the worst one that the scores like, which
-`_assignment` finds.
+`_assignment` finds. Gains are sorted when the task is made: so a round sorts its scores only, and
+deals the items out by gain in their order.
 """
 
 import numpy as np
@@ -48,7 +49,7 @@ cdef class RankingTask(Task):
         self, const double[::1] gains, const Py_ssize_t[::1] starts, const double[::1] discounts,
         const double[::1] representation, bint driven=False, double most_states=MOST_STATES,
     ):
-        cdef Py_ssize_t most
+        cdef Py_ssize_t i, most
         if starts.shape[0] < 1 or starts[0] != 0 or starts[starts.shape[0] - 1] != gains.shape[0]:
             raise ValueError("starts do not describe one list of items for each round")
         sizes = np.diff(starts)
@@ -57,49 +58,63 @@ cdef class RankingTask(Task):
         most = np.max(sizes, initial=0)
         if discounts.shape[0] < most or representation.shape[0] != discounts.shape[0]:
             raise ValueError(f"discounts and representation must both have {most} entries or more")
-        self.n_rounds, self.driven = len(sizes), driven
-        self.gains, self.starts = gains, starts
+        self.driven, self.gains, self.starts = driven, gains, starts
+        self.choose(np.arange(len(sizes)))
         self.discounts, self.heights = discounts, representation
         self.lengths = np.sqrt(np.append(0.0, np.cumsum(np.square(representation))))
         self.n_counted = np.count_nonzero(discounts)
         self.assigner = Assigner(most, most_states)
-        self.predicted, self.sorted, self.blocks = [make_items(most) for _ in range(3)]
+        self.predicted, self.sorted, self.blocks, self.room = [make_items(most) for _ in range(4)]
         self.order = np.empty(max(most, 1), dtype=np.intp)
         self.ideal = np.empty(gains.shape[0])
-        self.best = np.zeros(self.n_rounds)
-        self.find_ideal()
+        self.firsts = np.empty(gains.shape[0], dtype=np.intp)
+        self.best = np.zeros(len(sizes))
+        with nogil:
+            for i in range(self.n_rounds):
+                self.find_ideal(i)
 
-    cdef void find_ideal(self) noexcept nogil:
-        cdef Py_ssize_t i, j, n
-        for i in range(self.n_rounds):
-            n = self.starts[i + 1] - self.starts[i]
-            for j in range(n):
-                self.sorted[j] = Item(self.gains[self.starts[i] + j], 0.0, j)
-            sort_items(&self.sorted[0], n)
-            for j in range(n):
-                self.ideal[self.starts[i] + j] = self.sorted[j].first
-                self.best[i] += self.sorted[j].first * self.discounts[j]
+    def choose(self, lists):
+        """From now on round i is that of the list `lists[i]`: so no list is sorted twice."""
+        lists = np.ascontiguousarray(lists, dtype=np.intp)
+        n_lists = self.starts.shape[0] - 1
+        if lists.ndim != 1 or len(lists) and not 0 <= lists.min() <= lists.max() < n_lists:
+            raise ValueError(f"lists must be numbers from 0 to {n_lists - 1}")
+        self.lists, self.n_rounds = lists, len(lists)
+
+    cdef void find_ideal(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t j, first = 0, start = self.starts[i], n = self.starts[i + 1] - start
+        for j in range(n):
+            self.sorted[j] = Item(self.gains[start + j], 0.0, j)
+        sort_items(&self.sorted[0], n, &self.room[0])
+        for j in range(n):
+            if self.sorted[j].first != self.sorted[first].first:
+                first = j
+            self.firsts[start + self.sorted[j].index] = first
+            self.ideal[start + j] = self.sorted[j].first
+            self.best[i] += self.sorted[j].first * self.discounts[j]
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
-        return self.starts[i + 1] - self.starts[i]
+        return self.starts[self.lists[i] + 1] - self.starts[self.lists[i]]
 
     cdef double judge(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
-        cdef const double* gains = &self.gains[self.starts[i]]
-        cdef Py_ssize_t j, k, n = self.starts[i + 1] - self.starts[i]
+        cdef const double* gains
+        cdef Py_ssize_t j, k, n = self.n_scores(i)
         cdef double loss, length
         cdef Worth worth
+        i = self.lists[i]
+        gains = &self.gains[self.starts[i]]
         if self.best[i] == 0.0:
             return 0.0
         for k in range(n):
             self.predicted[k] = Item(scores[k], -gains[k], k)
-        sort_items(&self.predicted[0], n)
+        sort_items(&self.predicted[0], n, &self.room[0])
         loss = self.loss(i)
         if loss == 0.0:
             return 0.0
         length = self.lengths[n]
-        self.sort_right(gains, scores, n)
+        self.sort_right(i, scores)
         for j in range(n):
             direction[self.blocks[j].index] = -self.heights[j] / length
         if self.driven:
@@ -124,14 +139,17 @@ cdef class RankingTask(Task):
             lost += (self.ideal[start + j] - self.blocks[j].first) * self.discounts[j]
         return max(lost, 0.0) / self.best[i]
 
-    cdef void sort_right(
-        self, const double* gains, const double* scores, Py_ssize_t n
-    ) noexcept nogil:
-        # The gains are in order, and within a block the scores.
-        cdef Py_ssize_t j, k
-        for k in range(n):
-            self.sorted[k] = Item(gains[k], scores[k], k)
-        sort_items(&self.sorted[0], n)
+    cdef void sort_right(self, Py_ssize_t i, const double* scores) noexcept nogil:
+        # The gains are in order, and within a block the scores. The predicted ranking has the items
+        # of each gain in order already.
+        cdef Py_ssize_t j, k, first, start = self.starts[i], n = self.starts[i + 1] - start
+        for j in range(n):
+            self.order[j] = j
+        for j in range(n):
+            k = self.predicted[j].index
+            first = self.firsts[start + k]
+            self.sorted[self.order[first]] = Item(self.gains[start + k], scores[k], k)
+            self.order[first] += 1
         for j in range(n):
             k = self.sorted[j].index
             self.blocks[j] = Item(scores[k], 0.0, k)
@@ -142,5 +160,5 @@ cdef class RankingTask(Task):
         for j in range(1, n + 1):
             if j == n or self.discounts[j] != self.discounts[start]:
                 if j - start > 1:
-                    sort_items(&self.blocks[start], j - start)
+                    sort_items(&self.blocks[start], j - start, &self.room[0])
                 start = j

@@ -7,5 +7,5 @@ cdef packed struct Item:
     Py_ssize_t index
 
 # Sort in place: the greatest `first` comes first, among equals the greatest `second`, then the
-# smallest index.
-cdef void sort_items(Item* items, Py_ssize_t n) noexcept nogil
+# smallest index. In `room` there is scratch for half as many.
+cdef void sort_items(Item* items, Py_ssize_t n, Item* room) noexcept nogil

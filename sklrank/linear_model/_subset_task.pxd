@@ -29,6 +29,7 @@ cdef class SubsetTask(Task):
     cdef const double[::1] losses           # tables one after the other
     cdef double unit                        # 1 / sqrt(n_labels)
     cdef Item[::1] items                    # scratch: relevant labels, then the others
+    cdef Item[::1] room                     # scratch: of the sort
     cdef double[::1] similarities           # scratch
 
     cdef void split(

@@ -57,7 +57,7 @@ cdef class SubsetTask(Task):
         self.indptr, self.labels, self.n_labels = indptr, labels, n_labels
         self.offsets, self.losses = offsets, losses
         self.unit = 1.0 / sqrt(<double>n_labels)
-        self.items = make_items(n_labels)
+        self.items, self.room = make_items(n_labels), make_items(n_labels)
         self.similarities = np.empty(n_labels + 2)
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
@@ -119,7 +119,7 @@ cdef class SubsetTask(Task):
     cdef void sort(self, Side* side) noexcept nogil:
         cdef double similarity = 0.0
         cdef Py_ssize_t j
-        sort_items(side.items, side.n)
+        sort_items(side.items, side.n, &self.room[0])
         for j in range(side.n):
             similarity -= self.unit * side.items[j].first
         side.similarities[0] = similarity

@@ -1,0 +1,252 @@
+"""Pieces of one's own for Predtron: losses, a representation, a mirror map; and not to decide.
+
+1. Costs of classes, as a function and as a table: five grades of the progress of diabetes, where a
+   grade too low costs three times what one too high does. Mean cost of test rows.
+2. A ranking loss of which only the first three positions count, and one of a reader who stops after
+   each document with probability one half; and a representation that falls as a logarithm. Share of
+   the greatest worth, on test queries that are drawn.
+3. A mirror map that sets small sums of steps to zero (dual averaging with an l1 norm): few of the
+   weights of 30 features that count and 300 of noise are left.
+4. The reject option: a row may be left undecided at a cost. Share of rows decided, their accuracy,
+   and the mean cost, beside logistic regression that decides where a mistake is less likely than
+   the cost of not deciding.
+
+Rows are halved at random, columns standardised. The default learning rate is 1; where the loss has
+more values than two it matters, and the tables show several.
+
+Run:  python examples/predtron_own_loss.py [--plot FILE]
+"""
+
+import argparse
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from sklrank.linear_model import PredtronClassifier, PredtronQueryRanker
+from sklrank.metrics import coverage_score, reject_loss, selective_accuracy_score
+
+RECOMMENDED = {"average": True, "max_iter": 10, "shuffle": True, "random_state": 0}
+N_SPLITS = 20
+RATES = (0.01, 0.1, 1.0)
+N_DOCUMENTS = 20
+REJECT_COSTS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+def cost_of_grade(truth, guess):
+    """A class cost is a function of the true class and the predicted one."""
+    return 3.0 * (truth - guess) if guess < truth else float(guess - truth)
+
+
+class FirstThree:
+    """A ranking loss: positions count 3, 2, 1 and then nothing."""
+
+    def gains(self, relevance):
+        return relevance
+
+    def discounts(self, n_positions):
+        return np.maximum(4.0 - np.arange(1, n_positions + 1), 0.0)
+
+
+class Reader:
+    """A ranking loss: each position is seen half as often as the one before."""
+
+    def gains(self, relevance):
+        return np.exp2(relevance) - 1
+
+    def discounts(self, n_positions):
+        return 0.5 ** np.arange(n_positions)
+
+
+def falling_logarithm(positions):
+    """A representation is a function of positions that falls."""
+    return -np.log(positions)
+
+
+class SoftThreshold:
+    """A mirror map makes weights of sums of steps: here those below a threshold are zero."""
+
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+    def weights(self, dual_weights):
+        sizes = np.maximum(np.abs(dual_weights) - self.threshold, 0.0)
+        return np.sign(dual_weights) * sizes
+
+
+def halves(X, y, seed=0):
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=seed)
+    scaler = StandardScaler().fit(X_train)
+    return scaler.transform(X_train), scaler.transform(X_test), y_train, y_test
+
+
+def print_rows(title, columns, rows):
+    print(f"\n{title}\n{'':<36}" + "".join(f"{column:>16}" for column in columns))
+    for name, *values in rows:
+        print(f"{name:<36}" + "".join(f"{value:>16}" for value in values))
+
+
+def class_costs():
+    X, y = load_diabetes(return_X_y=True)
+    y = np.digitize(y, np.quantile(y, [0.2, 0.4, 0.6, 0.8]))
+    table = np.array([[cost_of_grade(truth, guess) for guess in range(5)] for truth in range(5)])
+    models = {
+        f"loss={name}, rate {rate:g}": PredtronClassifier(
+            loss=loss, learning_rate=rate, **RECOMMENDED
+        )
+        for name, loss in {
+            '"zero_one"': "zero_one",
+            '"absolute"': "absolute",
+            "the function": cost_of_grade,
+            "the table": table,
+        }.items()
+        for rate in (RATES if name != '"zero_one"' else RATES[-1:])
+    }
+    models["the function, loss-driven"] = PredtronClassifier(
+        loss=cost_of_grade, update="loss-driven", **RECOMMENDED
+    )
+    found = {name: [] for name in (*models, "LogisticRegression", "LogisticRegression, least cost")}
+    for seed in range(N_SPLITS):
+        X_train, X_test, y_train, y_test = halves(X, y, seed)
+        for name, model in models.items():
+            guesses = model.fit(X_train, y_train).predict(X_test)
+            found[name].append(table[y_test, guesses].mean())
+        logistic = LogisticRegression().fit(X_train, y_train)
+        guesses = logistic.predict(X_test)
+        found["LogisticRegression"].append(table[y_test, guesses].mean())
+        guesses = np.argmin(logistic.predict_proba(X_test) @ table, axis=1)
+        found["LogisticRegression, least cost"].append(table[y_test, guesses].mean())
+    rows = [[name, f"{np.mean(costs):.3f}"] for name, costs in found.items()]
+    print_rows("1. Costs of one's own", ["mean cost"], rows)
+
+
+def make_queries(n_queries, seed):
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n_queries * N_DOCUMENTS, 20))
+    weights = np.random.RandomState(0).normal(size=20)
+    quality = X @ weights / np.sqrt(20) + random.normal(size=len(X))
+    qid = np.repeat(np.arange(n_queries), N_DOCUMENTS)
+    return X, np.digitize(quality, [0.8, 1.6, 2.2]).astype(float), qid
+
+
+def worth(loss, relevance, scores):
+    """Mean share of the greatest worth, over queries where something is worth anything."""
+    gains = loss.gains(relevance.reshape(-1, N_DOCUMENTS))
+    order = np.argsort(-scores.reshape(-1, N_DOCUMENTS), axis=1)
+    discounts = loss.discounts(N_DOCUMENTS)
+    best = -np.sort(-gains, axis=1) @ discounts
+    reached = np.take_along_axis(gains, order, axis=1) @ discounts
+    return (reached[best > 0] / best[best > 0]).mean()
+
+
+def ranking_losses():
+    train, (X_test, y_test, _) = make_queries(200, 1), make_queries(500, 2)
+    losses = {"FirstThree": FirstThree(), "Reader": Reader(), "ndcg": "ndcg"}
+    scores = {
+        f"{name}, {title}": PredtronQueryRanker(
+            loss=loss, representation=representation, learning_rate=0.1, **RECOMMENDED
+        )
+        .fit(*train)
+        .predict(X_test)
+        for name, loss in losses.items()
+        for title, representation in {"power": "power", "logarithm": falling_logarithm}.items()
+    }
+    scores["ridge"] = Ridge().fit(*train[:2]).predict(X_test)
+    measures = (losses["FirstThree"], losses["Reader"])
+    rows = [
+        [name, *(f"{worth(measure, y_test, values):.3f}" for measure in measures)]
+        for name, values in scores.items()
+    ]
+    print_rows("2. A ranking loss and a representation", ["FirstThree", "Reader"], rows)
+
+
+def mirror_maps():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = np.hstack([X, np.random.RandomState(0).normal(size=(len(X), 300))])
+    X_train, X_test, y_train, y_test = halves(X, y)
+    models = {
+        name: PredtronClassifier(mirror_map=mirror_map, max_iter=10, shuffle=True, random_state=0)
+        for name, mirror_map in {
+            "euclidean": "euclidean",
+            **{f"SoftThreshold({size})": SoftThreshold(size) for size in (5, 20, 40)},
+        }.items()
+    }
+    models["LogisticRegression, l1, C=0.1"] = LogisticRegression(
+        C=0.1, l1_ratio=1.0, solver="liblinear"
+    )
+    rows = []
+    for name, model in models.items():
+        kept = model.fit(X_train, y_train).coef_[0] != 0
+        rows.append([name, f"{model.score(X_test, y_test):.3f}", kept[:30].sum(), kept[30:].sum()])
+    columns = ["accuracy", "kept of 30", "kept of noise"]
+    print_rows("3. A mirror map", columns, rows)
+
+
+def outcomes(y, predictions, cost):
+    """Share decided, accuracy of what is, mean cost."""
+    return (
+        coverage_score(predictions),
+        selective_accuracy_score(y, predictions),
+        reject_loss(y, predictions, reject_cost=cost),
+    )
+
+
+def rejections():
+    """By model, an array `(n_costs, 3)` of outcomes."""
+    X_train, X_test, y_train, y_test = halves(*load_digits(return_X_y=True))
+    found = {"Predtron": [], "Predtron, rbf": [], "LogisticRegression": []}
+    logistic = LogisticRegression(max_iter=1000).fit(X_train, y_train)
+    confidence = logistic.predict_proba(X_test).max(axis=1)
+    for cost in REJECT_COSTS:
+        for name, kernel in (("Predtron", None), ("Predtron, rbf", "rbf")):
+            model = PredtronClassifier(reject_cost=cost, kernel=kernel, **RECOMMENDED)
+            predictions = model.fit(X_train, y_train).predict(X_test)
+            found[name].append(outcomes(y_test, predictions, cost))
+        predictions = np.where(1 - confidence < cost, logistic.predict(X_test), -1)
+        found["LogisticRegression"].append(outcomes(y_test, predictions, cost))
+    rows = [
+        [f"{name}, rejection costs {cost:g}", *(f"{value:.3f}" for value in of_cost)]
+        for name, values in found.items()
+        for cost, of_cost in zip(REJECT_COSTS, values)
+    ]
+    columns = ["decided", "their accuracy", "mean cost"]
+    print_rows("4. Not to decide: digits", columns, rows)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def draw(found, path):
+    import matplotlib.pyplot as plt
+
+    figure, (trade, costs) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    for name, values in found.items():
+        coverage, accuracy, cost = values.T
+        line = {"marker": "o", "markersize": 4, "label": name}
+        trade.plot(100 * coverage, 100 * accuracy, **line)
+        costs.plot(REJECT_COSTS, cost, **line)
+    trade.set(xlabel="rows decided, %", ylabel="accuracy of those, %", title="Digits")
+    costs.set(xlabel="cost of a rejection", ylabel="mean cost of a row", title="A mistake costs 1")
+    costs.set_ylim(bottom=0)
+    for ax in (trade, costs):
+        ax.grid(alpha=0.25)
+    trade.legend(frameon=False)
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+    print(f"\nThe curves are drawn in {path}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plot", metavar="FILE", help="draw accuracy against the share decided")
+    arguments = parser.parse_args()
+    class_costs()
+    ranking_losses()
+    mirror_maps()
+    found = rejections()
+    if arguments.plot:
+        draw(found, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()
