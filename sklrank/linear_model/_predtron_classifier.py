@@ -180,7 +180,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         "loss": [StrOptions({*CLASS_LOSSES, *SUBSET_LOSSES}), "array-like", callable],
         **PredtronMixin._parameter_constraints,
         "reject_cost": [Interval(Real, 0, 1, closed="both"), "array-like", None],
-        "reject_label": "no_validation",
+        "reject_label": [Interval(Real, None, None, closed="neither"), str, None],
         "fit_intercept": ["boolean"],
     }
 
@@ -285,7 +285,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
+        with unchanged_on_error(self):
+            self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
         return self
 
     @available_if(goes_on)
@@ -317,9 +318,10 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
-        scores = np.empty((lessons.n_rounds, self._n_scores))
-        self._learn(X, lessons, scores=scores)
+        with unchanged_on_error(self):
+            X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
+            scores = np.empty((lessons.n_rounds, self._n_scores))
+            self._learn(X, lessons, scores=scores)
         return self._decisions(scores)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
