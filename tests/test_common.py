@@ -58,6 +58,7 @@ ESTIMATORS = [
     BanditronClassifier(),
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),
+    BanditronClassifier(mirror_map="p-norm"),
     BanditronClassifier(second_order="full"),
     BanditronClassifier(second_order="diagonal", exploration=0.1),
     PredtronClassifier(),

@@ -6,7 +6,8 @@ other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and 
 :func:`load_label_ranking` reads them. All are positions: smaller is better, NaN is not ranked.
 
 For document ranking, :func:`load_letor` reads grades, features and query ids;
-:func:`make_recommender` draws users who rated few items, and a collaborative filter's scores.
+:func:`make_recommender` draws users who rated few items, and a collaborative filter's scores;
+:func:`make_subset_ranking` draws queries that a linear score ranks without a mistake.
 
 For bandit feedback, :func:`make_keyword_documents` draws documents of classes with keywords.
 """
@@ -26,6 +27,7 @@ from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
 from sklrank.datasets._recommender import make_recommender
 from sklrank.datasets._sparse_label_ranking import make_sparse_label_ranking
 from sklrank.datasets._streams import make_multilabel_ranking_stream
+from sklrank.datasets._subset_ranking import make_subset_ranking
 
 __all__ = [
     "alpha_inconsistency",
@@ -41,6 +43,7 @@ __all__ = [
     "make_multilabel_ranking_stream",
     "make_recommender",
     "make_sparse_label_ranking",
+    "make_subset_ranking",
     "sample_mallows",
     "sample_plackett_luce",
     "tie_labels",

@@ -77,21 +77,21 @@ class BanditronClassifier(OnlineEstimator):
         What makes weights of :math:`\Theta`. With `second_order` leave it as it is.
 
         - "euclidean": :math:`\Theta` itself;
-        - "p-norm", "group-norm", "schatten": for many features and classes of which few weights, few
-          features, or few combinations of features matter: the potential is half the square of a
-          norm near the sum of the absolute weights, of the lengths of each feature's weights, or of
-          the singular values of W ([4]_, Corollaries 6 and 8). Where these are seven or fewer they
-          are "euclidean";
+        - "p-norm", "group-norm", "schatten": for many features and classes of which few weights,
+          few features, or few combinations of features matter: the potential is half the square of
+          a norm near the sum of the absolute weights, of the lengths of each feature's weights, or
+          of the singular values of W ([4]_, Corollaries 6 and 8). Where these are seven or fewer,
+          it is that of "euclidean";
         - "entropy": the weights of each class are a distribution over the features (exponential
           gradient), for many features of which few matter, and which speak for a class by being
           large;
         - "positive": weights below zero are set to zero after each step;
-        - an object with a method ``weights(dual_weights)``: it gets :math:`\Theta`, read-only and of
-          shape `(n_classes, n_features_in_ + fit_intercept)`, and returns W of that shape. It is
+        - an object with a method ``weights(dual_weights)``: it gets :math:`\Theta`, read-only and
+          of shape `(n_classes, n_features_in_ + fit_intercept)`, and returns W of that shape. It is
           called after each step.
     learning_rate : float or "auto", default="auto"
-        Size :math:`\eta` of the steps. The maps that have a name scale with it and predict the same,
-        but for "entropy". "auto" is that of [2]_, Eq. 5.12, for "entropy", with the rounds so far
+        Size :math:`\eta` of the steps. The maps that have a name, but for "entropy", scale with it
+        and predict the same. "auto" is for "entropy" that of [2]_, Eq. 5.12, with the rounds so far
         for the number of rounds, and rows divided by their largest entry so far; otherwise it is 1.
     second_order : {"full", "diagonal"} or None, default=None
         Whether each class keeps a covariance matrix of features, which takes ``n_classes *

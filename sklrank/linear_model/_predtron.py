@@ -116,7 +116,14 @@ class PredtronMixin:
                         radii = machine.radii(X, rows, starts)
                         bounds = np.column_stack([radii, lessons.extremes(rounds)])
                     of_batch = None if scores is None else scores[batch]
+                    # A row that is learnt again is no news: it would seem easier than new ones.
+                    watched = lessons.watch is not None and i == 0
+                    if watched and scores is None:
+                        n_scores = machine.rounds.mirror_map.n_classes
+                        of_batch = np.empty((batch.stop - batch.start, n_scores))
                     play(rows, lessons.task(rounds), starts, bounds, of_batch)
+                    if watched:
+                        lessons.record(rounds, of_batch)
                 if self.verbose:
                     mistakes, loss = self._tally() - before
                     print(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
@@ -15,6 +17,7 @@ from sklrank._validation import check_target, relevance_lists, unchanged_on_erro
 from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
+from sklrank.linear_model._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score, reject_loss
 
 if TYPE_CHECKING:
@@ -83,6 +86,12 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     reject_cost : float, array-like of shape (n_classes,) or None, default=None
         What it costs not to decide, from 0 to 1, one number or one for each class. None: the model
         always decides.
+    reject_rule : {"lead", "representation"}, default="lead"
+        When a row is rejected, with `reject_cost`. "lead": when the lead of its best class over the
+        next is below a threshold, that which would have cost least so far; `fit` counts each row
+        when it first meets it. "representation": when the scores are most like that of the
+        rejection, :math:`(e_1 + \dots + e_m) / \sqrt m` ([1]_, Section 3). It never happens, since
+        scores that sum to zero are most like a class: choose it for the theorem only.
     reject_label : int, str or None, default=None
         What `predict` says of a row that it rejects; no class. None is "reject" for classes that
         are texts, and for numbers -1, or where they are as small the next smaller integer.
@@ -122,6 +131,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Coefficients of the support vectors. Under a kernel only.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features_in_)
         Rows with a coefficient; under a precomputed kernel their numbers `(n_supports,)`.
+    reject_threshold_ : float
+        The least lead that is decided. With `reject_cost` and the rule "lead" only.
     reject_label_ : object
         What `predict` says of a row that is rejected; None without `reject_cost`.
     n_rounds_ : int
@@ -166,20 +177,21 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     ... )
     >>> model = PredtronClassifier(average=True, max_iter=10).fit(X_train, y_train)
     >>> round(model.score(X_test, y_test), 2)
-    0.95
+    0.96
 
     Not to decide costs .3, a mistake 1:
 
     >>> model = PredtronClassifier(reject_cost=0.3, average=True, max_iter=10)
     >>> model = model.fit(X_train, y_train)
     >>> round(model.coverage(X_test), 2)
-    0.9
+    0.86
     """
 
     _parameter_constraints: dict = {
         "loss": [StrOptions({*CLASS_LOSSES, *SUBSET_LOSSES}), "array-like", callable],
         **PredtronMixin._parameter_constraints,
         "reject_cost": [Interval(Real, 0, 1, closed="both"), "array-like", None],
+        "reject_rule": [StrOptions(set(REJECT_RULES))],
         "reject_label": [Interval(Real, None, None, closed="neither"), str, None],
         "fit_intercept": ["boolean"],
     }
@@ -192,6 +204,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         mirror_map="euclidean",
         learning_rate=1.0,
         reject_cost=None,
+        reject_rule="lead",
         reject_label=None,
         average=False,
         kernel=None,
@@ -210,6 +223,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         self.mirror_map = mirror_map
         self.learning_rate = learning_rate
         self.reject_cost = reject_cost
+        self.reject_rule = reject_rule
         self.reject_label = reject_label
         self.average = average
         self.kernel = kernel
@@ -356,19 +370,14 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         scores = self._scores(X)
         if self._learns_indicators:
             return (scores > 0).astype(np.intp)
-        if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
-        best = np.argmax(scores, axis=1)
+        _, best = leads_of(scores)
         predictions = self.classes_[best]
-        if self.reject_label_ is not None:
-            # Similarity of the scores to (e_1 + ... + e_m) / sqrt(m).
-            rejects = scores.sum(axis=1) / np.sqrt(scores.shape[1])
-            rejected = rejects > scores[np.arange(len(scores)), best]
+        if self._reject_rule is not None:
             # A text may be longer than those of the classes.
             if predictions.dtype.kind != "O":
                 kind = np.result_type(predictions, np.asarray(self.reject_label_))
                 predictions = predictions.astype(kind)
-            predictions[rejected] = self.reject_label_
+            predictions[self._reject_rule.rejects(scores)] = self.reject_label_
         return predictions
 
     def coverage(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -425,7 +434,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
 
     def _start(self, classes):
         self.classes_ = classes
-        self.reject_label_ = None
+        self.reject_label_ = self._reject_rule = None
         if self._learns_indicators:
             self._subset_losses = SubsetLosses(self.loss, len(classes))
             self._n_scores = len(classes)
@@ -438,10 +447,13 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         # One class a row is a set of one label: then losses of sets are 1 for a mistake.
         of_sets = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
         loss = "zero_one" if of_sets else self.loss
-        self._costs = class_costs(loss, classes, self.reject_cost)
+        self._costs = costs = class_costs(loss, classes, self.reject_cost)
         if self.reject_cost is not None:
             self.reject_label_ = self._choose_reject_label(classes)
-        self._n_scores = 1 if self._costs.shape == (2, 2) else len(classes)
+            self._reject_rule = REJECT_RULES[self.reject_rule](costs)
+            costs = self._reject_rule.class_costs
+        self._lesson_costs = costs
+        self._n_scores = 1 if costs.shape == (2, 2) else len(classes)
 
     def _choose_reject_label(self, classes):
         label, is_number = self.reject_label, classes.dtype.kind in "biuf"
@@ -463,13 +475,23 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             self._check_pairwise(X)
             if self._learns_indicators:
                 return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
-            return X, ClassLessons(self._costs, labels, self._driven)
+            # It counts in place: if learning fails, what was counted before is there still.
+            self._reject_rule = deepcopy(self._reject_rule)
+            return X, ClassLessons(self._lesson_costs, labels, self._driven, self._reject_rule)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         # No weight is negative: what speaks against a class cannot be learnt.
         tags.classifier_tags.poor_score = self.mirror_map in ("entropy", "positive")
         return tags
+
+    @property
+    def reject_threshold_(self) -> float:
+        """The least lead that is decided."""
+        check_is_fitted(self, "classes_")
+        if not isinstance(self._reject_rule, LeadRule):
+            raise AttributeError("reject_threshold_ is an attribute of models with reject_cost")
+        return self._reject_rule.threshold
 
     def _decisions(self, scores):
         if self._learns_indicators or scores.shape[1] > 2:

@@ -364,7 +364,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
 
     def _start(self, classes):
         if self.k is not None and self.k > len(classes):
-            raise ValueError(f"k={self.k} is more than the {len(classes)} labels of y: leave it None")
+            raise ValueError(
+                f"k={self.k} is more than the {len(classes)} labels of y: leave it None"
+            )
         self.classes_ = classes
         self._start_model(len(classes), float(self.fit_intercept))
 

@@ -4,7 +4,9 @@ Lessons have `n_rounds`, and for some rounds, a slice or an array of their numbe
 
 - ``rows(rounds)``: their rows of X, and where those of each query start (None: a row a round);
 - ``task(rounds)``: what judges their scores;
-- ``extremes(rounds)``: the least nonzero and the greatest loss of each, `(n, 2)`.
+- ``extremes(rounds)``: the least nonzero and the greatest loss of each, `(n, 2)`;
+- where `watch` is not None, ``record(rounds, scores)``: takes note of the scores before they were
+  learnt from.
 """
 
 import numpy as np
@@ -29,10 +31,12 @@ class ClassLessons:
         Classes of the rows, as indices.
     driven : bool
         Whether to be loss-driven.
+    watch : object, default=None
+        With a method ``record(scores, labels)``, for the rounds of the first pass.
     """
 
-    def __init__(self, costs, labels, driven):
-        self.n_rounds = len(labels)
+    def __init__(self, costs, labels, driven, watch=None):
+        self.n_rounds, self.watch = len(labels), watch
         self._costs, self._labels, self._driven = costs, labels, driven
 
     def rows(self, rounds):
@@ -42,6 +46,10 @@ class ClassLessons:
     def task(self, rounds):
         """Judges classes."""
         return ClassTask(self._costs, self._labels[rounds], self._driven)
+
+    def record(self, rounds, scores):
+        """Tell who watches."""
+        self.watch.record(scores, self._labels[rounds])
 
     def extremes(self, rounds):
         """Those of the whole table, for each round."""
@@ -60,6 +68,8 @@ class SubsetLessons:
     driven : bool
         Whether to be loss-driven.
     """
+
+    watch = None
 
     def __init__(self, indptr, labels, losses, driven):
         losses.cover(np.diff(indptr))
@@ -108,6 +118,8 @@ class RankingLessons:
     documents : ndarray of intp, shape (n_items,), default=None
         The row that an item is. None: the items of a round are the labels of its row.
     """
+
+    watch = None
 
     def __init__(self, relevance, starts, loss, representation, driven, documents=None):
         most = np.max(np.diff(starts), initial=1)

@@ -17,9 +17,12 @@ cdef class RankingTask(Task):
     cdef Assigner assigner
     cdef Item[::1] predicted                # scratch: items by score, adversely
     cdef Item[::1] sorted                   # scratch: items by gain, then score
-    cdef Item[::1] blocks                   # scratch: items sorted among equal discounts
+    cdef Item[::1] blocks                   # scratch: items sorted in blocks of equal discounts
     cdef Py_ssize_t[::1] order              # scratch
 
     cdef void find_ideal(self) noexcept nogil
     cdef double loss(self, Py_ssize_t i) noexcept nogil
+    cdef void sort_right(
+        self, const double* gains, const double* scores, Py_ssize_t n
+    ) noexcept nogil
     cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil

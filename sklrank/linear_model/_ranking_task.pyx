@@ -99,14 +99,7 @@ cdef class RankingTask(Task):
         if loss == 0.0:
             return 0.0
         length = self.lengths[n]
-        for k in range(n):
-            self.sorted[k] = Item(gains[k], scores[k], k)
-        sort_items(&self.sorted[0], n)
-        # Right: the gains are in order, and within a block the scores.
-        for j in range(n):
-            k = self.sorted[j].index
-            self.blocks[j] = Item(scores[k], 0.0, k)
-        self.sort_blocks(n)
+        self.sort_right(gains, scores, n)
         for j in range(n):
             direction[self.blocks[j].index] = -self.heights[j] / length
         if self.driven:
@@ -130,6 +123,19 @@ cdef class RankingTask(Task):
         for j in range(n):
             lost += (self.ideal[start + j] - self.blocks[j].first) * self.discounts[j]
         return max(lost, 0.0) / self.best[i]
+
+    cdef void sort_right(
+        self, const double* gains, const double* scores, Py_ssize_t n
+    ) noexcept nogil:
+        # The gains are in order, and within a block the scores.
+        cdef Py_ssize_t j, k
+        for k in range(n):
+            self.sorted[k] = Item(gains[k], scores[k], k)
+        sort_items(&self.sorted[0], n)
+        for j in range(n):
+            k = self.sorted[j].index
+            self.blocks[j] = Item(scores[k], 0.0, k)
+        self.sort_blocks(n)
 
     cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t j, start = 0

@@ -166,14 +166,14 @@ cdef class SchattenMap(MirrorMap):
 
 def mixing_matrix(gram, exponent):
     """M of the Gram matrix of the dual weights, in any unit; zero where that is zero."""
-    if not np.all(np.isfinite(gram)):
+    if not np.isfinite(gram).all():
         return np.full_like(gram, np.nan)
     squares, vectors = np.linalg.eigh(gram)
     # Rounding makes zeros negative.
     values = np.sqrt(np.maximum(squares, 0.0))
-    largest = np.max(values)
+    largest = values.max()
     if largest == 0.0:
         return np.zeros_like(gram)
     values /= largest
-    powers = (values / np.sum(values**exponent) ** (1.0 / exponent)) ** (exponent - 2.0)
-    return vectors * powers @ vectors.T
+    norm = (values**exponent).sum() ** (1.0 / exponent)
+    return (vectors * (values / norm) ** (exponent - 2.0)).dot(vectors.T)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from sklrank._validation import check_weights
 
@@ -60,8 +60,8 @@ def reject_loss(
     0.3
     """
     y_true, y_pred, rejected = _check(y_true, y_pred, reject_label)
-    costs = check_array(reject_cost, ensure_2d=False, dtype=np.float64, input_name="reject_cost")
-    if costs.shape not in ((), (len(y_true),)) or (costs < 0).any():
+    costs = np.asarray(reject_cost, dtype=np.float64)
+    if costs.shape not in ((), (len(y_true),)) or not (costs >= 0).all():
         raise ValueError(
             f"reject_cost must be a number of 0 or more, or {len(y_true)} of them, one for each "
             f"row; got {reject_cost!r}"

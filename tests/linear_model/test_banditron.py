@@ -20,6 +20,7 @@ from sklrank.datasets import make_keyword_documents
 from sklrank.feedback import Exploration
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS
 from sklrank.model_selection import progressive_val_score
 
 MODELS = {
@@ -27,6 +28,7 @@ MODELS = {
     "decay, bare": BanditronClassifier(exploration="decay", fit_intercept=False, random_state=0),
     "self-tuned": BanditronClassifier(random_state=0),
     "positive": BanditronClassifier(mirror_map="positive", exploration="ag2", random_state=0),
+    "p-norm": BanditronClassifier(mirror_map="p-norm", random_state=0),
     "entropy": BanditronClassifier(mirror_map="entropy", random_state=0),
     "entropy, fast": BanditronClassifier(
         mirror_map="entropy", learning_rate=0.5, exploration="ag3", random_state=0
@@ -53,7 +55,10 @@ def stream(seed=0, n_rows=150, n_classes=4, n_features=6):
     """Integers, of which sums are exact in any order: so sparse and dense rows score alike."""
     random = np.random.RandomState(seed)
     y = random.randint(n_classes, size=n_rows)
-    X = random.poisson(0.7, (n_rows, n_features)) + random.randint(3, size=(n_classes, 6))[y]
+    X = (
+        random.poisson(0.7, (n_rows, n_features))
+        + random.randint(3, size=(n_classes, n_features))[y]
+    )
     return X.astype(np.float64), y
 
 
@@ -72,7 +77,13 @@ class SlowBanditron:
         return np.append(x, 1.0) if self.model.fit_intercept else x
 
     def scores(self, x):
-        weights = softmax(self.theta, axis=1) if self.model.mirror_map == "entropy" else self.theta
+        weights = self.theta
+        if self.model.mirror_map == "entropy":
+            weights = softmax(weights, axis=1)
+        elif self.model.mirror_map == "p-norm":
+            q = np.log(weights.size)
+            norm = np.linalg.norm(weights.ravel(), q) or 1.0
+            weights = weights * (np.abs(weights) / norm) ** (q - 2)
         return weights @ self.extend(x)
 
     choose_scores = scores
@@ -368,6 +379,19 @@ def test_entropy_learns_from_rounds_that_all_explore():
     assert model.partial_fit(X, y).score(X, y) > 0.5
 
 
+@pytest.mark.parametrize("name", sorted(set(MIRROR_MAPS) - {"entropy"}))
+def test_maps_scale_with_the_learning_rate(name):
+    """So that no prediction depends on it."""
+    X, y = stream(n_classes=12, n_rows=600, n_features=20)
+    models = [
+        BanditronClassifier(mirror_map=name, learning_rate=rate, random_state=0).fit(X, y)
+        for rate in (1.0, 1024.0)
+    ]
+    assert models[0].error_rate_ == models[1].error_rate_
+    assert_array_equal(models[0].predict(X), models[1].predict(X))
+    assert_allclose(1024 * models[0].coef_, models[1].coef_, rtol=1e-9)
+
+
 @pytest.mark.filterwarnings("error")
 def test_extreme_values(model):
     """No crash, no warning, and ordinary rows afterwards."""
@@ -491,7 +515,7 @@ def test_bad_calls_leave_the_model(model, fingerprint):
 
 BAD_PARAMETERS = {
     "exploration": [-0.1, 1.5, "ag4", None, 0],
-    "mirror_map": ["hyperbolic", None],
+    "mirror_map": ["hyperbolic", None, np.maximum],
     "learning_rate": [0, -1, "fast"],
     "second_order": ["half", 1, True],
     "bonus": [-1, None],

@@ -11,57 +11,179 @@ from scipy.special import softmax
 from sklrank.feedback._schedules import ConstantSchedule
 from sklrank.linear_model._bandit_model import MirrorDescent
 from sklrank.linear_model._bandit_rounds import BanditRounds
-from sklrank.linear_model._mirror_maps import MIRROR_MAPS
+from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS, make_mirror_map
 from sklrank.linear_model._rows import Rows
 
-N_CLASSES = 3
+N_CLASSES, N_FEATURES = 9, 11
 
 
 def project(theta):
     return np.maximum(theta, 0)
 
 
+def keep(theta):
+    return theta
+
+
+def dual_exponent(p):
+    return max(2.0, np.log(p))
+
+
+def p_norm_weights(theta):
+    q = dual_exponent(theta.size)
+    norm = np.sum(np.abs(theta) ** q) ** (1 / q)
+    return np.sign(theta) * np.abs(theta) ** (q - 1) / norm ** (q - 2) if norm else theta
+
+
+def group_norm_weights(theta):
+    q = dual_exponent(theta.shape[1])
+    lengths = np.sqrt(np.sum(theta**2, axis=0))
+    norm = np.sum(lengths**q) ** (1 / q)
+    return theta * (lengths / norm) ** (q - 2) if norm else theta
+
+
+def schatten_weights(theta):
+    q = dual_exponent(min(theta.shape))
+    left, values, right = np.linalg.svd(theta, full_matrices=False)
+    norm = np.sum(values**q) ** (1 / q)
+    return left * (values ** (q - 1) / norm ** (q - 2)) @ right if norm else theta
+
+
+class Shrunk:
+    """A user's map."""
+
+    def weights(self, dual_weights):
+        return np.sign(dual_weights) * np.maximum(np.abs(dual_weights) - 0.5, 0)
+
+
 # What a step leaves of the dual weights, and the weights that it makes of them.
 DEFINITIONS = {
-    "euclidean": (lambda theta: theta, lambda theta: theta),
+    "euclidean": (keep, keep),
+    "p-norm": (keep, p_norm_weights),
+    "group-norm": (keep, group_norm_weights),
+    "schatten": (keep, schatten_weights),
     "positive": (project, project),
-    "entropy": (lambda theta: theta, lambda theta: softmax(theta, axis=1)),
+    "entropy": (keep, lambda theta: softmax(theta, axis=1)),
+    "of a user": (keep, Shrunk().weights),
 }
+
+
+def make_map(name, n_features, constant):
+    mirror_map = Shrunk() if name == "of a user" else name
+    return make_mirror_map(mirror_map, N_CLASSES, n_features + int(constant))
+
+
+def with_constant(X, constant):
+    return np.hstack([X, np.full((len(X), int(constant)), constant)])
+
+
+def assert_same_weights(found, expected):
+    """But for the roots of rounding errors, which singular values near zero consist of."""
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-8 * max(1, np.abs(expected).max()))
+
+
+def test_every_map_is_tested():
+    assert set(DEFINITIONS) == {*MIRROR_MAPS, "of a user"}
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("constant", [0.0, 1.0])
-@pytest.mark.parametrize("name", MIRROR_MAPS)
+@pytest.mark.parametrize("name", DEFINITIONS)
 def test_weights_follow_the_definition(name, constant, kind):
     """Step by step, with steps of all sizes; scores are products with the weights."""
     random = np.random.RandomState(0)
-    X = random.normal(size=(300, 6)) * (random.rand(300, 6) < 0.5)
+    X = random.normal(size=(300, N_FEATURES)) * (random.rand(300, N_FEATURES) < 0.5)
     after_step, to_weights = DEFINITIONS[name]
-    mirror_map = MIRROR_MAPS[name](N_CLASSES, 6 + int(constant))
-    theta = np.zeros((N_CLASSES, 6 + int(constant)))
-    full = np.hstack([X, np.full((300, int(constant)), constant)])
+    mirror_map = make_map(name, N_FEATURES, constant)
+    theta = np.zeros((N_CLASSES, N_FEATURES + int(constant)))
+    full = with_constant(X, constant)
     for i, size in enumerate(random.choice([0.01, 1.0, 30.0], 300)):
-        rounds = BanditRounds(MirrorDescent(6, mirror_map, size), ConstantSchedule(0.5))
+        rounds = BanditRounds(MirrorDescent(N_FEATURES, mirror_map, size), ConstantSchedule(0.5))
         row = Rows(kind(X[i : i + 1]), constant)
         action, reward = random.randint(N_CLASSES), random.randint(2)
         best = int(np.argmax(rounds.score(row)[0]))
-        assert_allclose(rounds.score(row)[0], to_weights(theta) @ full[i], rtol=1e-9, atol=1e-9)
+        assert_same_weights(rounds.score(row)[0], to_weights(theta) @ full[i])
         rounds.learn_shown(row, np.array([action]), np.array([0.25]), np.array([reward], np.int8))
         delta = np.zeros(N_CLASSES)
         delta[best] += 1
         delta[action] -= reward / 0.25
         theta = after_step(theta - size * np.outer(delta, full[i]))
         assert_allclose(mirror_map.dual_weights, theta, rtol=1e-9, atol=1e-9)
-        assert_allclose(mirror_map.weights, to_weights(theta), rtol=1e-9, atol=1e-9)
-    copy = pickle.loads(pickle.dumps(mirror_map))
-    assert_array_equal(copy.dual_weights, mirror_map.dual_weights)
-    assert_array_equal(copy.weights, mirror_map.weights)
+        assert_same_weights(mirror_map.weights, to_weights(theta))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_a_step_of_all_classes_is_the_steps_of_each(name, kind):
+    """Classes of which the direction is zero are left alone, whatever the row."""
+    random = np.random.RandomState(1)
+    X = random.normal(size=(100, N_FEATURES)) * (random.rand(100, N_FEATURES) < 0.3)
+    directions = random.normal(size=(100, N_CLASSES)) * (random.rand(100, N_CLASSES) < 0.4)
+    directions[50] = 0
+    at_once, one_by_one = (make_map(name, N_FEATURES, 1.0) for _ in range(2))
+    for i in range(100):
+        row = Rows(kind(X[i : i + 1]), 1.0)
+        at_once.take_steps(row, directions[i : i + 1])
+        for k in range(N_CLASSES):
+            one_by_one.take_steps(row, directions[i : i + 1] * (np.arange(N_CLASSES) == k))
+        assert_array_equal(at_once.dual_weights, one_by_one.dual_weights)
+        assert_same_weights(at_once.weights, one_by_one.weights)
+    untouched = make_map(name, N_FEATURES, 1.0)
+    with np.errstate(invalid="ignore"):
+        untouched.take_steps(Rows(np.full((1, N_FEATURES), np.inf), 1.0), np.zeros((1, N_CLASSES)))
+    assert_array_equal(untouched.dual_weights, np.zeros((N_CLASSES, N_FEATURES + 1)))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_reading_and_pickling_change_nothing(name, kind, fingerprint):
+    """To the bit, whenever weights are read, scores are computed or the map is pickled."""
+    random = np.random.RandomState(2)
+    X = random.normal(size=(200, N_FEATURES)) * (random.rand(200, N_FEATURES) < 0.3)
+    X *= random.choice([1e-30, 1.0, 1e3, 1e30], size=(200, 1))
+    directions = random.normal(size=(200, N_CLASSES)) / 1e30
+    plain, read = (make_map(name, N_FEATURES, 1.0) for _ in range(2))
+    for i in range(200):
+        row = Rows(kind(X[i : i + 1]), 1.0)
+        plain.take_steps(row, directions[i : i + 1])
+        read.take_steps(row, directions[i : i + 1])
+        read.weights  # noqa: B018
+        if i % 7 == 0:
+            rounds = BanditRounds(MirrorDescent(N_FEATURES, read, 1.0), ConstantSchedule(0.5))
+            before = rounds.score(row)
+            read = pickle.loads(pickle.dumps(read))
+            rounds = BanditRounds(MirrorDescent(N_FEATURES, read, 1.0), ConstantSchedule(0.5))
+            assert_array_equal(rounds.score(row), before)
+    assert_array_equal(read.weights, plain.weights)
+    state, expected = read.__reduce__()[2], plain.__reduce__()[2]
+    assert fingerprint(state) == fingerprint(expected)
+
+
+@pytest.mark.parametrize("name", MIRROR_MAPS)
+def test_long_streams_of_sparse_rows_do_not_drift(name):
+    """After 100,000 sparse steps, and through times of huge dual weights, no sum has worn off."""
+    random = np.random.RandomState(3)
+    mirror_map = make_map(name, 50, 0.0)
+    after_step, to_weights = DEFINITIONS[name]
+    for size in (1.0, 1e3, 1e-3):
+        X = sparse.random(33_333, 50, 0.04, "csr", random_state=random)
+        directions = np.zeros((33_333, N_CLASSES))
+        places = np.arange(33_333), random.randint(N_CLASSES, size=33_333)
+        directions[places] = size * random.normal(size=33_333)
+        mirror_map.take_steps(Rows(X, 0.0), directions)
+        theta = mirror_map.dual_weights
+        assert_same_weights(mirror_map.weights, to_weights(theta))
+        back = Rows(sparse.csr_array(np.eye(50)), 0.0)
+        mirror_map.take_steps(back, np.ascontiguousarray(-0.999999 * theta.T))
+        theta = after_step(theta - 0.999999 * theta)
+        assert_allclose(mirror_map.dual_weights, theta, atol=1e-9 * np.abs(theta).max() + 1e-9)
+        assert_same_weights(mirror_map.weights, to_weights(mirror_map.dual_weights))
 
 
 def test_entropic_weights_stay_a_distribution():
     """Whatever the dual weights: far apart, or long sparse streams of small changes."""
     random = np.random.RandomState(1)
-    mirror_map = MIRROR_MAPS["entropy"](2, 50)
+    mirror_map = make_mirror_map("entropy", 2, 50)
     for size in (1e-3, 1e4, 1.0):
         rounds = BanditRounds(MirrorDescent(50, mirror_map, size), ConstantSchedule(0.5))
         X = sparse.random(5000, 50, 0.04, "csr", random_state=random)
@@ -70,3 +192,20 @@ def test_entropic_weights_stay_a_distribution():
         rounds.learn_shown(Rows(X, 0.0), shown, np.full(5000, 0.5), rewards)
         assert_allclose(mirror_map.weights.sum(axis=1), 1.0, rtol=1e-9)
         assert_allclose(mirror_map.weights, softmax(mirror_map.dual_weights, axis=1), atol=1e-9)
+
+
+def test_entropic_masses_survive_a_huge_one():
+    """Beside exp(38) rounding takes of the others; what is left is not taken for their sum."""
+    mirror_map = make_mirror_map("entropy", 1, 50)
+    first = Rows(sparse.csr_array(np.eye(50)[:1]), 0.0)
+    mirror_map.take_steps(first, np.array([[38.0]]))
+    mirror_map.take_steps(first, np.array([[-38.0]]))
+    assert_allclose(mirror_map.weights, np.full((1, 50), 1 / 50), rtol=1e-12)
+
+
+def test_steps_that_do_not_fit_are_refused():
+    mirror_map = make_mirror_map("euclidean", 3, 5)
+    with pytest.raises(ValueError, match="directions do not fit"):
+        mirror_map.take_steps(Rows(np.ones((2, 5)), 0.0), np.ones((2, 4)))
+    with pytest.raises(ValueError, match="width of the map"):
+        mirror_map.take_steps(Rows(np.ones((2, 5)), 1.0), np.ones((2, 3)))

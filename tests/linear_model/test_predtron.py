@@ -34,6 +34,7 @@ LINEAR = {
     "classes": PredtronClassifier(),
     "classes, mean": PredtronClassifier(average=True, loss="absolute", update="loss-driven"),
     "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate="theory"),
+    "rejections, printed": PredtronClassifier(reject_cost=0.0, reject_rule="representation"),
     "sets": PredtronClassifier(loss="hamming", average=True, fit_intercept=False),
     "classes, entropy": PredtronClassifier(mirror_map="entropy", learning_rate=0.1, average=True),
     "classes, positive": PredtronClassifier(mirror_map="positive", average=True),
@@ -49,6 +50,7 @@ LINEAR = {
 }
 KERNEL = {
     "classes, rbf": PredtronClassifier(kernel="rbf", average=True),
+    "rejections, rbf": PredtronClassifier(kernel="rbf", reject_cost=0.2),
     "sets, budget": PredtronClassifier(kernel="poly", loss="hamming", budget=12),
     "labels, rbf": PredtronLabelRanker(kernel="rbf", learning_rate="theory"),
     "documents, rbf": PredtronQueryRanker(kernel="rbf", gamma=0.2, average=True),
@@ -356,7 +358,16 @@ def test_bad_parameters_are_named(name, fingerprint):
 
 
 def test_every_common_parameter_is_tried():
-    known = {"loss", "reject_cost", "reject_label", "fit_intercept", "k", "representation", "power"}
+    known = {
+        "loss",
+        "reject_cost",
+        "reject_rule",
+        "reject_label",
+        "fit_intercept",
+        "k",
+        "representation",
+        "power",
+    }
     for kind in (PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker):
         assert set(inspect.signature(kind).parameters) <= set(BAD_PARAMETERS) | known
 

@@ -307,6 +307,7 @@ def test_classes_that_may_be_rejected(reject_cost, update, mirror_map):
         costs = np.ravel(reject_cost)[:m] if np.ndim(reject_cost) else reject_cost
         model = PredtronClassifier(
             reject_cost=costs,
+            reject_rule="representation",
             update=update,
             mirror_map=mirror_map,
             learning_rate=rate,
@@ -386,7 +387,9 @@ KERNELS = {
 KERNEL_MODELS = {
     "classes": PredtronClassifier(loss="absolute"),
     "classes, theory, bare": PredtronClassifier(learning_rate="theory", fit_intercept=False),
-    "rejections": PredtronClassifier(reject_cost=[0.0, 0.3, 0.4], update="loss-driven"),
+    "rejections": PredtronClassifier(
+        reject_cost=[0.0, 0.3, 0.4], reject_rule="representation", update="loss-driven"
+    ),
     "sets": PredtronClassifier(loss="hamming", learning_rate=0.2),
     "labels": PredtronLabelRanker(update="loss-driven", learning_rate="theory"),
     "documents": PredtronQueryRanker(representation="linear"),

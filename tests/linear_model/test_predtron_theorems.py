@@ -85,14 +85,15 @@ def zero_one(m):
     return 1.0 - np.eye(m)
 
 
+BY_PAPER = {"reject_rule": "representation"}
 CLASSES = {
     "perceptron": ({}, zero_one(2)),
     "uneven": ({"loss": [1.0, 0.4]}, zero_one(2) * [[1.0], [0.4]]),
     "multiclass": ({}, zero_one(4)),
     "ordinal": ({"loss": "absolute"}, np.abs(np.subtract.outer(range(4), range(4)))),
     "costs": ({"loss": [[0, 1, 3], [2, 0, 1], [1, 1, 0]]}, [[0, 1, 3], [2, 0, 1], [1, 1, 0]]),
-    "reject": ({"reject_cost": [0.5, 0.25]}, np.c_[zero_one(2), [0.5, 0.25]]),
-    "reject one of three": ({"reject_cost": 0.3}, np.c_[zero_one(3), np.full(3, 0.3)]),
+    "reject": ({"reject_cost": [0.5, 0.25], **BY_PAPER}, np.c_[zero_one(2), [0.5, 0.25]]),
+    "reject one of three": ({"reject_cost": 0.3, **BY_PAPER}, np.c_[zero_one(3), np.full(3, 0.3)]),
 }
 SETS = {
     "subset_zero_one": lambda fp, fn: fp + fn > 0,

@@ -1,0 +1,158 @@
+"""A user's mirror map in BanditronClassifier, and what becomes of its errors."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+
+from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model._mirror_map_parameter import make_mirror_map
+from sklrank.linear_model._rows import Rows
+
+
+@dataclass
+class Projected:
+    """The positive orthant once more, without a projection of the dual weights."""
+
+    factor: float = 2.0
+
+    def weights(self, dual_weights):
+        return self.factor * np.maximum(dual_weights, 0)
+
+
+@dataclass
+class Returning:
+    """Returns a given thing for dual weights that are not small, zeros before."""
+
+    thing: object
+    limit: float = 20.0
+
+    def weights(self, dual_weights):
+        if np.abs(dual_weights).max() < self.limit:
+            return np.zeros(dual_weights.shape, dtype=np.float32)
+        return self.thing
+
+
+class Failing:
+    def weights(self, dual_weights):
+        if np.any(np.abs(dual_weights) > 20):
+            raise KeyError("no such weight")
+        return dual_weights
+
+
+class Writing:
+    def weights(self, dual_weights):
+        dual_weights += 1
+        return dual_weights
+
+
+def stream(n_rows=300):
+    random = np.random.RandomState(0)
+    y = random.randint(3, size=n_rows)
+    return random.normal(size=(n_rows, 4)) + 2 * np.eye(3, 4)[y], y
+
+
+def test_it_is_called_once_for_a_step_of_all_classes():
+    calls = []
+
+    class Counted:
+        def weights(self, dual_weights):
+            calls.append(dual_weights.copy())
+            return dual_weights
+
+    mirror_map = make_mirror_map(Counted(), 3, 4)
+    assert mirror_map.convexity is None
+    calls.clear()
+    X, y = stream(5)
+    mirror_map.take_steps(Rows(X, 0.0), np.eye(3)[y])
+    assert len(calls) == 5
+    assert_array_equal(calls[-1], mirror_map.dual_weights)
+
+
+def test_identity_is_the_euclidean_map(fingerprint):
+    """The same rounds, though it gives back the very array that it got."""
+
+    @dataclass
+    class Identity:
+        def weights(self, dual_weights):
+            return dual_weights
+
+    X, y = stream()
+    euclidean = BanditronClassifier(random_state=0).fit(X, y)
+    model = clone(euclidean).set_params(mirror_map=Identity()).fit(X, y)
+    assert model.n_rounds_ == euclidean.n_rounds_
+    assert model.error_rate_ == euclidean.error_rate_
+    assert_array_equal(model.coef_, euclidean.coef_)
+
+
+def test_weights_are_what_it_returns():
+    """In chunks and across a pickle too."""
+    X, y = stream()
+    model = BanditronClassifier(mirror_map=Projected(), fit_intercept=False, random_state=0)
+    at_once = clone(model).partial_fit(X, y)
+    model.partial_fit(X[:100], y[:100], range(3))
+    model = pickle.loads(pickle.dumps(model)).partial_fit(X[100:], y[100:])
+    assert_array_equal(model.coef_, at_once.coef_)
+    assert np.all(model.coef_ >= 0)
+    assert np.any(model.coef_ > 0)
+
+
+BAD = {
+    "a wrong shape": (np.zeros((4, 3)), r"shape \(4, 3\) for dual weights of the shape \(3, 5\)"),
+    "NaN": (np.full((3, 5), np.nan), "NaN or infinity"),
+    "nothing": (None, "mirror_map"),
+    "text": ("weights", "returned str, not numbers"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_weights_are_named_at_the_start(case, fingerprint):
+    """It is tried out; a model that there was stays."""
+    thing, message = BAD[case]
+    X, y = stream()
+    model = BanditronClassifier(random_state=0).fit(X, y)
+    before = fingerprint(vars(model)["_rounds"])
+    model.set_params(mirror_map=Returning(thing, limit=0.0))
+    with pytest.raises(ValueError, match=f"mirror_map.*{message}|{message}"):
+        model.fit(X, y)
+    assert fingerprint(vars(model)["_rounds"]) == before
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_weights_are_named_later(case, fingerprint, capfd):
+    """As an error, not as a message on the side. After `fit`, the model is what it was."""
+    thing, message = BAD[case]
+    X, y = stream()
+    model = BanditronClassifier(random_state=0).fit(X, y)
+    before = fingerprint(vars(model)["_rounds"])
+    model.set_params(mirror_map=Returning(thing))
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert fingerprint(vars(model)["_rounds"]) == before
+    fresh = clone(model)
+    for call in (fresh.partial_fit, fresh.progressive_fit):
+        with pytest.raises(ValueError, match=message):
+            call(X, y)
+    shown = fresh.explore(X)
+    with pytest.raises(ValueError, match=message):
+        fresh.partial_fit_feedback(X, shown, shown.actions == y)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_its_own_errors_get_out():
+    """As they are; and it cannot change the dual weights."""
+    X, y = stream()
+    with pytest.raises(KeyError, match="no such weight"):
+        BanditronClassifier(mirror_map=Failing(), random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="read-only"):
+        BanditronClassifier(mirror_map=Writing(), random_state=0).fit(X, y)
+
+
+def test_object_without_weights_is_refused():
+    X, y = stream()
+    for mirror_map in (object(), 3, np.maximum, make_mirror_map("euclidean", 3, 5)):
+        with pytest.raises(ValueError, match="'mirror_map' parameter of BanditronClassifier"):
+            BanditronClassifier(mirror_map=mirror_map).fit(X, y)

@@ -1,0 +1,190 @@
+"""Mirror maps of norms: gradients of half the squared dual norm, and what theory says of them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from sklrank.linear_model._mirror_map_parameter import make_mirror_map
+from sklrank.linear_model._rows import Rows
+
+
+def p_norm(W, r):
+    return np.sum(np.abs(W) ** r) ** (1 / r)
+
+
+def group_norm(W, r):
+    return p_norm(np.sqrt(np.sum(W**2, axis=0)), r)
+
+
+def schatten_norm(W, r):
+    return p_norm(np.linalg.svd(W, compute_uv=False), r)
+
+
+NORMS = {"euclidean": p_norm, "p-norm": p_norm, "group-norm": group_norm, "schatten": schatten_norm}
+NUMBERS = {
+    "p-norm": lambda shape: shape[0] * shape[1],
+    "group-norm": lambda shape: shape[1],
+    "schatten": min,
+}
+SHAPES = [(9, 12), (12, 9), (30, 8), (1, 40), (2, 3), (1, 1)]
+
+
+def dual_exponent(name, shape):
+    return 2.0 if name == "euclidean" else max(2.0, np.log(NUMBERS[name](shape)))
+
+
+def exponent(name, shape):
+    q = dual_exponent(name, shape)
+    return q / (q - 1)
+
+
+def weights_of(name, theta):
+    """What the map makes of dual weights that are set by one dense step a class."""
+    mirror_map = make_mirror_map(name, *theta.shape)
+    for k, dual_weights in enumerate(theta):
+        direction = np.zeros((1, len(theta)))
+        direction[0, k] = 1
+        mirror_map.take_steps(Rows(dual_weights[np.newaxis], 0.0), direction)
+    return mirror_map.weights
+
+
+def potential_gradient(name, W):
+    """Of 1/2 ||W||^2, in closed form; of the numbers themselves for W = U diag(w) V'."""
+    r = exponent(name, W.shape)
+    if name == "schatten":
+        left, values, right = np.linalg.svd(W, full_matrices=False)
+        return left * (values ** (r - 1) * p_norm(values, r) ** (2 - r)) @ right
+    if name == "group-norm":
+        lengths = np.sqrt(np.sum(W**2, axis=0))
+        lengths[lengths == 0] = 1
+        return W * lengths ** (r - 2) * group_norm(W, r) ** (2 - r)
+    return np.sign(W) * np.abs(W) ** (r - 1) * p_norm(W, r) ** (2 - r)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", NORMS)
+def test_map_inverts_the_gradient_of_the_potential(name, shape):
+    """grad Phi(grad Phi*(Theta)) = Theta, and the other way round."""
+    random = np.random.RandomState(0)
+    for scale in (1e-40, 1.0, 1e40):
+        theta = scale * random.normal(size=shape)
+        assert_allclose(potential_gradient(name, weights_of(name, theta)), theta, rtol=1e-7)
+        W = scale * random.normal(size=shape)
+        assert_allclose(weights_of(name, potential_gradient(name, W)), W, rtol=1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", NORMS)
+def test_weights_are_the_gradient_of_the_conjugate(name, shape):
+    """Against differences of half the squared dual norm."""
+    random = np.random.RandomState(1)
+    theta = random.normal(size=shape)
+    q = dual_exponent(name, shape)
+    gradient = np.empty(shape)
+    for place in np.ndindex(shape):
+        change = np.zeros(shape)
+        change[place] = 1e-5
+        above, below = (NORMS[name](theta + d, q) ** 2 / 2 for d in (change, -change))
+        gradient[place] = (above - below) / 2e-5
+    assert_allclose(weights_of(name, theta), gradient, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_few_numbers_make_the_euclidean_map(name):
+    """Where ln p would be below 2; the largest such p is 7."""
+    shape = {"p-norm": (1, 7), "group-norm": (20, 7), "schatten": (7, 20)}[name]
+    theta = np.random.RandomState(2).normal(size=shape)
+    assert_allclose(weights_of(name, theta), theta, rtol=1e-15)
+    assert make_mirror_map(name, *shape).convexity == 1.0
+    more = tuple(n + (n == 7) for n in shape)
+    assert make_mirror_map(name, *more).convexity < 1.0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", NORMS)
+def test_potential_is_strongly_convex(name, shape):
+    """With the constant `convexity`: D(A, B) >= convexity / 2 ||A - B||^2, and r - 1 it is."""
+    random = np.random.RandomState(3)
+    r = exponent(name, shape)
+    convexity = make_mirror_map(name, *shape).convexity
+    assert convexity == pytest.approx(r - 1)
+    for spread in (1e-2, 1.0, 1e2):
+        A = random.normal(size=shape)
+        B = A + spread * random.normal(size=shape)
+        values = [NORMS[name](W, r) ** 2 / 2 for W in (A, B)]
+        distance = values[0] - values[1] - np.sum((A - B) * potential_gradient(name, B))
+        bound = convexity / 2 * NORMS[name](A - B, r) ** 2
+        assert distance >= bound * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+@pytest.mark.parametrize("name", NORMS)
+def test_radii_bound_the_steps(name, constant):
+    """||u x'||_* <= ||u||_2 |||x|||, and no smaller radius would do: equal for the best u."""
+    random = np.random.RandomState(4)
+    X = random.normal(size=(30, 15)) * (random.rand(30, 15) < 0.6)
+    X[0] = 0
+    full = np.hstack([X, np.full((30, int(constant)), constant)])
+    mirror_map = make_mirror_map(name, 9, full.shape[1])
+    q = dual_exponent(name, (9, full.shape[1]))
+    radii = mirror_map.radii(X, constant)
+    assert radii.shape == (30,)
+    assert_allclose(mirror_map.radii(sparse.csr_array(X), constant), radii, rtol=1e-14)
+    for x, radius in zip(full, radii):
+        for u in random.normal(size=(5, 9)):
+            step = NORMS[name](np.outer(u, x), q)
+            assert step <= np.linalg.norm(u) * radius * (1 + 1e-12)
+        assert NORMS[name](np.outer(np.eye(9)[0], x), q) == pytest.approx(radius)
+    for scale in (1e-200, 1e200):
+        assert_allclose(mirror_map.radii(scale * X, constant * scale), scale * radii, rtol=1e-12)
+
+
+def test_other_maps_have_no_convexity():
+    for name in ("entropy", "positive"):
+        assert make_mirror_map(name, 3, 4).convexity is None
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_all_sizes(name, kind):
+    """Dual weights that grow and shrink by many powers of ten, with thousands of features."""
+    random = np.random.RandomState(5)
+    mirror_map = make_mirror_map(name, 9, 3000)
+    for scale in (1e-40, 1.0, 1e-40, 1e40, 1e-20, 1e100, 1e-100, 1e-160):
+        X = np.zeros((40, 3000))
+        X[np.arange(40), random.randint(3000, size=40)] = random.normal(size=40)
+        directions = random.normal(size=(40, 9)) * scale
+        mirror_map.take_steps(Rows(kind(X), 0.0), directions)
+        found = mirror_map.weights
+        theta = mirror_map.dual_weights
+        unit = np.abs(theta).max()
+        scaled = potential_gradient(name, found / unit)
+        assert_allclose(scaled, theta / unit, rtol=1e-7, atol=1e-7)
+        # Back to nothing, but for this stream's rounding.
+        mirror_map.take_steps(Rows(kind(np.eye(3000)), 0.0), np.ascontiguousarray(-theta.T))
+        assert np.all(mirror_map.weights == 0)
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_weights_scale_with_the_dual_weights(name):
+    """Maps of norms are homogeneous: so the size of all steps together changes no prediction."""
+    theta = np.random.RandomState(6).normal(size=(9, 12))
+    for scale in (1e-3, 7.0):
+        assert_allclose(weights_of(name, scale * theta), scale * weights_of(name, theta), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["p-norm", "group-norm"])
+def test_features_that_matter_keep_most_of_the_weight(name):
+    """Of three among two thousand, which have little of the dual weights."""
+    random = np.random.RandomState(7)
+    mirror_map = make_mirror_map(name, 2, 2000)
+    X = random.choice([-1.0, 1.0], size=(400, 2000))
+    signs = np.sign(X[:, :3].sum(axis=1))
+    mirror_map.take_steps(Rows(X, 0.0), np.stack([signs, -signs], axis=1))
+    shares = [
+        np.abs(table[:, :3]).sum() / np.abs(table).sum()
+        for table in (mirror_map.dual_weights, mirror_map.weights)
+    ]
+    assert shares[0] < 0.05
+    assert shares[1] > 0.5
