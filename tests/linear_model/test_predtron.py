@@ -97,6 +97,7 @@ def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
             model = pickle.loads(pickle.dumps(model))
     if name in LINEAR:
         assert_array_equal(scores_of(model, X), scores_of(at_once, X))
+        assert_array_equal(model.predict(X), at_once.predict(X))
         assert fingerprint(model._machine) == fingerprint(at_once._machine)
     else:
         assert_allclose(scores_of(model, X), scores_of(at_once, X), rtol=1e-9, atol=1e-9)
