@@ -26,7 +26,7 @@ RANKS = SCORES.argsort(axis=1).argsort(axis=1)
 def ndcg(y, scores, k=None):
     """Of one row."""
     discounts = 1 / np.log2(2 + np.arange(len(y)))
-    discounts[k:] = 0
+    discounts[k or len(y) :] = 0
     gains = 2.0**y - 1
     best = np.sort(gains)[::-1] @ discounts
     return gains[np.argsort(-scores, kind="stable")] @ discounts / best
