@@ -173,14 +173,15 @@ class KernelMachine:
 
     def radii(self, X, rows, starts=None):
         """As of a linear machine, in the space of the kernel."""
-        own = np.arange(X.shape[0])[rows]
+        gram = self._gram(X, np.arange(X.shape[0])[rows])
         if starts is None:
-            starts = np.arange(len(own) + 1)
-        queries = [own[first:last] for first, last in zip(starts[:-1], starts[1:])]
-        return np.sqrt([_largest_eigenvalue(self._gram(X, query)) for query in queries])
+            return np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+        queries = [slice(first, last) for first, last in zip(starts[:-1], starts[1:])]
+        return np.sqrt([_largest_eigenvalue(gram[query, query]) for query in queries])
 
     def _gram(self, X, rows):
         values = X[rows][:, rows] if self.kernel is None else self.kernel(X[rows], X[rows])
+        values = values.toarray() if sparse.issparse(values) else values
         return values + self.constant**2
 
     @property
