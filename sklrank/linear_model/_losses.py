@@ -77,7 +77,7 @@ def class_costs(loss, classes, reject_cost=None):
     else:
         costs = as_numbers("loss", loss)
         if costs.shape == (n_classes,):
-            costs = costs[:, np.newaxis] * _zero_one(n_classes)
+            costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"loss must give one cost for each of the {n_classes} classes, or a table of the shape "

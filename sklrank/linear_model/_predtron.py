@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
+from sklrank.linear_model._losses import as_numbers
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
 
@@ -85,10 +86,11 @@ class PredtronMixin:
     def _kernel(self):
         if self.kernel == "precomputed":
             return None
-        if callable(self.kernel):
-            return partial(_call_kernel, self.kernel)
-        parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return partial(pairwise_kernels, metric=self.kernel, filter_params=True, **parameters)
+        kernel = self.kernel
+        if isinstance(kernel, str):
+            parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
+        return partial(_call_kernel, kernel)
 
     def _check_pairwise(self, X):
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -192,11 +194,17 @@ class PredtronMixin:
 
 
 def _call_kernel(kernel, A, B):
-    values = kernel(A, B)
-    values = values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=np.float64)
-    if values.shape != (A.shape[0], B.shape[0]) or not np.isfinite(values).all():
+    # What overflows is refused below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = kernel(A, B)
+    values = as_numbers("kernel", values.toarray() if sparse.issparse(values) else values)
+    if values.shape != (A.shape[0], B.shape[0]):
         raise ValueError(
-            f"kernel must return finite values of the shape {(A.shape[0], B.shape[0])}, for each "
-            f"row of its first argument and each of its second; got the shape {values.shape}"
+            f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row of "
+            f"its first argument and each of its second; got the shape {values.shape}"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "kernel has values that are NaN or infinity: scale the features, or choose another one"
         )
     return values

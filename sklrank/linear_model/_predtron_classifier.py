@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -194,7 +195,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         **PredtronMixin._parameter_constraints,
         "reject_cost": [Interval(Real, 0, 1, closed="both"), "array-like", None],
         "reject_rule": [StrOptions(set(REJECT_RULES))],
-        "reject_label": "no_validation",
+        "reject_label": [Interval(Real, None, None, closed="neither"), str, None],
         "fit_intercept": ["boolean"],
     }
 
@@ -301,7 +302,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
+        with unchanged_on_error(self):
+            self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
         return self
 
     @available_if(goes_on)
@@ -333,9 +335,10 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
-        scores = np.empty((lessons.n_rounds, self._n_scores))
-        self._learn(X, lessons, scores=scores)
+        with unchanged_on_error(self):
+            X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
+            scores = np.empty((lessons.n_rounds, self._n_scores))
+            self._learn(X, lessons, scores=scores)
         return self._decisions(scores)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -475,6 +478,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             self._check_pairwise(X)
             if self._learns_indicators:
                 return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
+            # It counts in place: if learning fails, what was counted before is there still.
+            self._reject_rule = deepcopy(self._reject_rule)
             return X, ClassLessons(self._lesson_costs, labels, self._driven, self._reject_rule)
 
     def __sklearn_tags__(self):

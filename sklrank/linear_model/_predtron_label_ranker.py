@@ -141,9 +141,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     >>> X, Y = make_multilabel_classification(1000, random_state=0)
     >>> ranker = PredtronLabelRanker(average=True, max_iter=5).fit(X[:500], Y[:500])
     >>> ranker.predict(X[500:502])
-    array([[1, 2, 3, 4, 5]])
+    array([[1, 2, 4, 3, 5],
+           [4, 3, 1, 2, 5]])
     >>> round(ranker.score(X[500:], Y[500:]), 2)
-    0.9
+    0.96
     """
 
     _parameter_constraints: dict = {
@@ -247,7 +248,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         ValueError
             If the data are malformed or have other labels than before; the model stays as it was.
         """
-        self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
+        with unchanged_on_error(self):
+            self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
         return self
 
     @available_if(goes_on)
@@ -279,9 +281,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         ValueError
             As `partial_fit`.
         """
-        X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
-        scores = np.empty((lessons.n_rounds, len(self.classes_)))
-        self._learn(X, lessons, scores=scores)
+        with unchanged_on_error(self):
+            X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
+            scores = np.empty((lessons.n_rounds, len(self.classes_)))
+            self._learn(X, lessons, scores=scores)
         return scores
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -366,6 +369,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
             return X, self._ranking_lessons(relevance.ravel(), starts)
 
     def _start(self, classes):
+        if self.k is not None and self.k > len(classes):
+            raise ValueError(
+                f"k={self.k} is more than the {len(classes)} labels of y: leave it None"
+            )
         self.classes_ = classes
         self._start_model(len(classes), float(self.fit_intercept))
 

@@ -8,6 +8,7 @@ a query, which then stand together: ::
 """
 
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -62,8 +63,9 @@ class LinearMachine:
         queries = [X[first:last] for first, last in zip(starts[:-1], starts[1:])]
         if type(mirror_map) is EuclideanMap:
             return np.sqrt([_largest_eigenvalue(query @ query.T) for query in queries])
-        squares = [np.asarray((query * query).sum(axis=0)).ravel() for query in queries]
-        return mirror_map.radii(np.sqrt(squares), self.constant)
+        norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
+        columns = np.array([norm(query, axis=0) for query in queries])
+        return mirror_map.radii(columns, self.constant)
 
     @property
     def weights(self):
@@ -115,13 +117,20 @@ class KernelMachine:
 
     @contextmanager
     def learning_from(self, X):
-        """Within the context, play rounds of these rows; support vectors are what stays."""
+        """Within the context, play rounds of these rows; support vectors are what stays.
+
+        A kernel may fail in any round: then the machine is what it was before the first one.
+        """
+        # No array is changed in place that was there before.
+        before = vars(self) | {"rounds": copy(self.rounds)}
         known = np.arange(len(self.born))
         self._take(known, X)
         try:
             yield partial(self._play, X, len(known))
-        finally:
-            self._take(np.flatnonzero(self.born))
+        except BaseException:
+            vars(self).update(before)
+            raise
+        self._take(np.flatnonzero(self.born))
 
     def _take(self, kept, X=None):
         """Keep some points, and take up new ones without coefficients."""
@@ -164,14 +173,15 @@ class KernelMachine:
 
     def radii(self, X, rows, starts=None):
         """As of a linear machine, in the space of the kernel."""
-        own = np.arange(X.shape[0])[rows]
+        gram = self._gram(X, np.arange(X.shape[0])[rows])
         if starts is None:
-            starts = np.arange(len(own) + 1)
-        queries = [own[first:last] for first, last in zip(starts[:-1], starts[1:])]
-        return np.sqrt([_largest_eigenvalue(self._gram(X, query)) for query in queries])
+            return np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+        queries = [slice(first, last) for first, last in zip(starts[:-1], starts[1:])]
+        return np.sqrt([_largest_eigenvalue(gram[query, query]) for query in queries])
 
     def _gram(self, X, rows):
         values = X[rows][:, rows] if self.kernel is None else self.kernel(X[rows], X[rows])
+        values = values.toarray() if sparse.issparse(values) else values
         return values + self.constant**2
 
     @property

@@ -137,7 +137,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
     >>> y = np.digitize(X @ [2, -1, 0, 0, 1], [1, 3])
     >>> ranker = PredtronQueryRanker(average=True, max_iter=5).fit(X[:300], y[:300], qid[:300])
     >>> round(ranker.score(X[300:], y[300:], qid[300:]), 2)
-    0.99
+    1.0
     """
 
     def __init__(
@@ -238,7 +238,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         ValueError
             If the data are malformed; the model stays as it was.
         """
-        self._learn(*self._lessons(X, y, qid, restart=not hasattr(self, "_machine")))
+        with unchanged_on_error(self):
+            self._learn(*self._lessons(X, y, qid, restart=not hasattr(self, "_machine")))
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:

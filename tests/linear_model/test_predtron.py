@@ -1,0 +1,429 @@
+"""What every user of a Predtron relies on, whatever it predicts."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
+
+N = 90
+
+
+def stream(model, seed=0):
+    """Rows with many zeros, all representable in single precision, and what is known of each."""
+    random = np.random.RandomState(seed)
+    X = random.randint(-8, 9, (N, 6)) / 4 * (random.rand(N, 6) < 0.6)
+    grades = random.randint(3, size=(N, 4))
+    if isinstance(model, PredtronQueryRanker):
+        return X, (grades[:, 0], np.arange(N) // 5)
+    if isinstance(model, PredtronLabelRanker):
+        return X, (grades,)
+    return X, ((grades > 0).astype(int) if model.loss == "hamming" else np.arange(N) % 3,)
+
+
+LINEAR = {
+    "classes": PredtronClassifier(),
+    "classes, mean": PredtronClassifier(average=True, loss="absolute", update="loss-driven"),
+    "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate="theory"),
+    "rejections, printed": PredtronClassifier(reject_cost=0.0, reject_rule="representation"),
+    "sets": PredtronClassifier(loss="hamming", average=True, fit_intercept=False),
+    "classes, entropy": PredtronClassifier(mirror_map="entropy", learning_rate=0.1, average=True),
+    "classes, positive": PredtronClassifier(mirror_map="positive", average=True),
+    "classes, p-norm": PredtronClassifier(mirror_map="p-norm", learning_rate="theory"),
+    "labels": PredtronLabelRanker(average=True),
+    "labels, group": PredtronLabelRanker(mirror_map="group-norm", representation="linear", k=2),
+    "labels, schatten": PredtronLabelRanker(mirror_map="schatten", update="loss-driven"),
+    "documents": PredtronQueryRanker(),
+    "documents, mean": PredtronQueryRanker(
+        average=True, learning_rate="theory", loss="precision", k=2
+    ),
+    "documents, p-norm": PredtronQueryRanker(mirror_map="p-norm", learning_rate="theory"),
+}
+KERNEL = {
+    "classes, rbf": PredtronClassifier(kernel="rbf", average=True),
+    "rejections, rbf": PredtronClassifier(kernel="rbf", reject_cost=0.2),
+    "sets, budget": PredtronClassifier(kernel="poly", loss="hamming", budget=12),
+    "labels, rbf": PredtronLabelRanker(kernel="rbf", learning_rate="theory"),
+    "documents, rbf": PredtronQueryRanker(kernel="rbf", gamma=0.2, average=True),
+    "documents, budget": PredtronQueryRanker(kernel="linear", budget=8, update="loss-driven"),
+}
+MODELS = LINEAR | KERNEL
+each_model = pytest.mark.parametrize("name", MODELS)
+
+
+def partial_fit(model, X, targets, chosen=slice(None)):
+    """Some of the rows; the classes are known from the start."""
+    named = isinstance(model, PredtronClassifier) and np.ndim(targets[0]) == 1
+    classes = {"classes": np.unique(targets[0])} if named else {}
+    return model.partial_fit(X[chosen], *[target[chosen] for target in targets], **classes)
+
+
+def scores_of(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+# -- Laws.
+
+
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    cuts=st.lists(st.integers(1, N // 5 - 1), unique=True, max_size=5).map(sorted),
+    between=st.lists(st.sampled_from(["predict", "pickle", "nothing"]), min_size=6, max_size=6),
+    kind=st.sampled_from([np.asarray, sparse.csr_array, sparse.csr_matrix]),
+)
+@each_model
+def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
+    """In one call, in chunks, with predictions and pickling between; kernels but for rounding."""
+    model = clone(MODELS[name])
+    X, targets = stream(model, seed)
+    at_once = partial_fit(clone(model), kind(X), targets)
+    for rows, action in zip(np.split(np.arange(N), 5 * np.array(cuts, dtype=int)), between):
+        partial_fit(model, kind(X), targets, rows)
+        if action == "predict":
+            model.predict(kind(X))
+        elif action == "pickle":
+            model = pickle.loads(pickle.dumps(model))
+    if name in LINEAR:
+        assert_array_equal(scores_of(model, X), scores_of(at_once, X))
+        assert_array_equal(model.predict(X), at_once.predict(X))
+        assert fingerprint(model._machine) == fingerprint(at_once._machine)
+    else:
+        assert_allclose(scores_of(model, X), scores_of(at_once, X), rtol=1e-9, atol=1e-9)
+        assert (model.n_mistakes_, model.n_rounds_) == (at_once.n_mistakes_, at_once.n_rounds_)
+
+
+@each_model
+def test_rows_stand_alone(name):
+    """A row's scores and prediction do not depend on the rows beside it."""
+    X, targets = stream(MODELS[name])
+    model = partial_fit(clone(MODELS[name]), X, targets)
+    scores, predictions = scores_of(model, X), model.predict(X)
+    for rows in ([0], [7], [89, 3]):
+        assert_allclose(scores_of(model, X[rows]), scores[rows], atol=1e-12 * (name in KERNEL))
+        assert_allclose(model.predict(X[rows]), predictions[rows], atol=1e-12)
+
+
+@each_model
+def test_kinds_of_rows(name):
+    """Sparse ones, unsorted and with duplicates; single precision, lists, data frames."""
+    X, targets = stream(MODELS[name])
+    model = clone(MODELS[name]).fit(X, *targets)
+    scores = scores_of(model, X)
+    rows = sparse.csr_array(X)
+    entries = np.repeat(rows.data / 2, 2), np.repeat(rows.indices, 2), 2 * rows.indptr
+    wide = rows.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    doubled = sparse.csr_array(entries, shape=X.shape)
+    for known in (rows, sparse.csr_matrix(X), sparse.csc_array(X), doubled, wide):
+        other = clone(model).fit(known, *targets)
+        for asked in (known, X):
+            assert_allclose(scores_of(other, asked), scores, rtol=1e-9, atol=1e-9)
+        assert other.n_mistakes_ == model.n_mistakes_
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    for known in (X.astype(np.float32), X.tolist(), np.asfortranarray(X), frame):
+        other = clone(model).fit(known, *[pd.DataFrame(t).squeeze("columns") for t in targets])
+        assert_array_equal(scores_of(other, known), scores)
+    assert other.feature_names_in_.tolist() == list("abcdef")
+    with pytest.raises(ValueError, match="feature names"):
+        other.predict(frame[list("bacdef")])
+
+
+@each_model
+def test_fit_starts_anew(name, fingerprint):
+    """Fit forgets; passes of it are calls of partial_fit; it leaves what it was given."""
+    X, targets = stream(MODELS[name])
+    kept = pickle.dumps((X, targets))
+    twice = clone(MODELS[name]).set_params(max_iter=2).fit(X, *targets)
+    assert twice.n_iter_ == 2
+    parts = partial_fit(partial_fit(clone(MODELS[name]), X, targets), X, targets)
+    # Under a kernel a row that comes again is another point.
+    if name in LINEAR:
+        assert_array_equal(scores_of(parts, X), scores_of(twice, X))
+    elif MODELS[name].budget is None:
+        assert_allclose(scores_of(parts, X), scores_of(twice, X), atol=1e-9)
+    before = fingerprint(twice)
+    assert fingerprint(twice.fit(X, *targets)) == before
+    assert fingerprint(pickle.loads(pickle.dumps(twice))) == before
+    assert pickle.dumps((X, targets)) == kept
+
+
+@each_model
+def test_shuffling(name, fingerprint):
+    """By the seed alone, in each pass anew."""
+    X, targets = stream(MODELS[name])
+    model = clone(MODELS[name]).set_params(shuffle=True, max_iter=3, random_state=0)
+    first = fingerprint(model.fit(X, *targets)._machine)
+    assert fingerprint(clone(model).fit(X, *targets)._machine) == first
+    generator = np.random.RandomState(0)
+    drawn = clone(model).set_params(random_state=generator)
+    assert fingerprint(drawn.fit(X, *targets)._machine) == first
+    other = clone(model).set_params(random_state=1).fit(X, *targets)
+    assert not np.array_equal(scores_of(other, X), scores_of(model, X))
+    # What a shuffled pass does is what the rounds in that order do.
+    X, targets = stream(model)
+    rounds = np.split(np.arange(N), range(5, N, 5)) if len(targets) == 2 else np.arange(N)[:, None]
+    order = np.concatenate([rounds[i] for i in np.random.RandomState(0).permutation(len(rounds))])
+    once = clone(model).set_params(max_iter=1).fit(X, *targets)
+    in_turn = partial_fit(clone(MODELS[name]), X[order], [target[order] for target in targets])
+    assert_allclose(scores_of(once, X), scores_of(in_turn, X), atol=1e-9)
+
+
+@each_model
+def test_progressive_fit(name, fingerprint):
+    """The scores of each row before it, and the model of partial_fit."""
+    X, targets = stream(MODELS[name])
+    model = clone(MODELS[name])
+    if isinstance(model, PredtronQueryRanker):
+        assert not hasattr(model, "progressive_fit")
+        return
+    y = targets[0]
+    found = model.progressive_fit(X, y)
+    whole = partial_fit(clone(MODELS[name]), X, targets)
+    assert_allclose(scores_of(model, X), scores_of(whole, X), atol=1e-12)
+    assert model.n_mistakes_ == whole.n_mistakes_
+    # The weights that learn, not their mean.
+    learner = clone(MODELS[name]).set_params(average=False)
+    for i in range(20):
+        if i > 0:
+            assert_allclose(found[i], scores_of(learner, X[[i]])[0], atol=1e-9)
+        partial_fit(learner, X, targets, [i])
+
+
+@each_model
+def test_progress_is_printed(name, capsys):
+    X, targets = stream(MODELS[name])
+    model = clone(MODELS[name]).set_params(verbose=1, max_iter=2).fit(X, *targets)
+    lines = capsys.readouterr().out.splitlines()
+    rounds, kind = model.n_rounds_ // 2, type(model).__name__
+    first = clone(MODELS[name]).fit(X, *targets)
+    assert lines[0] == (
+        f"[{kind}] pass 1 of 2: {first.n_mistakes_} mistakes in {rounds} rounds, mean loss "
+        f"{first.mean_loss_:.4f}"
+    )
+    rest = model.n_mistakes_ - first.n_mistakes_
+    assert lines[1].startswith(f"[{kind}] pass 2 of 2: {rest} mistakes in {rounds} rounds, mean")
+    assert len(lines) == 2
+
+
+# -- Parts of a user's own.
+
+
+class Softmax:
+    """The map of the exponential gradient."""
+
+    def weights(self, dual_weights):
+        powers = np.exp(dual_weights - dual_weights.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("name", ["classes, mean", "sets", "labels", "documents"])
+@pytest.mark.parametrize("average", [False, True])
+def test_own_mirror_map(name, average):
+    """An object with the method `weights` does what the map of the same formula does."""
+    X, targets = stream(MODELS[name])
+    X = X + np.random.RandomState(0).normal(size=X.shape)
+    model = clone(MODELS[name]).set_params(learning_rate=0.1, average=average)
+    built_in = clone(model).set_params(mirror_map="entropy").fit(X, *targets)
+    own = clone(model).set_params(mirror_map=Softmax()).fit(X, *targets)
+    assert_allclose(own.coef_, built_in.coef_, atol=1e-9)
+    assert own.n_mistakes_ == built_in.n_mistakes_
+    assert_allclose(pickle.loads(pickle.dumps(own)).coef_, own.coef_)
+
+
+# -- Attributes.
+
+
+@each_model
+def test_attributes(name):
+    """Scores are made of them; those of the other machine are missing."""
+    X, targets = stream(MODELS[name])
+    model = clone(MODELS[name])
+    for attribute in ("coef_", "dual_coef_", "n_rounds_", "mean_loss_"):
+        with pytest.raises(NotFittedError):
+            getattr(model, attribute)
+    model.fit(X, *targets)
+    assert model.n_rounds_ == (N // 5 if len(targets) == 2 else N)
+    assert 0 < model.n_mistakes_ <= model.n_rounds_
+    if name in KERNEL:
+        assert not hasattr(model, "coef_")
+        assert not hasattr(model, "intercept_")
+        assert model.dual_coef_.shape[1] == len(model.support_vectors_)
+        assert model.support_vectors_.shape[1] == 6
+        return
+    assert not hasattr(model, "dual_coef_")
+    assert not hasattr(model, "support_vectors_")
+    scores = X @ model.coef_.T + model.intercept_
+    assert_allclose(scores.squeeze(), model._scores(X).squeeze(), atol=1e-9)
+    if not getattr(model, "fit_intercept", False):
+        assert not model.intercept_.any()
+
+
+def test_precomputed_kernels_cannot_go_on():
+    """Their values with the rows before are not known."""
+    model = PredtronClassifier(kernel="precomputed")
+    for method in ("partial_fit", "progressive_fit"):
+        assert not hasattr(model, method)
+        with pytest.raises(AttributeError) as caught:
+            getattr(model, method)
+        assert "call fit with the kernel matrix" in str(caught.value.__cause__)
+
+
+# -- What is refused.
+
+
+def replaced(X, value):
+    X = X.copy()
+    X[3, 2] = value
+    return X
+
+
+class Nonsense:
+    def __init__(self, weights):
+        self.weights = weights
+
+
+def of_shape_2(A, B):
+    return np.ones((2, 2))
+
+
+def of_infinity(A, B):
+    return np.full((A.shape[0], B.shape[0]), np.inf)
+
+
+BAD_PARAMETERS = {
+    "update": ["newest", None],
+    "mirror_map": [
+        "hyperbolic",
+        None,
+        Nonsense(lambda duals: duals[:, :1]),
+        Nonsense(lambda duals: duals * np.nan),
+        Nonsense(lambda duals: "none"),
+    ],
+    "learning_rate": [0, -1.0, np.nan, np.inf, "fast", None],
+    "average": ["yes", None],
+    "kernel": ["cubic", 3, of_shape_2, of_infinity, lambda A, B: "none"],
+    "gamma": [0, -1, "scale"],
+    "degree": [0, None],
+    "coef0": [np.inf, "one"],
+    "budget": [0, 1.5, "all"],
+    "max_iter": [0, 1.5],
+    "shuffle": ["yes"],
+    "random_state": ["seed", -1],
+    "verbose": ["loud"],
+}
+TOGETHER = [
+    ({"budget": 5}, "budget=5 limits support vectors, which kernel=None"),
+    ({"budget": 5, "kernel": "rbf", "average": True}, "average=True does not go with a budget"),
+    ({"mirror_map": "p-norm", "kernel": "rbf"}, "mirror_map='p-norm' does not go with kernel"),
+    ({"mirror_map": Softmax(), "kernel": "rbf"}, "mirror_map=.* does not go with kernel"),
+    ({"learning_rate": "theory", "mirror_map": "entropy"}, "learning_rate='theory' is not known"),
+    ({"learning_rate": "theory", "mirror_map": "positive"}, "learning_rate='theory' is not known"),
+    ({"learning_rate": "theory", "mirror_map": Softmax()}, "learning_rate='theory' is not known"),
+    ({"kernel": "precomputed"}, "X must be the kernel matrix"),
+    ({"kernel": "poly", "degree": 1000, "coef0": 1e300}, "kernel has values that are NaN or inf"),
+]
+SOME = ["classes", "sets", "labels", "documents", "documents, rbf"]
+
+
+def methods(model):
+    """Those that learn."""
+    names = ("fit", "partial_fit", "progressive_fit")
+    return [name for name in names if hasattr(model, name)]
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_bad_parameters_are_named(name, fingerprint):
+    """On whichever way to start a model, which is not started then."""
+    X, targets = stream(MODELS[name])
+    defaults = {"budget": None, "mirror_map": "euclidean", "average": False, "kernel": None}
+    cases = [({p: value}, p) for p in BAD_PARAMETERS for value in BAD_PARAMETERS[p]] + TOGETHER
+    for parameters, message in cases:
+        model = clone(MODELS[name]).set_params(**defaults).set_params(**parameters)
+        before = fingerprint(model)
+        for method in methods(model):
+            with pytest.raises(ValueError, match=message):
+                getattr(model, method)(X, *targets)
+            assert fingerprint(model) == before, (parameters, method)
+
+
+def test_every_common_parameter_is_tried():
+    known = {
+        "loss",
+        "reject_cost",
+        "reject_rule",
+        "reject_label",
+        "fit_intercept",
+        "k",
+        "representation",
+        "power",
+    }
+    for kind in (PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker):
+        assert set(inspect.signature(kind).parameters) <= set(BAD_PARAMETERS) | known
+
+
+@each_model
+def test_bad_rows_leave_the_model_as_it_was(name, fingerprint):
+    X, targets = stream(MODELS[name])
+    model = partial_fit(clone(MODELS[name]), X, targets)
+    before = fingerprint(model)
+    none = [target[:0] for target in targets]
+    for bad, known, message in [
+        (replaced(X, np.nan), targets, "X contains NaN"),
+        (replaced(X, np.inf), targets, "X contains infinity"),
+        (sparse.csr_array(replaced(X, np.nan)), targets, "X contains NaN"),
+        (X[0], targets, "2D array"),
+        (X[:0], none, "minimum of 1 is required"),
+        (X[:-1], targets, "89"),
+        (X.astype(str)[:, :1] + "a", targets, "could not convert string"),
+        (X, [None, *targets[1:]], "y is None"),
+    ]:
+        for method in methods(model):
+            with pytest.raises(ValueError, match=message):
+                getattr(model, method)(bad, *known)
+            assert fingerprint(model) == before
+    for method in ("partial_fit", "progressive_fit", "predict"):
+        if hasattr(model, method):
+            rest = () if method == "predict" else targets
+            with pytest.raises(ValueError, match="X has 5 features"):
+                getattr(model, method)(X[:, :5], *rest)
+            assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("name", KERNEL)
+def test_a_kernel_that_fails_later_leaves_the_model_as_it_was(name, fingerprint):
+    """Also where rounds of the same call were played before."""
+
+    def kernel(A, B):
+        if (abs(A) > 1e6).sum() > 0:
+            raise ValueError("out of range")
+        return np.asarray(A @ B.T)
+
+    X, targets = stream(MODELS[name])
+    many = [np.resize(target, (600, *target.shape[1:])) for target in targets]
+    if len(many) == 2:
+        many[1] = np.arange(600) // 5
+    model = clone(MODELS[name]).set_params(kernel=kernel)
+    far = np.resize(X, (600, 6))
+    far[500] = 1e9
+    for method in methods(model):
+        with pytest.raises(ValueError, match="out of range"):
+            getattr(model, method)(far, *many)
+        assert not hasattr(model, "n_features_in_")
+    partial_fit(model, X, targets)
+    before = fingerprint(model)
+    for method in methods(model):
+        with pytest.raises(ValueError, match="out of range"):
+            getattr(model, method)(far, *many)
+        assert fingerprint(model) == before

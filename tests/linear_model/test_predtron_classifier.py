@@ -1,0 +1,451 @@
+"""PredtronClassifier: classes, sets of labels and rejections as a user meets them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, make_multilabel_classification
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+
+from sklrank.linear_model import PredtronClassifier
+from sklrank.metrics import coverage_score, reject_loss, selective_accuracy_score
+from sklrank.model_selection import progressive_val_score
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+IRIS = scale(IRIS)
+ORDER = np.random.RandomState(0).permutation(150)
+IRIS, SPECIES = IRIS[ORDER], SPECIES[ORDER]
+TEXTS, TAGS = make_multilabel_classification(300, n_classes=4, random_state=0)
+TEXTS = scale(TEXTS)
+
+
+def same_model(a, b):
+    assert_allclose(a.coef_, b.coef_, atol=1e-12)
+    assert_allclose(a.intercept_, b.intercept_, atol=1e-12)
+    assert_allclose(a.mean_loss_, b.mean_loss_)
+
+
+# -- Losses.
+
+
+@pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
+@pytest.mark.parametrize(
+    ("name", "twins"),
+    [
+        ("zero_one", [[1, 1, 1], 1 - np.eye(3), lambda true, guess: true != guess]),
+        ("absolute", [[[0, 1, 2], [1, 0, 1], [2, 1, 0]], lambda true, guess: abs(true - guess)]),
+        ("hamming", ["zero_one", "error_set_size", "subset_zero_one"]),
+    ],
+)
+def test_losses_of_classes(name, twins, update):
+    """A name, a vector, a table and a function of the same costs; losses of sets are 0 or 1."""
+    model = PredtronClassifier(loss=name, update=update, max_iter=2).fit(IRIS, SPECIES)
+    for twin in twins:
+        same_model(clone(model).set_params(loss=twin).fit(IRIS, SPECIES), model)
+
+
+@pytest.mark.parametrize(
+    ("name", "twin"),
+    [
+        ("zero_one", lambda tp, fp, fn, tn: (fp > 0) | (fn > 0)),
+        ("subset_zero_one", "zero_one"),
+        ("hamming", lambda tp, fp, fn, tn: fp + fn),
+        ("error_set_size", lambda tp, fp, fn, tn: fp * fn),
+    ],
+)
+def test_losses_of_sets(name, twin):
+    model = PredtronClassifier(loss=name).fit(TEXTS, TAGS)
+    same_model(clone(model).set_params(loss=twin).fit(TEXTS, TAGS), model)
+
+
+def test_functions_get_the_classes():
+    """In the order of truth and prediction, by their own names."""
+    prices = {("setosa", "virginica"): 4.0}
+    names = np.array(["setosa", "versicolor", "virginica"])
+    model = PredtronClassifier(loss=lambda true, guess: prices.get((true, guess), true != guess))
+    table = [[0, 1, 4], [1, 0, 1], [1, 1, 0]]
+    same_model(model.fit(IRIS, names[SPECIES]), PredtronClassifier(loss=table).fit(IRIS, SPECIES))
+
+
+# -- Names of classes, indicators.
+
+
+@pytest.mark.parametrize(
+    "names", [list("abc"), [10, 20, 30], ["c", "bb", "a"], [2.0, -1.0, 0.0], [True, False]]
+)
+@pytest.mark.parametrize("reject_cost", [None, 0.1])
+def test_classes_have_names(names, reject_cost):
+    """The columns are those of the sorted names, whatever their kind."""
+    rows = len(names) > SPECIES
+    X, y = IRIS[rows], SPECIES[rows]
+    place = np.argsort(np.argsort(names))[y]
+    plain = PredtronClassifier(reject_cost=reject_cost, reject_label=None).fit(X, place)
+    for kind in (None, object) if isinstance(names[0], str) else (None,):
+        model = clone(plain).fit(X, np.array(names, dtype=kind)[y])
+        assert model.classes_.tolist() == sorted(names)
+        assert_array_equal(model.decision_function(X), plain.decision_function(X))
+        found, places = model.predict(X), plain.predict(X)
+        decided = places >= 0
+        assert_array_equal(found[decided], model.classes_[places[decided]])
+        assert (found[~decided] == model.reject_label_).all()
+
+
+def test_indicators():
+    """Dense or sparse, with names; more rows are of the same kind."""
+    model = PredtronClassifier(loss="hamming").partial_fit(TEXTS, TAGS, classes=list("abcd"))
+    assert model.classes_.tolist() == list("abcd")
+    explicit = sparse.coo_array(TAGS)
+    explicit.data[:5] = 0
+    for known in (sparse.csr_array(TAGS), sparse.csc_matrix(TAGS), TAGS.astype(bool), TAGS * 1.0):
+        other = PredtronClassifier(loss="hamming").fit(TEXTS, known)
+        assert_array_equal(other.coef_, model.coef_)
+    zeros = TAGS.copy()
+    zeros[explicit.coords[0][:5], explicit.coords[1][:5]] = 0
+    same_model(clone(other).fit(TEXTS, explicit), clone(other).fit(TEXTS, zeros))
+    predictions = model.predict(TEXTS)
+    assert_array_equal(predictions, model.decision_function(TEXTS) > 0)
+    assert_allclose(model.score(TEXTS, TAGS), np.mean((predictions == TAGS).all(axis=1)))
+    assert_allclose(model.score(TEXTS, sparse.csr_array(TAGS)), model.score(TEXTS, TAGS))
+
+
+def test_columns_can_be_permuted():
+    order = [2, 0, 3, 1]
+    model = PredtronClassifier(loss="hamming", average=True).fit(TEXTS, TAGS)
+    permuted = clone(model).fit(TEXTS, TAGS[:, order])
+    assert_allclose(permuted.coef_, model.coef_[order], atol=1e-12)
+
+
+def test_two_classes():
+    """One row of weights; the lead of the second class, who needs one."""
+    X, y = IRIS[SPECIES > 0], SPECIES[SPECIES > 0]
+    model = PredtronClassifier(max_iter=3).fit(X, y)
+    assert model.coef_.shape == (1, 4)
+    lead = model.decision_function(X)
+    assert_array_equal(model.predict(X), np.where(lead > 0, 2, 1))
+    printed = clone(model).set_params(reject_cost=0.2, reject_rule="representation").fit(X, y)
+    assert printed.coef_.shape == (2, 4)
+    scores = X @ printed.coef_.T + printed.intercept_
+    assert_allclose(printed.decision_function(X), scores[:, 1] - scores[:, 0], atol=1e-12)
+
+
+# -- Rejections.
+
+
+def rejecting_model(**parameters):
+    return PredtronClassifier(reject_cost=0.1, average=True, **parameters)
+
+
+def leads_of(scores):
+    """Of the best class over the next."""
+    if scores.ndim == 1:
+        return np.abs(scores)
+    ranked = np.sort(scores, axis=1)
+    return ranked[:, -1] - ranked[:, -2]
+
+
+THRESHOLDS = np.array([0.0, *2.0 ** (np.arange(1, 1024) / 8 - 64), np.inf])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("cost", [0.02, 0.1, [0.05, 0.4, 0.1], 1.0, 0.0])
+@pytest.mark.parametrize("loss", ["zero_one", [3, 1, 2]])
+def test_threshold_of_leads(n_classes, cost, loss):
+    """That which would have cost least, of leads before each row was learnt; later passes aside."""
+    rows = n_classes > SPECIES
+    X, y = IRIS[rows], SPECIES[rows]
+    model = PredtronClassifier(
+        reject_cost=cost if np.ndim(cost) == 0 else cost[:n_classes],
+        loss=loss if isinstance(loss, str) else loss[:n_classes],
+    )
+    scores = clone(model).progressive_fit(X, y)
+    leads = leads_of(scores)
+    found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
+    mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
+    rejected = leads[:, np.newaxis] < THRESHOLDS
+    each = np.broadcast_to(cost, 3)[y] if np.ndim(cost) == 0 else np.array(cost)[y]
+    totals = np.where(rejected, each[:, np.newaxis], mistakes[:, np.newaxis]).sum(axis=0)
+    for passes in (1, 3):
+        fitted = clone(model).set_params(max_iter=passes).fit(X, y)
+        threshold = fitted.reject_threshold_
+        at = np.flatnonzero(np.isclose(THRESHOLDS, threshold, rtol=1e-9, atol=0))
+        assert_allclose(totals[at], totals.min())
+        assert (totals[: at[0]] > totals.min()).all()
+        away = leads_of(fitted.decision_function(X)) < threshold
+        assert_array_equal(fitted.predict(X) == -1, away)
+        assert_allclose(fitted.coverage(X), np.mean(~away))
+    if cost == 1.0 and isinstance(loss, str):
+        assert threshold == 0
+
+
+def test_rows_that_cost_more_to_mistake_are_rejected():
+    """What is decided is better than what would be without the option; the cheaper, the fewer."""
+    X, y = load_digits(return_X_y=True)
+    always = PredtronClassifier(average=True).fit(X[:1200], y[:1200])
+    coverages = []
+    for cost in (0.02, 0.1, 0.3):
+        model = clone(always).set_params(reject_cost=cost).fit(X[:1200], y[:1200])
+        predictions = model.predict(X[1200:])
+        better = selective_accuracy_score(y[1200:], predictions)
+        assert better > always.score(X[1200:], y[1200:]) + 0.01
+        # Without an effect on what is learnt.
+        assert_array_equal(model.coef_, always.coef_)
+        coverages.append(model.coverage(X[1200:]))
+    assert 0.2 < coverages[0] <= coverages[1] <= coverages[2] < 1
+
+
+@pytest.mark.parametrize("costs", [0.1, [0.1, 0.2, 0.4]])
+def test_score_of_rejections(costs):
+    """1 less the mean cost: of a row rejected that of its class, of a mistake 1."""
+    model = rejecting_model().set_params(reject_cost=costs).fit(IRIS, SPECIES)
+    predictions = model.predict(IRIS)
+    assert 0 < np.mean(predictions == -1) < 1
+    each = np.broadcast_to(costs, 3)[SPECIES]
+    lost = np.where(predictions == -1, each, predictions != SPECIES)
+    assert_allclose(model.score(IRIS, SPECIES), 1 - lost.mean())
+    weights = np.random.RandomState(0).rand(150)
+    expected = 1 - np.average(lost, weights=weights)
+    assert_allclose(model.score(IRIS, SPECIES, sample_weight=weights), expected)
+    covered = weights[predictions != -1].sum() / weights.sum()
+    assert_allclose(model.coverage(IRIS, sample_weight=weights), covered)
+
+
+@pytest.mark.parametrize(
+    ("classes", "label", "expected"),
+    [
+        ([0, 1, 2], None, -1),
+        ([-1, 0, 1], None, -2),
+        ([-7, 0, 1], None, -8),
+        ([-1.0, 0.0, 2.0], None, -2),
+        ([3, 4, 5], 99, 99),
+        ([3, 4, 5], 0.5, 0.5),
+        (list("abc"), None, "reject"),
+        (list("abc"), "no idea", "no idea"),
+    ],
+)
+def test_labels_of_rejections(classes, label, expected):
+    """No class, and of the classes' kind; a text may be longer than theirs."""
+    y = np.array(classes)[SPECIES]
+    for kind in (y, y.astype(object)) if y.dtype.kind == "U" else (y,):
+        model = rejecting_model(reject_label=label).fit(IRIS, kind)
+        assert model.reject_label_ == expected
+        predictions = model.predict(IRIS)
+        assert {expected} < set(predictions.tolist()) <= {*classes, expected}
+        assert_allclose(model.coverage(IRIS), np.mean(predictions != expected))
+        hits = predictions == y
+        assert_allclose(model.score(IRIS, y), np.mean(hits + 0.9 * (predictions == expected)))
+
+
+def test_without_the_option():
+    model = PredtronClassifier().fit(IRIS, SPECIES)
+    assert model.reject_label_ is None
+    assert model.coverage(IRIS) == 1
+    assert not hasattr(model, "reject_threshold_")
+    assert_allclose(model.score(IRIS, SPECIES), np.mean(model.predict(IRIS) == SPECIES))
+
+
+def test_the_printed_rule():
+    """Where the sum of the scores by sqrt(m) is greater than the greatest of them."""
+    model = PredtronClassifier(reject_cost=0.0, reject_rule="representation", max_iter=3)
+    scores = model.fit(IRIS, SPECIES).decision_function(IRIS)
+    rejected = scores.sum(axis=1) / np.sqrt(3) > scores.max(axis=1)
+    assert 0.2 < rejected.mean() < 0.9
+    assert_array_equal(model.predict(IRIS), np.where(rejected, -1, scores.argmax(axis=1)))
+    assert not hasattr(model, "reject_threshold_")
+
+
+@pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
+@pytest.mark.parametrize("cost", [0.01, 0.5, 1.0])
+def test_the_printed_rule_rejects_nothing_at_a_cost(cost, update):
+    """No step is on REJECT, so the scores sum to zero: a class is as likely, or likelier.
+
+    (And where a class is mistaken, a wrong one that costs 1 is as likely as REJECT.)
+    """
+    for X, y in ((IRIS, SPECIES), load_digits(return_X_y=True)):
+        model = PredtronClassifier(
+            reject_cost=cost, reject_rule="representation", update=update, max_iter=3
+        ).fit(X, y)
+        assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-9)
+        assert model.coverage(X) == 1
+
+
+def test_metrics_of_rejections():
+    """By hand: a mistake, two rejections, two hits."""
+    y, found = [0, 1, 2, 1, 0], [0, 2, -1, 1, -1]
+    assert_allclose(reject_loss(y, found, reject_cost=0.25), 1.5 / 5)
+    costs = [9, 9, 0.5, 9, 0.1]
+    assert_allclose(reject_loss(y, found, reject_cost=costs), 1.6 / 5)
+    weights = [1, 2, 3, 0, 4]
+    assert_allclose(
+        reject_loss(y, found, reject_cost=costs, sample_weight=weights), (2 + 1.5 + 0.4) / 10
+    )
+    assert_allclose(coverage_score(found), 3 / 5)
+    assert_allclose(coverage_score(found, sample_weight=weights), 3 / 10)
+    assert_allclose(selective_accuracy_score(y, found), 2 / 3)
+    assert_allclose(selective_accuracy_score(y, found, sample_weight=weights), 1 / 3)
+    assert np.isnan(selective_accuracy_score(["a"], ["?"], reject_label="?"))
+
+
+# -- What is refused.
+
+BAD_TARGETS = [
+    (np.where(np.arange(150) == 3, np.nan, SPECIES), "y contains NaN"),
+    (np.where(np.arange(150) == 3, np.inf, SPECIES), "y contains infinity"),
+    (SPECIES + 0.5 * (np.arange(150) == 3), "Unknown label type"),
+    (SPECIES[:-1], "y has 149 rows and X has 150"),
+    (np.column_stack([SPECIES, SPECIES]), "class labels"),
+]
+
+
+def test_bad_targets_leave_the_model_as_it_was(fingerprint):
+    model = PredtronClassifier(average=True).fit(IRIS, SPECIES)
+    before = fingerprint(model)
+    more = [(SPECIES + 1, "not in `classes`"), (TAGS[:150], "an indicator of labels; call fit")]
+    for y, message in [*BAD_TARGETS, *more]:
+        for method in (model.partial_fit, model.progressive_fit):
+            with pytest.raises(ValueError, match="|".join([message, "first call"])):
+                method(IRIS, y)
+        assert fingerprint(model) == before
+    for y, message in [*BAD_TARGETS, (np.zeros(150), "one class only")]:
+        with pytest.raises(ValueError, match=message):
+            model.fit(IRIS, y)
+        assert fingerprint(model) == before
+    with pytest.raises(ValueError, match="differs from the first call's"):
+        model.partial_fit(IRIS, SPECIES, classes=[0, 1])
+    assert fingerprint(model) == before
+
+
+def test_bad_indicators_leave_the_model_as_it_was(fingerprint):
+    model = PredtronClassifier(loss="hamming").fit(TEXTS, TAGS)
+    before = fingerprint(model)
+    for Y, message in [
+        (TAGS[:, :3], "3 label columns"),
+        (TAGS[:-1], "299 rows"),
+        (TAGS[:, 0], "class labels, but the first call had an indicator"),
+        (TAGS * 2, "class labels of shape"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.partial_fit(TEXTS, Y)
+        assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "square"}, "'loss' parameter"),
+        ({"loss": [1, 2]}, "loss must give one cost for each of the 3 classes"),
+        ({"loss": np.ones((3, 4))}, "loss must give one cost for each of the 3 classes"),
+        ({"loss": np.ones((3, 3))}, "loss must be 0 where the prediction is the true class"),
+        ({"loss": [1, -1, 1]}, "loss must be finite and not negative"),
+        ({"loss": [1, np.nan, 1]}, "loss must be finite and not negative"),
+        ({"loss": [1, np.inf, 1]}, "loss must be finite and not negative"),
+        ({"loss": [1, "a", 1]}, "loss must consist of numbers"),
+        ({"loss": lambda true, guess: "a"}, "loss must consist of numbers"),
+        ({"loss": lambda true, guess: 1}, "loss must be 0 where"),
+        ({"reject_cost": 1.5}, "reject_cost"),
+        ({"reject_cost": -0.1}, "reject_cost"),
+        ({"reject_cost": [0.1, 0.2]}, "reject_cost must be a number from 0 to 1, or one for each"),
+        ({"reject_cost": [0.1, 0.2, np.nan]}, "reject_cost must be"),
+        ({"reject_cost": "cheap"}, "reject_cost"),
+        ({"reject_cost": 0.3, "reject_rule": "never"}, "'reject_rule' parameter"),
+        ({"reject_cost": 0.3, "reject_label": 2}, "reject_label=2 is a class"),
+        ({"reject_cost": 0.3, "reject_label": "no"}, "reject_label='no' must be a number"),
+        ({"reject_cost": 0.3, "reject_label": np.nan}, "'reject_label' parameter"),
+        ({"reject_cost": 0.3, "reject_label": [1, 2]}, "'reject_label' parameter"),
+        ({"fit_intercept": "yes"}, "'fit_intercept' parameter"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message, fingerprint):
+    model = PredtronClassifier().fit(IRIS, SPECIES).set_params(**parameters)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match=message):
+        model.fit(IRIS, SPECIES)
+    assert fingerprint(model) == before
+    for method in ("partial_fit", "progressive_fit"):
+        model = PredtronClassifier(**parameters)
+        with pytest.raises(ValueError, match=message):
+            getattr(model, method)(IRIS, SPECIES)
+        assert not hasattr(model, "classes_")
+
+
+def test_labels_of_rejections_are_of_the_kind_of_texts():
+    with pytest.raises(ValueError, match="reject_label=-1 must be a text"):
+        PredtronClassifier(reject_cost=0.1, reject_label=-1).fit(
+            IRIS, np.array(list("abc"))[SPECIES]
+        )
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (lambda tp, fp, fn, tn: np.ones(2), "loss must return a number for each entry"),
+        (lambda tp, fp, fn, tn: tp * 1.0, "loss must be 0 where no label is in error"),
+        (lambda tp, fp, fn, tn: -fp, "loss must be finite and not negative"),
+        (lambda tp, fp, fn, tn: fp + np.where(fn > 0, np.nan, 0), "loss must be finite"),
+        ("absolute", "pass a 1-d y"),
+    ],
+)
+def test_bad_losses_of_sets(loss, message):
+    model = PredtronClassifier(loss=loss)
+    for method in ("fit", "partial_fit"):
+        with pytest.raises(ValueError, match=message):
+            getattr(model, method)(TEXTS, TAGS)
+        assert not hasattr(model, "classes_")
+
+
+def test_indicators_cannot_be_rejected():
+    with pytest.raises(ValueError, match="y is a label indicator"):
+        PredtronClassifier(reject_cost=0.1).fit(TEXTS, TAGS)
+
+
+# -- With scikit-learn's tools.
+
+
+def test_a_search_over_a_pipeline():
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), PredtronClassifier(max_iter=3, average=True)),
+        {
+            "predtronclassifier__loss": ["zero_one", "absolute", [1, 2, 1]],
+            "predtronclassifier__mirror_map": ["euclidean", "p-norm"],
+            "predtronclassifier__learning_rate": [1.0, "theory"],
+        },
+        cv=3,
+        error_score="raise",
+    ).fit(IRIS, SPECIES)
+    assert search.best_score_ > 0.9
+
+
+def test_precomputed_kernels_are_split_by_rows_and_columns():
+    search = GridSearchCV(
+        PredtronClassifier(kernel="rbf", gamma=0.5, max_iter=3), {"average": [False, True]}, cv=3
+    )
+    scores = search.fit(IRIS, SPECIES).cv_results_["mean_test_score"]
+    search.set_params(estimator__kernel="precomputed")
+    found = search.fit(rbf_kernel(IRIS, gamma=0.5), SPECIES).cv_results_["mean_test_score"]
+    assert_allclose(found, scores)
+
+
+def test_progressive_validation():
+    scores = PredtronClassifier().progressive_fit(IRIS, SPECIES)
+    hits = progressive_val_score(PredtronClassifier(), IRIS, SPECIES, scoring="accuracy")
+    assert_array_equal(hits, scores.argmax(axis=1) == SPECIES)
+    losses = progressive_val_score(PredtronClassifier(loss="hamming"), TEXTS, TAGS, chunk_size=10)
+    assert losses.shape == (300,)
+    assert losses[100:].mean() < 0.3
+
+
+# -- How well it does.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "bound"),
+    [({}, 0.9), ({"kernel": "rbf", "gamma": 0.1}, 0.9), ({"mirror_map": "group-norm"}, 0.88)],
+)
+def test_digits(parameters, bound):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16 - X.mean() / 16
+    model = PredtronClassifier(average=True, max_iter=5, shuffle=True, random_state=0, **parameters)
+    assert model.fit(X[:1200], y[:1200]).score(X[1200:], y[1200:]) > bound

@@ -1,0 +1,287 @@
+"""PredtronQueryRanker: documents of queries, ranked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklrank.datasets import make_subset_ranking
+from sklrank.linear_model import PredtronQueryRanker
+from sklrank.metrics import ndcg_score
+from sklrank.model_selection import QueryKFold, query_permutation_importance
+
+random = np.random.RandomState(0)
+X = random.normal(size=(240, 6))
+QID = random.permutation(np.arange(240) % 40)
+SCORES = X @ [2, 1, -1, 0, 0, 0] + random.normal(size=240)
+GRADES = np.digitize(SCORES, [1, 3])
+# Of each query all different: then no two rankings are as good.
+RANKS = np.zeros(240)
+for query in range(40):
+    RANKS[QID == query] = SCORES[QID == query].argsort().argsort()
+
+MODELS = {
+    "default": PredtronQueryRanker(),
+    "mean": PredtronQueryRanker(average=True, max_iter=3, representation="linear"),
+    "loss-driven": PredtronQueryRanker(update="loss-driven", learning_rate="theory"),
+    "p-norm": PredtronQueryRanker(mirror_map="p-norm", representation="reciprocal"),
+    "rbf": PredtronQueryRanker(kernel="rbf", average=True),
+}
+each_model = pytest.mark.parametrize("name", MODELS)
+
+
+# -- Queries.
+
+
+@each_model
+def test_ids_do_not_matter(name):
+    """Rounds come in the order of the queries' first documents, whatever their ids."""
+    scores = clone(MODELS[name]).fit(X, GRADES, QID).predict(X)
+    others = (-QID, QID / 7, (QID * 13) % 41, np.array([f"q{q}" for q in QID]), pd.Series(QID))
+    for qid in others:
+        assert_allclose(clone(MODELS[name]).fit(X, GRADES, qid).predict(X), scores, atol=1e-12)
+
+
+@each_model
+def test_documents_of_a_query_in_any_order(name):
+    """Together or apart, as long as the queries come in the same order."""
+    model = clone(MODELS[name]).fit(X, RANKS, QID)
+    first = [np.flatnonzero(QID == q)[0] for q in range(40)]
+    in_turn = np.argsort(first)
+    together = np.concatenate([np.flatnonzero(QID == q) for q in in_turn])
+    turned = np.concatenate([np.flatnonzero(QID == q)[::-1] for q in in_turn])
+    for order in (together, turned):
+        other = clone(model).fit(X[order], RANKS[order], QID[order])
+        assert_allclose(other.predict(X), model.predict(X), atol=1e-9)
+        assert other.n_mistakes_ == model.n_mistakes_
+    one_by_one = clone(MODELS[name]).set_params(max_iter=1)
+    at_once = clone(one_by_one).fit(X, RANKS, QID)
+    for q in in_turn:
+        one_by_one.partial_fit(X[QID == q], RANKS[QID == q])
+    assert_allclose(one_by_one.predict(X), at_once.predict(X), atol=1e-9)
+
+
+def test_without_ids_all_is_one_query():
+    alone = PredtronQueryRanker().fit(X[:8], GRADES[:8])
+    same = PredtronQueryRanker().fit(X[:8], GRADES[:8], qid=np.full(8, "same"))
+    assert_array_equal(alone.coef_, same.coef_)
+    assert alone.n_rounds_ == 1
+    assert_allclose(alone.score(X, GRADES), ndcg_score(GRADES, alone.predict(X)))
+    with pytest.raises(ValueError, match="fitted with queries.*enable_metadata_routing=True"):
+        same.score(X, GRADES)
+
+
+def test_an_id_in_another_call_is_another_query():
+    model = PredtronQueryRanker().partial_fit(X[:6], RANKS[:6], np.zeros(6))
+    again = clone(model).partial_fit(X[:3], RANKS[:3], np.zeros(3))
+    again.partial_fit(X[3:6], RANKS[3:6], np.zeros(3))
+    assert (model.n_rounds_, again.n_rounds_) == (1, 2)
+
+
+def test_queries_of_one_grade_teach_nothing():
+    """Nor do those of one document."""
+    model = PredtronQueryRanker().fit(X, GRADES, QID)
+    before = model.coef_
+    model.partial_fit(X, np.full(240, 7), QID).partial_fit(X, GRADES, np.arange(240))
+    assert_array_equal(model.coef_, before)
+    assert model.n_rounds_ == 40 + 40 + 240
+
+
+@each_model
+def test_the_mean_of_all_documents_does_not_matter(name):
+    """It would move the scores of a query alike: there is no intercept."""
+    model = clone(MODELS[name]).set_params(learning_rate=1.0)
+    scores = clone(model).fit(X, RANKS, QID).predict(X)
+    moved = clone(model).fit(X + 4, RANKS, QID).predict(X + 4)
+    assert_allclose(moved - moved.mean(), scores - scores.mean(), atol=1e-9)
+
+
+# -- Losses and representations of a user.
+
+
+class OwnNDCG:
+    def gains(self, relevance):
+        return 2.0**relevance - 1
+
+    def discounts(self, n_positions):
+        return 1 / np.log2(1 + np.arange(1, n_positions + 1))
+
+
+def test_parts_of_a_users_own():
+    model = PredtronQueryRanker(representation="reciprocal").fit(X, GRADES, QID)
+    own = PredtronQueryRanker(loss=OwnNDCG(), representation=lambda positions: 1 / positions)
+    assert_allclose(own.fit(X, GRADES, QID).coef_, model.coef_, atol=1e-9)
+    assert_allclose(own.mean_loss_, model.mean_loss_)
+
+
+# -- What it says.
+
+
+def test_attributes():
+    model = PredtronQueryRanker().fit(X, GRADES, QID)
+    assert model.coef_.shape == (6,)
+    assert_allclose(model.predict(X), X @ model.coef_, atol=1e-12)
+    weights = np.random.RandomState(1).rand(240)
+    expected = ndcg_score(GRADES, model.predict(X), qid=QID, sample_weight=weights)
+    assert_allclose(model.score(X, GRADES, QID, sample_weight=weights), expected)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("mirror_map", ["euclidean", "p-norm", "group-norm", "schatten"])
+def test_radii_of_sparse_queries(mirror_map, kind):
+    """The theorem's rate, also where a query has as many documents as features."""
+    model = PredtronQueryRanker(mirror_map=mirror_map, learning_rate="theory")
+    rows = X * (X > 0)
+    dense = clone(model).fit(rows, GRADES, QID)
+    assert_allclose(model.fit(kind(rows), GRADES, QID).coef_, dense.coef_, rtol=1e-9)
+
+
+def test_it_learns_the_papers_simulation():
+    """Queries of Section 6, of which the function 1 / i makes less than -i^1.1."""
+    rows, grades, qid = make_subset_ranking(200, 30, random_state=0)
+    train = qid < 150
+    scores = {}
+    for representation in ("power", "reciprocal"):
+        model = PredtronQueryRanker(representation=representation)
+        model.fit(rows[train], grades[train], qid[train])
+        scores[representation] = model.score(rows[~train], grades[~train], qid[~train])
+    assert scores["power"] > max(0.9, scores["reciprocal"])
+
+
+# -- What is refused.
+
+
+def replaced(values, value):
+    values = np.array(values, dtype=float)
+    values[3] = value
+    return values
+
+
+BAD_INPUT = [
+    ((X, replaced(GRADES, np.nan), QID), "y contains NaN"),
+    ((X, replaced(GRADES, np.inf), QID), "y contains infinity"),
+    ((X, replaced(GRADES, -1), QID), "0 or more; got -1"),
+    ((X, np.array(["a", "b", "c"])[GRADES], QID), "y must be relevance, numbers"),
+    ((X, GRADES[:-1], QID), "y must have a value for each of the 240 rows"),
+    ((X, np.column_stack([GRADES, GRADES]), QID), "1d array"),
+    ((X, None, QID), "y is None"),
+    ((X, GRADES, QID[:-1]), "qid must be of shape"),
+    ((X, GRADES, QID[:, np.newaxis]), "qid must be of shape"),
+    ((X, GRADES, [None, *QID[1:]]), "qid must hold ids of one kind"),
+    ((X, GRADES, replaced(QID, np.nan)), "qid must be known for every row"),
+]
+
+
+@pytest.mark.parametrize("name", ["mean", "rbf"])
+def test_bad_input_leaves_the_model_as_it_was(name, fingerprint):
+    model = clone(MODELS[name]).fit(X, GRADES, QID)
+    before = fingerprint(model)
+    for arguments, message in BAD_INPUT:
+        for method in (model.fit, model.partial_fit):
+            with pytest.raises(ValueError, match=message):
+                method(*arguments)
+            assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "map"}, "'loss' parameter"),
+        ({"loss": "precision"}, "k must be a positive integer under loss='precision'"),
+        ({"loss": OwnNDCG(), "k": 2}, "k must be None where loss is an object"),
+        ({"k": 0}, "'k' parameter"),
+        ({"representation": "cubic"}, "'representation' parameter"),
+        ({"representation": lambda positions: positions}, "representation must give finite"),
+        ({"power": -1}, "'power' parameter"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message, fingerprint):
+    model = PredtronQueryRanker().fit(X, GRADES, QID).set_params(**parameters)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, GRADES, QID)
+    assert fingerprint(model) == before
+    model = PredtronQueryRanker(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, GRADES, QID)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_more_positions_than_documents():
+    """All of them count then, as in NDCG of the first k of short queries."""
+    model = PredtronQueryRanker(k=50).fit(X, GRADES, QID)
+    assert_array_equal(model.coef_, PredtronQueryRanker().fit(X, GRADES, QID).coef_)
+
+
+# -- With scikit-learn's tools.
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_a_search_over_a_pipeline(routing):
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), PredtronQueryRanker(average=True)),
+        {
+            "predtronqueryranker__representation": ["power", "reciprocal"],
+            "predtronqueryranker__learning_rate": [1.0, "theory"],
+            "predtronqueryranker__mirror_map": ["euclidean", "p-norm"],
+            "predtronqueryranker__loss": ["ndcg", "precision"],
+            "predtronqueryranker__k": [3],
+        },
+        cv=QueryKFold(2),
+        error_score="raise",
+    ).fit(X, GRADES, qid=QID)
+    for n, (train, test) in enumerate(QueryKFold(2).split(X, GRADES, QID)):
+        for parameters, found in zip(
+            search.cv_results_["params"], search.cv_results_[f"split{n}_test_score"]
+        ):
+            pipeline = clone(search.estimator).set_params(**parameters)
+            scores = pipeline.fit(X[train], GRADES[train], qid=QID[train]).predict(X[test])
+            assert_allclose(found, ndcg_score(GRADES[test], scores, qid=QID[test]))
+    assert search.best_score_ > 0.85
+
+
+@each_model
+def test_cross_validation(routing, name):
+    model = MODELS[name]
+    scores = cross_validate(model, X, GRADES, cv=QueryKFold(3), params={"qid": QID})["test_score"]
+    for score, (train, test) in zip(scores, QueryKFold(3).split(X, GRADES, QID)):
+        alone = clone(model).fit(X[train], GRADES[train], qid=QID[train])
+        assert_allclose(score, ndcg_score(GRADES[test], alone.predict(X[test]), qid=QID[test]))
+
+
+def test_a_search_without_routing_says_how():
+    search = GridSearchCV(PredtronQueryRanker(), {"k": [2]}, cv=3, error_score="raise")
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        search.fit(X, GRADES, qid=QID)
+
+
+def test_permutation_importance():
+    model = PredtronQueryRanker(average=True, max_iter=5).fit(X, GRADES, QID)
+    means = query_permutation_importance(
+        model, X, GRADES, qid=QID, n_repeats=3, random_state=0
+    ).importances_mean
+    assert means.argmax() == 0
+    assert set(means.argsort()[::-1][:3].tolist()) == {0, 1, 2}
+
+
+# -- On real data.
+
+
+def test_mq2008(letor_data):
+    """The first fold, nearly as good as boosting in ten passes."""
+    rows, grades, qid = letor_data(1, 2, 3)
+    model = PredtronQueryRanker(average=True, max_iter=10, shuffle=True, random_state=0)
+    model.fit(rows, grades, qid=qid)
+    rows, grades, qid = letor_data(5)
+    assert ndcg_score(grades, model.predict(rows), qid=qid, k=10) >= 0.7

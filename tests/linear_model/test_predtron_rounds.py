@@ -1,0 +1,525 @@
+"""Predtrons against the algorithms as printed, with all predictions enumerated in every round.
+
+The paper leaves ties open: of several predictions that are as likely, or as bad, any may be taken.
+Those between equal losses the slow statement leaves to the model, whose weights after the round
+must be among the weights that the algorithm allows.
+"""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.linear_model import Perceptron
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.preprocessing import scale
+
+from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
+
+ROUNDING = 1e-9
+N_ROUNDS, N_FEATURES = 12, 30
+
+# -- Mirror maps, by their definitions.
+
+
+def exponent(p):
+    return max(2.0, np.log(p))
+
+
+def norms(theta, kind):
+    """The numbers whose l_q norm is that of `theta`, each in the place of its entries."""
+    return np.abs(theta) if kind == "p-norm" else np.linalg.norm(theta, axis=0)
+
+
+def weights_of(theta, kind):
+    if kind == "euclidean" or not theta.any():
+        return theta
+    parts = norms(theta, kind)
+    q = exponent(parts.size)
+    return theta * (parts / np.linalg.norm(parts.ravel(), q)) ** (q - 2)
+
+
+def radius_of(x, kind, n_scores):
+    """The norm of a row, or of the rows of a query, for which Eq. 6 holds; and the convexity."""
+    if kind == "euclidean":
+        return np.linalg.norm(x, 2), 1.0
+    q = exponent(x.shape[-1] * (n_scores if kind == "p-norm" else 1))
+    columns = np.linalg.norm(np.atleast_2d(x), axis=0)
+    return np.linalg.norm(columns, q), 1.0 / (q - 1)
+
+
+# -- Algorithms 1, 2 and 3.
+
+
+class SlowPredtron:
+    """Plays rounds; a round has a row `x`, or in a matrix those of a query."""
+
+    def __init__(self, model, n_scores, width):
+        self.theta = np.zeros((n_scores, width))
+        self.map = model.mirror_map
+        self.driven = model.update == "loss-driven"
+        self.learning_rate, self.budget = model.learning_rate, model.budget
+        self.radius, self.least, self.most = 0.0, np.inf, 0.0
+        self.history, self.losses, self.supports = [], [], []
+
+    @property
+    def weights(self):
+        return weights_of(self.theta, self.map)
+
+    def play(self, x, learnt, predictions, losses, all_losses, radius, found):
+        """Learn; `learnt` is what the step is made of, the row itself or its unit vector."""
+        scores = self.weights @ x if x.ndim == 1 else x @ self.weights[0]
+        likes = predictions @ scores
+        ties = likes > likes.max() - ROUNDING
+        loss = losses[ties].max()
+        self.losses.append(loss)
+        size = self.size(radius, all_losses, loss)
+        if loss > 0:
+            right = losses == 0
+            right = predictions[right & (likes > likes[right].max() - ROUNDING)]
+            if self.driven:
+                wrong = predictions[ties & (losses > loss - ROUNDING)]
+            else:
+                value = losses + likes
+                wrong = predictions[value > value.max() - ROUNDING]
+            directions = (wrong[:, np.newaxis] - right[np.newaxis]).reshape(-1, wrong.shape[1])
+            self.choose(np.unique(directions, axis=0), size, learnt, found)
+        self.history.append(self.weights)
+
+    def size(self, radius, all_losses, loss):
+        if self.learning_rate != "theory":
+            return self.learning_rate * (loss if self.driven else 1.0)
+        radius, convexity = radius
+        self.radius = max(self.radius, radius)
+        self.least = min(self.least, all_losses[all_losses > 0].min(initial=np.inf))
+        self.most = max(self.most, all_losses.max())
+        if self.driven:
+            return loss * convexity / (4 * self.most * self.radius**2)
+        return convexity * self.least / (4 * self.radius**2)
+
+    def choose(self, directions, size, learnt, found):
+        candidates = []
+        for d in directions:
+            step = np.outer(d, learnt) if learnt.ndim == 1 else (d @ learnt)[np.newaxis]
+            theta, supports = self.theta - size * step, self.supports
+            if self.budget:
+                touched = np.flatnonzero(step.any(axis=0))
+                supports = supports + [i for i in touched if i not in supports]
+                theta[:, supports[: -self.budget]] = 0.0
+                supports = supports[-self.budget :]
+            misfit = np.abs(weights_of(theta, self.map) - found).max()
+            candidates.append((misfit, theta, supports))
+        _, self.theta, self.supports = min(candidates, key=lambda candidate: candidate[0])
+
+
+# -- Problems: for each round all predictions, with their losses.
+
+
+def own_costs(true, predicted):
+    return abs(true - predicted) ** 1.5 * (2 if predicted > true else 1)
+
+
+COSTS = {
+    "zero_one": lambda m: 1.0 - np.eye(m),
+    "absolute": lambda m: np.abs(np.subtract.outer(np.arange(m), np.arange(m))) * 1.0,
+    "vector": lambda m: (1.0 - np.eye(m)) * np.linspace(1, 0.3, m)[:, np.newaxis],
+    "matrix": lambda m: np.triu(np.full((m, m), 0.4), 1) + np.tril(np.ones((m, m)), -1),
+    "callable": lambda m: np.array([[own_costs(i, j) for j in range(m)] for i in range(m)]) * 1.0,
+}
+LOSS_ARGUMENTS = {
+    "vector": lambda m: np.linspace(1, 0.3, m),
+    "matrix": COSTS["matrix"],
+    "callable": lambda m: own_costs,
+}
+
+
+def class_rounds(y, m, loss, reject_cost=None):
+    costs, basis = COSTS[loss](m), np.eye(m)
+    if reject_cost is not None:
+        costs = np.column_stack([costs, np.broadcast_to(reject_cost, m)])
+        basis = np.vstack([basis, np.full(m, m**-0.5)])
+    elif m == 2:
+        basis = np.array([[-1.0], [1.0]])
+    return [(basis, costs[label], costs) for label in y]
+
+
+def own_counts(tp, fp, fn, tn):
+    return 2.0 * fn + np.maximum(fp - 1, 0) / (1 + tp)
+
+
+COUNTS = {
+    "zero_one": lambda tp, fp, fn, tn: 1.0 * (fp + fn > 0),
+    "hamming": lambda tp, fp, fn, tn: 1.0 * (fp + fn),
+    "error_set_size": lambda tp, fp, fn, tn: 1.0 * fp * fn,
+    own_counts: own_counts,
+}
+
+
+def subset_rounds(Y, loss):
+    m = Y.shape[1]
+    sets = np.array(list(product([0, 1], repeat=m)))
+    rounds = []
+    for y in Y:
+        losses = COUNTS[loss](sets @ y, sets @ (1 - y), (1 - sets) @ y, (1 - sets) @ (1 - y))
+        rounds.append(((2.0 * sets - 1) / np.sqrt(m), losses, losses))
+    return rounds
+
+
+class ReciprocalGain:
+    """A loss of a user: linear gains, discounts 1/j, flat from the third position on."""
+
+    def gains(self, relevance):
+        return relevance
+
+    def discounts(self, n_positions):
+        return 1.0 / np.minimum(np.arange(1, n_positions + 1), 3)
+
+
+RANKING_LOSSES = {
+    "ndcg": ({}, lambda y: 2.0**y - 1, lambda j: 1 / np.log2(1 + j)),
+    "ndcg@2": ({"k": 2}, lambda y: 2.0**y - 1, lambda j: (j <= 2) / np.log2(1 + j)),
+    "precision@2": (
+        {"loss": "precision", "k": 2},
+        lambda y: 1.0 * (y > 0),
+        lambda j: 1.0 * (j <= 2),
+    ),
+    "own": ({"loss": ReciprocalGain()}, lambda y: y, lambda j: 1 / np.minimum(j, 3)),
+}
+HEIGHTS = {
+    "power": lambda j: -(j**1.1),
+    "linear": lambda j: -j,
+    "reciprocal": lambda j: 1 / j,
+}
+
+
+def ranking_rounds(relevance, loss, representation):
+    _, gain, discount = RANKING_LOSSES[loss]
+    rounds = []
+    for y in relevance:
+        m = len(y)
+        positions = np.array(list(permutations(range(1, m + 1))), dtype=float)
+        worth = discount(positions) @ gain(y)
+        losses = (worth.max() - worth) / max(worth.max(), 1e-12)
+        losses[losses < 1e-12] = 0.0
+        f = HEIGHTS[representation]
+        predictions = f(positions) / np.linalg.norm(f(np.arange(1.0, m + 1)))
+        rounds.append((predictions, losses, losses))
+    return rounds
+
+
+# -- Rows and queries: from one round to the next.
+
+
+def rows(seed):
+    return np.random.RandomState(seed).normal(size=(N_ROUNDS, N_FEATURES))
+
+
+def queries(seed):
+    """Documents of queries of two to four, and which they are of."""
+    random = np.random.RandomState(seed)
+    qid = np.repeat(np.arange(N_ROUNDS), random.randint(2, 5, N_ROUNDS))
+    return random.normal(size=(len(qid), N_FEATURES)), random.randint(4, size=len(qid)), qid
+
+
+def all_weights(model):
+    """Of the features and the constant; under a kernel the coefficients of all rows."""
+    coef = np.atleast_2d(model.coef_)
+    if not getattr(model, "fit_intercept", False):
+        return coef
+    return np.column_stack([coef, model.intercept_])
+
+
+def check_rows(model, X, y, rounds):
+    """Row by row, and at once; mean weights, mistakes, losses. Returns the slow one."""
+    whole = np.column_stack([X, np.ones(len(X))]) if model.fit_intercept else X
+    n_scores = rounds[0][0].shape[1]
+    slow = SlowPredtron(model, n_scores, whole.shape[1])
+    model = clone(model)
+    classes = None if np.ndim(y) == 2 else np.unique(y)
+    for i, (x, (predictions, losses, table)) in enumerate(zip(whole, rounds)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes)
+        radius = radius_of(x, model.mirror_map, n_scores)
+        slow.play(x, x, predictions, losses, table, radius, all_weights(model))
+        assert_allclose(all_weights(model), slow.weights, atol=1e-10)
+    return finish(model, slow, lambda model: model.fit(X, y))
+
+
+def check_queries(model, X, y, qid, rounds):
+    slow = SlowPredtron(model, 1, X.shape[1])
+    model = clone(model)
+    for query, (predictions, losses, table) in enumerate(rounds):
+        own = qid == query
+        model.partial_fit(X[own], y[own], qid[own])
+        radius = radius_of(X[own], model.mirror_map, 1)
+        slow.play(X[own], X[own], predictions, losses, table, radius, all_weights(model))
+        assert_allclose(all_weights(model), slow.weights, atol=1e-10)
+    return finish(model, slow, lambda model: model.fit(X, y, qid))
+
+
+def finish(model, slow, fit):
+    at_once, mean = fit(clone(model)), fit(clone(model).set_params(average=True))
+    assert_array_equal(all_weights(at_once), all_weights(model))
+    assert_allclose(all_weights(mean), np.mean(slow.history, axis=0), atol=1e-10)
+    for fitted in (model, at_once, mean):
+        assert fitted.n_rounds_ == len(slow.losses)
+        assert fitted.n_mistakes_ == np.count_nonzero(slow.losses)
+        assert_allclose(fitted.mean_loss_, np.mean(slow.losses))
+    assert 0 < model.n_mistakes_
+    return slow
+
+
+MAPS = ["euclidean", "p-norm", "group-norm"]
+UPDATES = ["loss-augmented", "loss-driven"]
+RATES = [0.3, "theory"]
+
+
+def labels(m, seed):
+    """Every class is there."""
+    return np.random.RandomState(seed).permutation(np.arange(N_ROUNDS) % m)
+
+
+@pytest.mark.parametrize("mirror_map", MAPS)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("loss", COSTS)
+def test_classes(loss, update, mirror_map):
+    """Two and four classes, with and without an intercept, at a fixed rate and the theorems'."""
+    for m, rate, intercept in zip([2, 2, 4, 4], RATES * 2, [True, False, False, True]):
+        model = PredtronClassifier(
+            loss=LOSS_ARGUMENTS.get(loss, lambda m: loss)(m),
+            update=update,
+            mirror_map=mirror_map,
+            learning_rate=rate,
+            fit_intercept=intercept,
+        )
+        y = labels(m, seed=m)
+        check_rows(model, rows(m), y, class_rounds(y, m, loss))
+
+
+@pytest.mark.parametrize("mirror_map", MAPS)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("reject_cost", [0.0, 0.4, [0.0, 0.2, 0.5]])
+def test_classes_that_may_be_rejected(reject_cost, update, mirror_map):
+    """The sum of the basis is one more prediction, of two classes too; free, it is right."""
+    for m, rate, intercept in zip([2, 3, 3], [0.3, *RATES], [True, False, True]):
+        costs = np.ravel(reject_cost)[:m] if np.ndim(reject_cost) else reject_cost
+        model = PredtronClassifier(
+            reject_cost=costs,
+            reject_rule="representation",
+            update=update,
+            mirror_map=mirror_map,
+            learning_rate=rate,
+            fit_intercept=intercept,
+        )
+        y = labels(m, seed=m)
+        check_rows(model, rows(m), y, class_rounds(y, m, "zero_one", costs))
+
+
+@pytest.mark.parametrize("mirror_map", MAPS)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("loss", COUNTS)
+def test_sets_of_labels(loss, update, mirror_map):
+    """All 2^4 sets."""
+    for rate, intercept in zip(RATES, [True, False]):
+        Y = np.random.RandomState(1).randint(2, size=(N_ROUNDS, 4))
+        model = PredtronClassifier(
+            loss=loss,
+            update=update,
+            mirror_map=mirror_map,
+            learning_rate=rate,
+            fit_intercept=intercept,
+        )
+        check_rows(model, rows(5), Y, subset_rounds(Y, loss))
+
+
+@pytest.mark.parametrize("representation", HEIGHTS)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("loss", RANKING_LOSSES)
+def test_rankings_of_labels(loss, update, representation):
+    """All 4! rankings, under each mirror map."""
+    relevance = np.random.RandomState(2).randint(4, size=(N_ROUNDS, 4))
+    rounds = ranking_rounds(relevance, loss, representation)
+    for mirror_map, rate, intercept in zip(MAPS * 2, RATES * 3, [True, False, False] * 2):
+        model = PredtronLabelRanker(
+            representation=representation,
+            update=update,
+            mirror_map=mirror_map,
+            learning_rate=rate,
+            fit_intercept=intercept,
+            **RANKING_LOSSES[loss][0],
+        )
+        check_rows(model, rows(6), relevance, rounds)
+
+
+@pytest.mark.parametrize("representation", HEIGHTS)
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("loss", RANKING_LOSSES)
+def test_rankings_of_documents(loss, update, representation):
+    """One vector of weights, a step on the documents' sum; the radius that of Corollary 5."""
+    X, y, qid = queries(3)
+    rounds = ranking_rounds([y[qid == q] for q in range(N_ROUNDS)], loss, representation)
+    for mirror_map, rate in zip(MAPS * 2, RATES * 3):
+        model = PredtronQueryRanker(
+            representation=representation,
+            update=update,
+            mirror_map=mirror_map,
+            learning_rate=rate,
+            **RANKING_LOSSES[loss][0],
+        )
+        check_queries(model, X, y, qid, rounds)
+
+
+# -- Kernels: dual coefficients of rows.
+
+
+def own_kernel(A, B):
+    return (A @ B.T / 10 + 1) ** 2
+
+
+# The estimators' defaults of other parameters are scikit-learn's.
+KERNELS = {
+    name: (name, lambda A, B, name=name: pairwise_kernels(A, B, metric=name))
+    for name in ("linear", "rbf", "poly")
+} | {"callable": (own_kernel, own_kernel)}
+
+KERNEL_MODELS = {
+    "classes": PredtronClassifier(loss="absolute"),
+    "classes, theory, bare": PredtronClassifier(learning_rate="theory", fit_intercept=False),
+    "rejections": PredtronClassifier(
+        reject_cost=[0.0, 0.3, 0.4], reject_rule="representation", update="loss-driven"
+    ),
+    "sets": PredtronClassifier(loss="hamming", learning_rate=0.2),
+    "labels": PredtronLabelRanker(update="loss-driven", learning_rate="theory"),
+    "documents": PredtronQueryRanker(representation="linear"),
+    "documents, theory": PredtronQueryRanker(learning_rate="theory", k=2),
+}
+
+
+def kernel_problem(name):
+    """Rows, what is known of each, the rows of each round, and the rounds."""
+    if name.startswith("documents"):
+        X, y, qid = queries(4)
+        of_round = [np.flatnonzero(qid == q) for q in range(N_ROUNDS)]
+        loss, representation = ("ndcg@2", "power") if "theory" in name else ("ndcg", "linear")
+        rounds = ranking_rounds([y[own] for own in of_round], loss, representation)
+        return X, (y, qid), of_round, rounds
+    X, y = rows(7), labels(3, seed=8)
+    Y = np.random.RandomState(2).randint(4, size=(N_ROUNDS, 4))
+    targets, rounds = {
+        "classes": (y, class_rounds(y, 3, "absolute")),
+        "classes, theory, bare": (y, class_rounds(y, 3, "zero_one")),
+        "rejections": (y, class_rounds(y, 3, "zero_one", [0.0, 0.3, 0.4])),
+        "sets": (Y % 2, subset_rounds(Y % 2, "hamming")),
+        "labels": (Y, ranking_rounds(Y, "ndcg", "power")),
+    }[name]
+    return X, (targets,), np.arange(N_ROUNDS)[:, np.newaxis], rounds
+
+
+def all_duals(model, X):
+    """Coefficients of all rows, zero where they are no support vectors."""
+    of_row = [np.flatnonzero((X == vector).all(axis=1))[0] for vector in model.support_vectors_]
+    duals = np.zeros((len(model.dual_coef_), len(X)))
+    duals[:, of_row] = model.dual_coef_
+    return duals
+
+
+@pytest.mark.parametrize("budget", [None, 3])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", KERNEL_MODELS)
+def test_kernels(name, kernel, budget):
+    """Scores are sums of kernel values, steps change the coefficients of the round's rows."""
+    X, targets, of_round, rounds = kernel_problem(name)
+    parameter, function = KERNELS[kernel]
+    model = clone(KERNEL_MODELS[name]).set_params(kernel=parameter, budget=budget)
+    values = function(X, X) + getattr(model, "fit_intercept", False)
+    by_rows = not isinstance(model, PredtronQueryRanker)
+    slow = SlowPredtron(model, rounds[0][0].shape[1] if by_rows else 1, len(X))
+    for own, (predictions, losses, table) in zip(of_round, rounds):
+        extra = [range(3)] if isinstance(model, PredtronClassifier) and name != "sets" else []
+        model.partial_fit(X[own], *[target[own] for target in targets], *extra)
+        radius = np.sqrt(np.linalg.eigvalsh(values[np.ix_(own, own)])[-1]), 1.0
+        place, found = own[0] if by_rows else own, all_duals(model, X)
+        learnt = np.eye(len(X))[place]
+        slow.play(values[place], learnt, predictions, losses, table, radius, found)
+        assert_allclose(found, slow.theta, atol=1e-9)
+        assert_allclose(np.ravel(model._scores(X)), np.ravel(values @ slow.theta.T), atol=1e-9)
+    at_once = clone(model).fit(X, *targets)
+    assert_allclose(all_duals(at_once, X), slow.theta, atol=1e-9)
+    assert_allclose(at_once.mean_loss_, np.mean(slow.losses))
+    assert at_once.n_mistakes_ == np.count_nonzero(slow.losses)
+    if budget:
+        assert len(slow.supports) == len(model.support_vectors_) == budget
+    else:
+        mean = clone(model).set_params(average=True).fit(X, *targets)
+        assert_allclose(all_duals(mean, X), np.mean(slow.history, axis=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("name", KERNEL_MODELS)
+def test_precomputed_kernels(name, average):
+    """Values in place of the function: the same coefficients, and rows that have a number."""
+    X, targets, _, _ = kernel_problem(name)
+    parameters = {"average": average, "max_iter": 2}
+    model = clone(KERNEL_MODELS[name]).set_params(kernel="rbf", **parameters).fit(X, *targets)
+    given = clone(KERNEL_MODELS[name]).set_params(kernel="precomputed", **parameters)
+    given.fit(pairwise_kernels(X, metric="rbf"), *targets)
+    assert_array_equal(X[given.support_vectors_], model.support_vectors_)
+    assert_allclose(given.dual_coef_, model.dual_coef_, atol=1e-12)
+    more = rows(9)
+    scores = given._scores(pairwise_kernels(more, X, metric="rbf"))
+    assert_allclose(scores, model._scores(more), atol=1e-12)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("name", KERNEL_MODELS)
+def test_linear_kernel_is_the_linear_model(name, rate, average):
+    """Two passes over more rows than one call of the compiled loop takes."""
+    model = clone(KERNEL_MODELS[name]).set_params(learning_rate=rate, average=average, max_iter=2)
+    X, targets, _, _ = kernel_problem(name)
+    random = np.random.RandomState(0)
+    X = np.vstack([X, random.normal(size=(250, N_FEATURES))])
+    order = np.append(np.arange(len(targets[0])), random.randint(len(targets[0]), size=250))
+    targets = [target[order] for target in targets]
+    if name.startswith("documents"):
+        targets[1] = np.append(np.arange(len(X) - 250), np.arange(250) // 3 + 1000)
+    linear = clone(model).fit(X, *targets)
+    dual = model.set_params(kernel="linear").fit(X, *targets)
+    assert linear.n_mistakes_ == dual.n_mistakes_
+    assert_allclose(dual._scores(X), linear._scores(X), rtol=1e-9, atol=1e-9)
+
+
+# -- The perceptron.
+
+
+@pytest.mark.parametrize(
+    ("kind", "intercept"), [(np.asarray, True), (np.asarray, False), (sparse.csr_array, False)]
+)
+def test_perceptron_row_by_row(kind, intercept):
+    """With half the rate: the paper's step is between -1 and 1, so twice the classic one.
+
+    (Of sparse rows scikit-learn's intercept takes smaller steps.)
+    """
+    random = np.random.RandomState(0)
+    X, y = random.normal(size=(60, 5)), random.randint(2, size=60)
+    classic = Perceptron(shuffle=False, tol=None, fit_intercept=intercept)
+    model = PredtronClassifier(learning_rate=0.5, fit_intercept=intercept)
+    for i in range(60):
+        for learner in (classic, model):
+            learner.partial_fit(kind(X[i : i + 1]), y[i : i + 1], [0, 1])
+        assert_allclose(model.coef_, classic.coef_, atol=1e-12)
+        assert_allclose(model.intercept_, classic.intercept_, atol=1e-12)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
+def test_perceptron_on_data(load):
+    """Three passes; of the digits the even ones are a class."""
+    X, y = load(return_X_y=True)
+    X, y = scale(X), y % 2
+    classic = Perceptron(shuffle=False, tol=None, max_iter=3).fit(X, y)
+    model = PredtronClassifier(learning_rate=0.5, max_iter=3).fit(X, y)
+    assert_allclose(model.coef_, classic.coef_, atol=1e-9)
+    assert_allclose(model.intercept_, classic.intercept_, atol=1e-9)
+    assert_array_equal(model.predict(X), classic.predict(X))

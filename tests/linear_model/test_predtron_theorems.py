@@ -1,0 +1,267 @@
+"""The papers' loss bounds hold, to the letter, on data of a known margin.
+
+Rows are drawn, and those kept that a teacher W* of unit norm separates by a margin gamma, which is
+measured by enumerating predictions. Then, whatever the order and the number of passes, the sum of
+losses L is at most
+
+    4 R^2 C_L^2 / (alpha c_L gamma^2)   by Algorithms 1 and 3 (Theorems 1 and 15),
+    4 R^2 C_L / gamma^2                 by Algorithm 2 (Theorem 14).
+"""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
+from sklrank.linear_model._representations import heights
+
+# -- Norms of weights, of which that of the teacher is 1: radii of rows, convexity.
+
+
+def exponent(p):
+    return max(2.0, np.log(p))
+
+
+def grouped(W, name):
+    """The numbers of which the norm is an l_r norm, and q of its dual."""
+    if name == "group-norm":
+        parts = np.linalg.norm(W, axis=0)
+    elif name == "schatten":
+        parts = np.linalg.svd(W, compute_uv=False)
+    else:
+        parts = np.abs(W).ravel()
+    return parts, 2.0 if name == "euclidean" else exponent(len(parts))
+
+
+def unit(W, name):
+    parts, q = grouped(W, name)
+    return W / np.linalg.norm(parts, q / (q - 1))
+
+
+def greatest_radius(X, n_scores, name):
+    """Of rows (n, p), or queries (n, m, p), by the definition of the map's norm (Eq. 6)."""
+    _, q = grouped(np.zeros((n_scores, X.shape[-1])), name)
+    if X.ndim == 2:
+        lengths = np.abs(X)
+        q_of_rows = 2.0 if name in ("euclidean", "schatten") else q
+        return np.linalg.norm(lengths, q_of_rows, axis=1).max(), 1 / (q - 1)
+    if name == "euclidean":
+        return np.linalg.norm(X, 2, axis=(1, 2)).max(), 1.0
+    return np.linalg.norm(np.linalg.norm(X, axis=1), q, axis=1).max(), 1 / (q - 1)
+
+
+def margin(scores, predictions, losses):
+    """How far the least right prediction is ahead of the best wrong one; -inf: incompatible."""
+    likes = predictions @ scores
+    right = losses == 0
+    if np.ptp(likes[right]) > 1e-9:
+        return -np.inf
+    return likes[right].min() - likes[~right].max(initial=-np.inf)
+
+
+# -- Problems: predictions, and the loss of each by label.
+
+
+def of_classes(costs):
+    costs = np.asarray(costs, dtype=float)
+    m = len(costs)
+    basis = np.array([[-1.0], [1.0]]) if costs.shape == (2, 2) else np.eye(m)
+    if costs.shape[1] > m:
+        basis = np.vstack([basis, np.full(m, m**-0.5)])
+    return basis, list(costs)
+
+
+def of_sets(m, loss):
+    sets = np.array(list(product([0, 1], repeat=m)))
+    predictions = (2.0 * sets - 1) / np.sqrt(m)
+    return predictions, [
+        np.asarray(loss(sets @ (1 - y), (1 - sets) @ y), dtype=float) for y in sets
+    ]
+
+
+def zero_one(m):
+    return 1.0 - np.eye(m)
+
+
+BY_PAPER = {"reject_rule": "representation"}
+CLASSES = {
+    "perceptron": ({}, zero_one(2)),
+    "uneven": ({"loss": [1.0, 0.4]}, zero_one(2) * [[1.0], [0.4]]),
+    "multiclass": ({}, zero_one(4)),
+    "ordinal": ({"loss": "absolute"}, np.abs(np.subtract.outer(range(4), range(4)))),
+    "costs": ({"loss": [[0, 1, 3], [2, 0, 1], [1, 1, 0]]}, [[0, 1, 3], [2, 0, 1], [1, 1, 0]]),
+    "reject": ({"reject_cost": [0.5, 0.25], **BY_PAPER}, np.c_[zero_one(2), [0.5, 0.25]]),
+    "reject one of three": ({"reject_cost": 0.3, **BY_PAPER}, np.c_[zero_one(3), np.full(3, 0.3)]),
+}
+SETS = {
+    "subset_zero_one": lambda fp, fn: fp + fn > 0,
+    "hamming": lambda fp, fn: fp + fn,
+}
+MAPS = ["euclidean", "p-norm", "group-norm", "schatten"]
+
+
+def teach(random, n_features, n_scores, name):
+    """Weights of a few features, of unit norm."""
+    W = np.zeros((n_scores, n_features))
+    few = random.permutation(n_features)[:4]
+    W[:, few] = random.normal(size=(n_scores, 4))
+    return unit(W, name)
+
+
+def separable_rows(predictions, losses, name, seed, n=800, share=0.25, n_features=40):
+    """The rows of a teacher's greatest margins, their labels, and the least of these margins."""
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n, n_features))
+    W = teach(random, n_features, predictions.shape[1], name)
+    margins = np.array([[margin(W @ x, predictions, costs) for costs in losses] for x in X])
+    labels, margins = margins.argmax(axis=1), margins.max(axis=1)
+    kept = margins >= np.quantile(margins, 1 - share)
+    assert margins[kept].min() > 0
+    return X[kept], labels[kept], margins[kept].min()
+
+
+def bound(losses, radius, convexity, gamma, driven):
+    """The theorem's rate and bound."""
+    positive = np.concatenate(losses)
+    positive = positive[positive > 0]
+    least, most = positive.min(), positive.max()
+    if driven:
+        return convexity / (4 * most * radius**2), 4 * radius**2 * most / (convexity * gamma**2)
+    rate = convexity * least / (4 * radius**2)
+    return rate, 4 * radius**2 * most**2 / (convexity * least * gamma**2)
+
+
+def check_bound(model, given, rate, greatest):
+    """After every pass; at the rate of all rows, and at that of the rows so far."""
+    for learning_rate in (rate, "theory"):
+        fitted = clone(model).set_params(learning_rate=learning_rate, max_iter=10).fit(*given)
+        total = fitted.mean_loss_ * fitted.n_rounds_
+        assert 0 < total <= greatest
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("problem", CLASSES)
+def test_bounds_of_classes(problem, name, driven):
+    """Theorems 1, 14 and 15; Corollary 2 is "uneven", with c_L and C_L as they are."""
+    parameters, costs = CLASSES[problem]
+    predictions, losses = of_classes(costs)
+    X, y, gamma = separable_rows(predictions, losses, name, seed=len(problem))
+    radius, convexity = greatest_radius(X, predictions.shape[1], name)
+    rate, greatest = bound(losses, radius, convexity, gamma, driven)
+    update = "loss-driven" if driven else "loss-augmented"
+    model = PredtronClassifier(
+        update=update, mirror_map=name, fit_intercept=False, shuffle=True, random_state=0
+    )
+    check_bound(model.set_params(**parameters), (X, y), rate, greatest)
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("loss", SETS)
+def test_bounds_of_sets(loss, name, driven):
+    """Of three labels. (No scores but 0 like all sets without an "error_set_size" alike.)"""
+    predictions, losses = of_sets(3, SETS[loss])
+    X, y, gamma = separable_rows(predictions, losses, name, seed=len(loss))
+    radius, convexity = greatest_radius(X, 3, name)
+    rate, greatest = bound(losses, radius, convexity, gamma, driven)
+    update = "loss-driven" if driven else "loss-augmented"
+    model = PredtronClassifier(loss=loss, update=update, mirror_map=name, fit_intercept=False)
+    Y = np.array(list(product([0, 1], repeat=3)))[y]
+    check_bound(model, (X, Y), rate, greatest)
+
+
+@pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
+def test_bound_is_attained(update):
+    """Orthogonal rows: each is a mistake, and there are as many as Theorems 1 and 14 allow."""
+    n = 30
+    y = np.random.RandomState(0).randint(2, size=n)
+    gamma = 2 / np.sqrt(n)
+    rate, greatest = bound(list(zero_one(2)), 1.0, 1.0, gamma, update == "loss-driven")
+    model = PredtronClassifier(update=update, learning_rate=rate, fit_intercept=False, max_iter=5)
+    model.fit(np.eye(n), y)
+    assert model.n_mistakes_ == n
+    np.testing.assert_allclose(greatest, n)
+
+
+# -- Rankings. Items of one grade have one score, or there is no margin.
+
+LEVELS = np.array([0.0, 1.0, 2.5])
+REPRESENTATIONS = {"linear": ("linear", 1.1), "power 1.1": ("power", 1.1), "power 2": ("power", 2)}
+
+
+def of_rankings(y, f):
+    """All rankings of items of these grades, and their NDCG losses."""
+    positions = np.array(list(permutations(range(len(y)))))
+    worth = (1 / np.log2(2 + positions)) @ (2.0**y - 1)
+    losses = (worth.max() - worth) / worth.max()
+    losses[losses < 1e-12] = 0.0
+    return f[positions] / np.linalg.norm(f), losses
+
+
+def draw_grades(random, n, m):
+    grades = random.randint(len(LEVELS), size=(n, m))
+    return grades[np.ptp(grades, axis=1) > 0]
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_margin_of_rankings(representation):
+    """Lemma 4: what the least gap between neighbouring grades makes of it."""
+    representation, power = REPRESENTATIONS[representation]
+    f = heights(representation, 5, power=power)
+    random = np.random.RandomState(0)
+    for y in draw_grades(random, 30, 5):
+        y = -np.sort(-y)
+        t = np.cumsum(random.exponential(size=3))[y]
+        drops = np.flatnonzero(np.diff(y)) + 1  # the positions i_j, from 0
+        gaps = (t[drops - 1] - t[drops]) * (f[drops - 1] - f[drops]) / np.linalg.norm(f)
+        np.testing.assert_allclose(margin(t, *of_rankings(y, f)), gaps.min())
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_bounds_of_label_rankings(representation, name, driven):
+    """Corollaries 7 and 8, with c_L and C_L as they are."""
+    random = np.random.RandomState(1)
+    Y = draw_grades(random, 120, 4)
+    W = teach(random, 40, 4, name)
+    X = random.normal(size=(len(Y), 40))
+    X += (LEVELS[Y] - X @ W.T) @ np.linalg.pinv(W).T
+    check_rankings(PredtronLabelRanker, representation, name, driven, X, Y, LEVELS[Y], 4)
+
+
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_bounds_of_document_rankings(representation, name, driven):
+    """Corollaries 5 and 6: the radius is the operator norm, or that of the columns' lengths."""
+    random = np.random.RandomState(2)
+    Y = draw_grades(random, 120, 4)
+    w = teach(random, 40, 1, name)[0]
+    X = random.normal(size=(*Y.shape, 40))
+    X += (LEVELS[Y] - X @ w)[..., np.newaxis] * w / (w @ w)
+    check_rankings(PredtronQueryRanker, representation, name, driven, X, Y, LEVELS[Y], 1)
+
+
+def check_rankings(ranker, representation, name, driven, X, Y, scores, n_scores):
+    representation, power = REPRESENTATIONS[representation]
+    f = heights(representation, Y.shape[1], power=power)
+    rounds = [of_rankings(y, f) for y in Y]
+    gamma = min(margin(t, *of_round) for t, of_round in zip(scores, rounds))
+    radius, convexity = greatest_radius(X, n_scores, name)
+    losses = [costs for _, costs in rounds]
+    rate, greatest = bound(losses, radius, convexity, gamma, driven)
+    model = ranker(
+        representation=representation,
+        power=power,
+        update="loss-driven" if driven else "loss-augmented",
+        mirror_map=name,
+    )
+    if ranker is PredtronLabelRanker:
+        check_bound(model.set_params(fit_intercept=False), (X, Y), rate, greatest)
+    else:
+        qid = np.repeat(np.arange(len(Y)), Y.shape[1])
+        check_bound(model, (X.reshape(len(qid), -1), Y.ravel(), qid), rate, greatest)
