@@ -53,6 +53,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
           a class (row), zero where they agree;
         - callable ``cost(true_class, predicted_class)``.
 
+        Two classes leave one wrong prediction: their costs change the steps of "loss-driven" only.
+
         Of sets of labels, `Y` an indicator:
 
         - "zero_one", "subset_zero_one": 1 for a set that is not exactly right;
@@ -80,9 +82,9 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         - an object with a method ``weights(dual_weights)``, which makes of an array `(n_scores,
           n_weights)` one of the same shape.
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. With two classes or "zero_one" without `reject_cost` the
-        predictions do not depend on it. "theory": that of [1]_, Theorems 1, 14 and 15, for the
-        rows so far: small.
+        Size :math:`\eta` of the steps. Classes do not depend on it where there are two of them, or
+        the loss is "zero_one". "theory": that of [1]_, Theorems 1, 14 and 15, for the rows so far:
+        small.
     reject_cost : float, array-like of shape (n_classes,) or None, default=None
         What it costs not to decide, from 0 to 1, one number or one for each class. None: the model
         always decides.
@@ -124,7 +126,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes; of an indicator its columns.
     coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_)
-        Weights of the features; one row for two classes without `reject_cost`. Not under a kernel.
+        Weights of the features; one row for two classes, but under the `reject_rule`
+        "representation". Not under a kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant, zero without `fit_intercept`. Not under a kernel.
     dual_coef_ : ndarray of shape (n_classes, n_supports) or (1, n_supports)
