@@ -154,7 +154,7 @@ def draw(results, shares, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=20, help="draws of each setting (20: 20 s)")
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the runs")
     parser.add_argument("--plot", metavar="FILE", help="draw the figure")
     arguments = parser.parse_args()

@@ -17,6 +17,7 @@ __all__ = [
     "Target",
     "canonical_csr",
     "check_classes",
+    "check_grades",
     "check_label_names",
     "check_target",
     "check_weights",
@@ -49,7 +50,8 @@ def check_target(y, *, multilabel: bool) -> Target:
         if not multilabel:
             raise ValueError(
                 "y is a label indicator of shape (n_samples, n_labels); this classifier takes one "
-                "class label a row: pass a 1-d y, or use a ranker of labels"
+                "class label a row, with the parameters that it has: pass a 1-d y, or use a ranker "
+                "of labels"
             )
         return Target(y, True)
     if y.ndim == 2 and y.shape[1] > 1:
@@ -71,6 +73,29 @@ def _is_indicator(y):
     if sparse.issparse(y):
         return bool(np.isin(y.data, (0, 1)).all())
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
+
+
+def check_grades(y, n_samples):
+    """Relevance `(n_samples, n_labels)`, float64, 0 or more."""
+    if y is None:
+        raise ValueError("a ranker requires y to be passed, but the target y is None")
+    y = y.toarray() if sparse.issparse(y) else y
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be relevance, numbers of 0 or more: {error}") from error
+    if y.ndim != 2:
+        raise ValueError(
+            "y must be the relevance of labels, of shape (n_samples, n_labels); got the shape "
+            f"{y.shape}. Reshape y: y.reshape(-1, 1) is one label; class labels are for "
+            "PredtronClassifier"
+        )
+    y = check_array(y, input_name="y")
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
+    if y.min() < 0:
+        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
+    return y
 
 
 def check_classes(target: Target, classes=None):

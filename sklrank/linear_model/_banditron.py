@@ -329,13 +329,15 @@ class BanditronClassifier(OnlineEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         classes : array-like of shape (n_classes,), default=None
-            Names of the classes; needed where nothing was learnt before. A model is started then.
+            Names of the classes; needed where nothing was learnt before. A model is started then,
+            whose `classes_` are these in order.
 
         Returns
         -------
         Exploration
             The classes shown, as indices `(n_samples,)` into `classes_`, and the probabilities
-            `(n_samples,)` with which they were. Keep it until the rewards are in.
+            `(n_samples,)` with which they were: ``model.classes_[shown.actions]`` are their names.
+            Keep it until the rewards are in.
 
         Raises
         ------

@@ -92,9 +92,10 @@ def class_costs(loss, classes, reject_cost=None):
     if reject_cost is None:
         return costs
     rejection = as_numbers("reject_cost", reject_cost)
-    if rejection.shape not in ((), (n_classes,)) or not ((rejection >= 0) & (rejection <= 1)).all():
+    fair = np.isfinite(rejection) & (rejection >= 0)
+    if rejection.shape not in ((), (n_classes,)) or not fair.all():
         raise ValueError(
-            "reject_cost must be a number from 0 to 1, or one for each of the "
+            "reject_cost must be a finite number of 0 or more, or one for each of the "
             f"{n_classes} classes, got {reject_cost!r}."
         )
     return np.column_stack([costs, np.broadcast_to(rejection, n_classes)])

@@ -56,11 +56,6 @@ class PredtronMixin:
         by_theory = self.learning_rate == "theory"
         rate = np.nan if by_theory else float(self.learning_rate)
         if self.kernel is None:
-            if self.budget is not None:
-                raise ValueError(
-                    f"budget={self.budget} limits support vectors, which kernel=None has none of: "
-                    "leave it None, or choose a kernel"
-                )
             mirror_map = make_mirror_map(
                 self.mirror_map, n_scores, self.n_features_in_ + (constant != 0)
             )

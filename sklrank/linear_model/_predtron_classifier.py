@@ -18,7 +18,7 @@ from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLoss
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
 from sklrank.linear_model._reject_rules import REJECT_RULES, LeadRule, leads_of
-from sklrank.metrics import coverage_score, reject_loss
+from sklrank.metrics import coverage_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,7 +47,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         What a prediction costs. Of class labels, 1-d `y`:
 
         - "zero_one": 1 for a wrong class;
-        - "absolute": by how many classes it is off, in the order of `classes_` (ordinal);
+        - "absolute": by how many classes it is off, in the order of `classes_` (ordinal): encode
+          grades as numbers, since texts are in alphabetic order;
         - array-like of shape (n_classes,): the cost of mistaking a row of each class;
         - array-like of shape (n_classes, n_classes): the cost of a prediction (column) for a row of
           a class (row), zero where they agree;
@@ -60,7 +61,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         - "zero_one", "subset_zero_one": 1 for a set that is not exactly right;
         - "hamming": the number of labels that are wrong;
         - "error_set_size": the number of pairs of a relevant label that is missing and an
-          irrelevant one that is there; so the empty set costs nothing;
+          irrelevant one that is there; so the empty set costs nothing, nor does that of all labels,
+          and a model may settle on either;
         - callable ``f(tp, fp, fn, tn)`` of integer arrays: the numbers of labels that are rightly
           there, wrongly there, wrongly missing, rightly missing.
 
@@ -76,18 +78,20 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         - "p-norm": a norm close to the sum of absolute values, for few weights that matter;
         - "group-norm": close to the sum over features of the length of their weights, for few
           features that matter to any class;
-        - "schatten": close to the sum of singular values, for weights of low rank;
+        - "schatten": close to the sum of singular values, for weights of low rank; of less than 8
+          scores or features it is "euclidean";
         - "entropy": exponential gradient, weights of a class are a distribution over features;
         - "positive": weights below zero become zero;
         - an object with a method ``weights(dual_weights)``, which makes of an array `(n_scores,
           n_weights)` one of the same shape.
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. Classes do not depend on it where there are two of them, or
-        the loss is "zero_one". "theory": that of [1]_, Theorems 1, 14 and 15, for the rows so far:
-        small.
+        Size :math:`\eta` of the steps. Only "entropy" and "loss-augmented" steps of a loss with
+        more values than two depend on it: other predictions stay the same when all steps are
+        scaled. "theory": that of [1]_, Theorems 1, 14 and 15, for the rows so far; it has none for
+        "entropy", "positive" and an object.
     reject_cost : float, array-like of shape (n_classes,) or None, default=None
-        What it costs not to decide, from 0 to 1, one number or one for each class. None: the model
-        always decides.
+        What it costs not to decide, 0 or more, one number or one for each class. None: the model
+        always decides. Models of different costs have different scores: do not search over it.
     reject_rule : {"lead", "representation"}, default="lead"
         When a row is rejected, with `reject_cost`. "lead": when the lead of its best class over the
         next is below a threshold, that which would have cost least so far; `fit` counts each row
@@ -109,13 +113,15 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     gamma, degree, coef0 : float, default=None, 3, 1
         Parameters of kernels; `gamma` None is ``1 / n_features``.
     budget : int or None, default=None
-        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit.
+        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit. Of
+        no use without a kernel.
     fit_intercept : bool, default=True
         Whether there is one more feature, of value one; under a kernel one is added to its values.
     max_iter : int, default=1
         Passes that `fit` makes over the rows; `partial_fit` makes one.
     shuffle : bool, default=False
-        Whether `fit` goes through the rows of each pass in an order drawn anew.
+        Whether `fit` goes through the rows of each pass in an order drawn anew. Rows that are
+        sorted by class teach little without it.
     random_state : int, RandomState instance or None, default=None
         Shuffles.
     verbose : int, default=0
@@ -196,7 +202,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     _parameter_constraints: dict = {
         "loss": [StrOptions({*CLASS_LOSSES, *SUBSET_LOSSES}), "array-like", callable],
         **PredtronMixin._parameter_constraints,
-        "reject_cost": [Interval(Real, 0, 1, closed="both"), "array-like", None],
+        "reject_cost": [Interval(Real, 0, None, closed="left"), "array-like", None],
         "reject_rule": [StrOptions(set(REJECT_RULES))],
         "reject_label": [Interval(Real, None, None, closed="neither"), str, None],
         "fit_intercept": ["boolean"],
@@ -376,14 +382,14 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         scores = self._scores(X)
         if self._learns_indicators:
             return (scores > 0).astype(np.intp)
-        _, best = leads_of(scores)
+        best, rejected = self._decide(scores)
         predictions = self.classes_[best]
-        if self._reject_rule is not None:
+        if self.reject_label_ is not None:
             # A text may be longer than those of the classes.
             if predictions.dtype.kind != "O":
                 kind = np.result_type(predictions, np.asarray(self.reject_label_))
                 predictions = predictions.astype(kind)
-            predictions[self._reject_rule.rejects(scores)] = self.reject_label_
+            predictions[rejected] = self.reject_label_
         return predictions
 
     def coverage(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -423,20 +429,21 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Returns
         -------
         float
-            From 0 to 1. A row that is rejected counts 1 less the `reject_cost` of its class, one
-            that is mistaken 0.
+            At most 1. With `reject_cost` a row counts 1 less the cost of what is said of it.
         """
-        predictions = self.predict(X)
         if self.reject_label_ is None:
-            return accuracy_score(y, predictions, sample_weight=sample_weight)
+            return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        predictions, rejected = self._decide(self._scores(X))
         _, labels = relevance_lists(check_target(y, multilabel=False), self.classes_)
-        return 1.0 - reject_loss(
-            self.classes_[labels],
-            predictions,
-            reject_label=self.reject_label_,
-            reject_cost=self._costs[labels, -1],
-            sample_weight=sample_weight,
-        )
+        costs = self._costs[labels, np.where(rejected, len(self.classes_), predictions)]
+        return 1.0 - float(np.average(costs, weights=sample_weight))
+
+    def _decide(self, scores):
+        """The best class of each row, as an index, and whether the row is rejected."""
+        _, best = leads_of(scores)
+        if self._reject_rule is None:
+            return best, np.zeros(len(best), dtype=bool)
+        return best, self._reject_rule.rejects(scores)
 
     def _start(self, classes):
         self.classes_ = classes
@@ -476,14 +483,13 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         return label
 
     def _lessons(self, X, y, classes, *, restart):
-        with unchanged_on_error(self):
-            X, indptr, labels, _ = self._prepare(X, y, classes, None, restart=restart)
-            self._check_pairwise(X)
-            if self._learns_indicators:
-                return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
-            # It counts in place: if learning fails, what was counted before is there still.
-            self._reject_rule = deepcopy(self._reject_rule)
-            return X, ClassLessons(self._lesson_costs, labels, self._driven, self._reject_rule)
+        X, indptr, labels, _ = self._prepare(X, y, classes, None, restart=restart)
+        self._check_pairwise(X)
+        if self._learns_indicators:
+            return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
+        # It counts in place: if learning fails, what was counted before is there still.
+        self._reject_rule = deepcopy(self._reject_rule)
+        return X, ClassLessons(self._lesson_costs, labels, self._driven, self._reject_rule)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 
 from sklrank._online_estimator import OnlineRows
 from sklrank._sklearn import _fit_context
-from sklrank._validation import check_label_names, unchanged_on_error
+from sklrank._validation import check_grades, check_label_names, unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.linear_model._predtron import goes_on
 from sklrank.linear_model._predtron_rankings import PredtronRankerMixin
@@ -75,7 +73,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     gamma, degree, coef0 : float, default=None, 3, 1
         Parameters of kernels; `gamma` None is ``1 / n_features``.
     budget : int or None, default=None
-        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit.
+        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit. Of
+        no use without a kernel.
     fit_intercept : bool, default=True
         Whether there is one more feature, of value one; under a kernel one is added to its values.
     max_iter : int, default=1
@@ -348,25 +347,24 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         return self._scores(X)
 
     def _lessons(self, X, y, classes=None, *, restart):
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=restart)
-            relevance = check_grades(y, X.shape[0])
-            n_labels = relevance.shape[1]
-            if restart:
-                self._start(_label_names(classes, n_labels))
-            elif n_labels != len(self.classes_):
-                raise ValueError(
-                    f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
-                    "call fit to start anew"
-                )
-            elif classes is not None and not np.array_equal(classes, self.classes_):
-                raise ValueError(
-                    f"classes={list(classes)} differs from the first call's "
-                    f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
-                )
-            self._check_pairwise(X)
-            starts = np.arange(len(relevance) + 1) * n_labels
-            return X, self._ranking_lessons(relevance.ravel(), starts)
+        X = self._check_rows(X, reset=restart)
+        relevance = check_grades(y, X.shape[0])
+        n_labels = relevance.shape[1]
+        if restart:
+            self._start(_label_names(classes, n_labels))
+        elif n_labels != len(self.classes_):
+            raise ValueError(
+                f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
+                "call fit to start anew"
+            )
+        elif classes is not None and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"classes={list(classes)} differs from the first call's "
+                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
+            )
+        self._check_pairwise(X)
+        starts = np.arange(len(relevance) + 1) * n_labels
+        return X, self._ranking_lessons(relevance.ravel(), starts)
 
     def _start(self, classes):
         if self.k is not None and self.k > len(classes):
@@ -383,29 +381,6 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         tags.target_tags.single_output = False
         tags.target_tags.positive_only = True
         return tags
-
-
-def check_grades(y, n_samples):
-    """Relevance `(n_samples, n_labels)`, float64, 0 or more."""
-    if y is None:
-        raise ValueError("a ranker requires y to be passed, but the target y is None")
-    y = y.toarray() if sparse.issparse(y) else y
-    try:
-        y = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be relevance, numbers of 0 or more: {error}") from error
-    if y.ndim != 2:
-        raise ValueError(
-            "y must be the relevance of labels, of shape (n_samples, n_labels); got the shape "
-            f"{y.shape}. Reshape y: y.reshape(-1, 1) is one label; class labels are for "
-            "PredtronClassifier"
-        )
-    y = check_array(y, input_name="y")
-    if len(y) != n_samples:
-        raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
-    if y.min() < 0:
-        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
-    return y
 
 
 def _label_names(classes, n_labels):

@@ -9,6 +9,8 @@ Lessons have `n_rounds`, and for some rounds, a slice or an array of their numbe
   learnt from.
 """
 
+from functools import partial
+
 import numpy as np
 
 from sklrank.linear_model._class_task import ClassTask
@@ -122,12 +124,13 @@ class RankingLessons:
     watch = None
 
     def __init__(self, relevance, starts, loss, representation, driven, documents=None):
-        most = np.max(np.diff(starts), initial=1)
         self.n_rounds = len(starts) - 1
         self._starts, self._documents = starts, documents
         self._gains = gains_of(loss, relevance, starts)
-        self._discounts = discounts_of(loss, most)
-        self._task = RankingTask(self._gains, starts, self._discounts, representation(most), driven)
+        sizes = np.unique(np.diff(starts))
+        self._discounts = _of_all_sizes("loss", partial(discounts_of, loss), sizes)
+        heights = _of_all_sizes("representation", representation, sizes)
+        self._task = RankingTask(self._gains, starts, self._discounts, heights, driven)
 
     def rows(self, rounds):
         """Rows; of queries those of their documents."""
@@ -150,6 +153,20 @@ class RankingLessons:
                 for first, last in zip(firsts, lasts)
             ]
         )
+
+
+def _of_all_sizes(name, values_of, sizes):
+    """Values at the positions of the longest list, which serve the shorter ones."""
+    most = max(sizes, default=1)
+    values = values_of(most)
+    # One more, since longer lists may come in another call.
+    for size in (*sizes, most + 1):
+        if not np.array_equal(values_of(size)[:most], values[:size]):
+            raise ValueError(
+                f"{name} must have the same value at a position however many there are, got others "
+                f"for {size} positions than for {most}"
+            )
+    return values
 
 
 def lists_of(indptr, rounds):

@@ -63,7 +63,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         the prediction itself, and :math:`L` times as large.
     mirror_map : str or object, default="euclidean"
         What makes weights of the sum of steps: "euclidean", "p-norm", "group-norm", "schatten",
-        "entropy", "positive" or an object, see :class:`PredtronClassifier`.
+        "entropy", "positive" or an object, see :class:`PredtronClassifier`. Of one vector of
+        weights, "group-norm" is "p-norm", and "schatten" "euclidean".
     learning_rate : float or "theory", default=1.0
         Size :math:`\eta` of the steps. "theory": that of [1]_, Theorems 1, 14 and 15, for the
         queries so far: small.
@@ -75,7 +76,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
     gamma, degree, coef0 : float, default=None, 3, 1
         Parameters of kernels; `gamma` None is ``1 / n_features``.
     budget : int or None, default=None
-        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit.
+        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit. Of
+        no use without a kernel.
     max_iter : int, default=1
         Passes that `fit` makes over the queries; `partial_fit` makes one.
     shuffle : bool, default=False
@@ -190,8 +192,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         y : array-like of shape (n_samples,)
             Relevance, 0 or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order; None: all are of one query. A query's round comes
-            when its first document does.
+            Query of each document, in any order; None: all are of one query, which takes long for
+            thousands of them. A query's round comes when its first document does.
 
         Returns
         -------
@@ -263,16 +265,15 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         return super().coef_[0]
 
     def _lessons(self, X, y, qid, *, restart):
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=restart)
-            y = check_relevance(y, X.shape[0])
-            queries = Queries.from_qid(qid, len(y))
-            if restart:
-                self._start_model(1, 0.0)
-            self._check_pairwise(X)
-            self._knows_queries = qid is not None
-            # Rounds in the order in which queries first come, whatever their ids.
-            in_turn = np.argsort(queries.order[queries.starts[:-1]])
-            starts, items = lists_of(queries.starts, in_turn)
-            documents = queries.order[items]
-            return X, self._ranking_lessons(y[documents], starts, documents)
+        X = self._check_rows(X, reset=restart)
+        y = check_relevance(y, X.shape[0])
+        queries = Queries.from_qid(qid, len(y))
+        if restart:
+            self._start_model(1, 0.0)
+        self._check_pairwise(X)
+        self._knows_queries = qid is not None
+        # Rounds in the order in which queries first come, whatever their ids.
+        in_turn = np.argsort(queries.order[queries.starts[:-1]])
+        starts, items = lists_of(queries.starts, in_turn)
+        documents = queries.order[items]
+        return X, self._ranking_lessons(y[documents], starts, documents)

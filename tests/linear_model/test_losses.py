@@ -46,7 +46,7 @@ def test_class_losses_refused_by_name(loss):
         class_costs(loss, CLASSES)
 
 
-@pytest.mark.parametrize("reject_cost", [-0.1, 1.1, np.nan, [0.5, 0.5], "free"])
+@pytest.mark.parametrize("reject_cost", [-0.1, np.inf, np.nan, [0.5, 0.5], "free"])
 def test_reject_costs_refused_by_name(reject_cost):
     with pytest.raises(ValueError, match="^reject_cost must"):
         class_costs("zero_one", CLASSES, reject_cost)

@@ -328,7 +328,6 @@ BAD_PARAMETERS = {
     "verbose": ["loud"],
 }
 TOGETHER = [
-    ({"budget": 5}, "budget=5 limits support vectors, which kernel=None"),
     ({"budget": 5, "kernel": "rbf", "average": True}, "average=True does not go with a budget"),
     ({"mirror_map": "p-norm", "kernel": "rbf"}, "mirror_map='p-norm' does not go with kernel"),
     ({"mirror_map": Softmax(), "kernel": "rbf"}, "mirror_map=.* does not go with kernel"),

@@ -197,6 +197,16 @@ def test_rows_that_cost_more_to_mistake_are_rejected():
     assert 0.2 < coverages[0] <= coverages[1] <= coverages[2] < 1
 
 
+def test_score_of_rejections_among_costs():
+    """A mistake may cost more than one, and so may a rejection."""
+    costs = np.array([[0, 2, 5], [1, 0, 4], [3, 3, 0.0]])
+    model = rejecting_model(loss=costs).set_params(reject_cost=1.5).fit(IRIS, SPECIES)
+    predictions = model.predict(IRIS)
+    assert 0 < np.mean(predictions == -1) < 1
+    lost = [1.5 if p == -1 else costs[y, p] for y, p in zip(SPECIES, predictions)]
+    assert_allclose(model.score(IRIS, SPECIES), 1 - np.mean(lost))
+
+
 @pytest.mark.parametrize("costs", [0.1, [0.1, 0.2, 0.4]])
 def test_score_of_rejections(costs):
     """1 less the mean cost: of a row rejected that of its class, of a mistake 1."""
@@ -345,9 +355,9 @@ def test_bad_indicators_leave_the_model_as_it_was(fingerprint):
         ({"loss": [1, "a", 1]}, "loss must consist of numbers"),
         ({"loss": lambda true, guess: "a"}, "loss must consist of numbers"),
         ({"loss": lambda true, guess: 1}, "loss must be 0 where"),
-        ({"reject_cost": 1.5}, "reject_cost"),
+        ({"reject_cost": np.inf}, "reject_cost"),
         ({"reject_cost": -0.1}, "reject_cost"),
-        ({"reject_cost": [0.1, 0.2]}, "reject_cost must be a number from 0 to 1, or one for each"),
+        ({"reject_cost": [0.1, 0.2]}, "reject_cost must be a finite number of 0 or more, or one"),
         ({"reject_cost": [0.1, 0.2, np.nan]}, "reject_cost must be"),
         ({"reject_cost": "cheap"}, "reject_cost"),
         ({"reject_cost": 0.3, "reject_rule": "never"}, "'reject_rule' parameter"),

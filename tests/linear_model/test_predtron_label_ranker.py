@@ -229,6 +229,10 @@ class Nonsense:
         ({"loss": Nonsense(discounts=lambda n: np.ones(2))}, "loss must give 5 finite discounts"),
         ({"loss": Nonsense(discounts=lambda n: np.arange(n))}, "loss must give 5 finite discounts"),
         ({"loss": Nonsense(discounts=lambda n: -np.ones(n))}, "loss must give 5 finite discounts"),
+        (
+            {"loss": Nonsense(discounts=lambda n: np.ones(n) / n)},
+            "loss must have the same value at a position",
+        ),
         ({"k": 0}, "'k' parameter"),
         ({"k": 1.5}, "'k' parameter"),
         ({"k": 6}, "k=6 is more than the 5 labels"),
@@ -237,6 +241,10 @@ class Nonsense:
         (
             {"representation": lambda positions: -positions[:2]},
             "representation must return a value",
+        ),
+        (
+            {"representation": lambda positions: -positions / len(positions)},
+            "representation must have the same value at a position",
         ),
         ({"power": 0}, "'power' parameter"),
         ({"power": np.nan}, "'power' parameter"),
