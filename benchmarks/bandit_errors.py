@@ -39,7 +39,10 @@ FILES = ("optdigits", "pendigits", "letter", "balance", "car", "nursery")
 SETS = ("digits", "digits, ten passes", *FILES[:3], "SynNonSep")
 MORE = ("wine", "breast cancer", *FILES[3:])
 GRIDS = {
-    "full": [{"bonus": b, "alpha": a} for b, a in product((0.5, 1.0, 2.0), (0.1, 0.3, 1.0))],
+    "full": [
+        {"bonus": b, "alpha": a, "clip": clip}
+        for b, (a, clip) in product((0.5, 1.0, 2.0), ((0.1, 3.0), (0.3, 3.0), (0.1, None)))
+    ],
     "diagonal": [{"bonus": b, "alpha": a} for b, a in product((1.0, 2.5, 6.0), (0.1, 0.4, 1.0))],
 }
 N_PROBED = 200
@@ -129,7 +132,8 @@ def contest(name, arguments):
     if arguments.quick:
         X, y, n_passes, n_seeds = X[:300], y[:300], min(n_passes, 2), 1
     rows = []
-    for rows_of, contenders in ((X, ours()), (scaled(X), PEERS)):
+    rivals = PEERS if arguments.peers else {}
+    for rows_of, contenders in ((X, ours()), (scaled(X), rivals)):
         of_set = Contest(rows_of, y, n_passes, n_seeds, arguments.seconds)
         rows += [of_set.row(title, *contender) for title, contender in contenders.items()]
     columns = ["", "played error", "+-", "rounds a second", "settings", "the best one"]
@@ -146,6 +150,7 @@ def main():
     parser.add_argument("--sets", nargs="+", choices=available, default=default)
     parser.add_argument("--seeds", type=int, default=5, help="random orders of the rows")
     parser.add_argument("--seconds", type=float, default=100.0, help="for the trials of a rival")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")
     arguments = parser.parse_args()
     print_header(peers=("river", "mabwiser", "contextualbandits", "vowpalwabbit"))
     for name in arguments.sets:
