@@ -89,6 +89,8 @@ def class_costs(loss, classes, reject_cost=None):
             "loss must be 0 where the prediction is the true class, got "
             f"{np.diag(costs).tolist()} on the diagonal."
         )
+    # The compiled loops rely on what was checked: not on an array that the caller may change.
+    costs = np.array(costs, order="C")
     if reject_cost is None:
         return costs
     rejection = as_numbers("reject_cost", reject_cost)
