@@ -147,7 +147,10 @@ def leads_of(scores):
     return ranked[:, -1] - ranked[:, -2]
 
 
-THRESHOLDS = np.array([0.0, *2.0 ** (np.arange(1, 1024) / 8 - 64), np.inf])
+def thresholds_of(leads):
+    """Those tried: powers of two by eighths, in a unit near the first lead, and both ends."""
+    unit = np.floor(np.log2(leads[leads > 0][0]))
+    return np.array([0.0, *2.0 ** (np.arange(1, 2048) / 8 - 128 + unit), np.inf])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -165,13 +168,14 @@ def test_threshold_of_leads(n_classes, cost, loss):
     leads = leads_of(scores)
     found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
     mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
-    rejected = leads[:, np.newaxis] < THRESHOLDS
+    thresholds = thresholds_of(leads)
+    rejected = leads[:, np.newaxis] < thresholds
     each = np.broadcast_to(cost, 3)[y] if np.ndim(cost) == 0 else np.array(cost)[y]
     totals = np.where(rejected, each[:, np.newaxis], mistakes[:, np.newaxis]).sum(axis=0)
     for passes in (1, 3):
         fitted = clone(model).set_params(max_iter=passes).fit(X, y)
         threshold = fitted.reject_threshold_
-        at = np.flatnonzero(np.isclose(THRESHOLDS, threshold, rtol=1e-9, atol=0))
+        at = np.flatnonzero(np.isclose(thresholds, threshold, rtol=1e-9, atol=0))
         assert_allclose(totals[at], totals.min())
         assert (totals[: at[0]] > totals.min()).all()
         away = leads_of(fitted.decision_function(X)) < threshold
@@ -179,6 +183,17 @@ def test_threshold_of_leads(n_classes, cost, loss):
         assert_allclose(fitted.coverage(X), np.mean(~away))
     if cost == 1.0 and isinstance(loss, str):
         assert threshold == 0
+
+
+@pytest.mark.parametrize("exponent", [-150, -50, 50, 150])
+def test_rejections_do_not_depend_on_units(exponent):
+    """Long or short rows: the threshold is longer or shorter with the leads."""
+    model = PredtronClassifier(reject_cost=0.3, fit_intercept=False, max_iter=3)
+    near = clone(model).fit(IRIS, SPECIES)
+    far = clone(model).fit(IRIS * 2.0**exponent, SPECIES)
+    assert 0 < near.coverage(IRIS) < 1
+    assert far.reject_threshold_ == near.reject_threshold_ * 4.0**exponent
+    assert_array_equal(far.predict(IRIS * 2.0**exponent), near.predict(IRIS))
 
 
 def test_rows_that_cost_more_to_mistake_are_rejected():
