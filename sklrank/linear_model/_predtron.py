@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
+from sklrank._validation import check_entries
 from sklrank.linear_model._losses import as_numbers
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
@@ -50,6 +51,11 @@ class PredtronMixin:
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    def _check_rows(self, X, *, reset):
+        X = super()._check_rows(X, reset=reset)
+        check_entries(X)
+        return X
 
     def _make_machine(self, n_scores, constant):
         """What learns, by the parameters as they are now."""

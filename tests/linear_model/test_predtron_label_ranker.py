@@ -158,6 +158,9 @@ def test_score(k):
     weights = np.arange(150.0)
     expected = np.average(values, weights=weights[judged])
     assert_allclose(model.score(X, y, sample_weight=weights), expected)
+    assert_allclose(model.score(X, y, sample_weight=2.0), values.mean())
+    with pytest.raises(ValueError, match=r"sample_weight must have the shape \(150,\)"):
+        model.score(X, y, sample_weight=weights[:10])
 
 
 def test_it_learns():
