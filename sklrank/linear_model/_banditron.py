@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._online_classifier import BATCH
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_label_names, unchanged_on_error
+from sklrank._validation import check_entries, check_label_names, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
@@ -550,6 +550,7 @@ class BanditronClassifier(OnlineEstimator):
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)
+        check_entries(X)
         if reset:
             self._starts_sparse = sparse.issparse(X)
         return X

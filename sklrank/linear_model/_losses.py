@@ -75,7 +75,8 @@ def class_costs(loss, classes, reject_cost=None):
     elif callable(loss):
         costs = as_numbers("loss", [[loss(truth, guess) for guess in classes] for truth in classes])
     else:
-        costs = as_numbers("loss", loss)
+        # A copy: the compiled loops rely on what is checked here, though the caller may change it.
+        costs = np.array(as_numbers("loss", loss), order="C")
         if costs.shape == (n_classes,):
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
     if costs.shape != (n_classes, n_classes):
@@ -89,8 +90,6 @@ def class_costs(loss, classes, reject_cost=None):
             "loss must be 0 where the prediction is the true class, got "
             f"{np.diag(costs).tolist()} on the diagonal."
         )
-    # The compiled loops rely on what was checked: not on an array that the caller may change.
-    costs = np.array(costs, order="C")
     if reject_cost is None:
         return costs
     rejection = as_numbers("reject_cost", reject_cost)
@@ -166,10 +165,11 @@ class SubsetLosses:
     def cover(self, n_relevant):
         """Add the tables of these numbers of relevant labels, where they are not there yet."""
         met = np.unique(np.asarray(n_relevant, dtype=np.intp))
-        for r in met[self.offsets[met] < 0]:
-            table = self._evaluate(r)
-            self.offsets[r] = len(self.values)
-            self.values = np.append(self.values, table)
+        new = met[self.offsets[met] < 0]
+        tables = [self._evaluate(r).ravel() for r in new]
+        ends = len(self.values) + np.cumsum([len(table) for table in tables], dtype=np.intp)
+        self.offsets[new] = ends - [len(table) for table in tables]
+        self.values = np.concatenate([self.values, *tables])
 
     def table(self, r):
         """Losses of rows with r relevant labels, by tp and fp."""

@@ -306,6 +306,25 @@ def test_metrics_of_rejections():
 
 # -- What is refused.
 
+
+@pytest.mark.parametrize("cost", [-0.1, np.nan, np.inf, "free", [0.1, 0.2]])
+def test_costs_of_rejections_refused_by_name(cost):
+    with pytest.raises(
+        ValueError, match="^reject_cost must be a number of 0 or more, or 3 of them"
+    ):
+        reject_loss([0, 1, 0], [0, -1, 1], reject_cost=cost)
+
+
+def test_metrics_of_rejections_need_rows():
+    for call, name in [
+        (lambda: reject_loss([], [], reject_cost=0.1), "y_true"),
+        (lambda: coverage_score([]), "y_pred"),
+        (lambda: selective_accuracy_score([], []), "y_true"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name} has no rows"):
+            call()
+
+
 BAD_TARGETS = [
     (np.where(np.arange(150) == 3, np.nan, SPECIES), "y contains NaN"),
     (np.where(np.arange(150) == 3, np.inf, SPECIES), "y contains infinity"),
