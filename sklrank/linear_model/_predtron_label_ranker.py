@@ -361,7 +361,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
                 )
             elif classes is not None and not np.array_equal(classes, self.classes_):
                 raise ValueError(
-                    f"classes={list(classes)} differs from the first call's "
+                    f"classes={np.ravel(classes).tolist()} differs from the first call's "
                     f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
                 )
             self._check_pairwise(X)

@@ -236,7 +236,9 @@ def _rounds_of(weights):
 
 
 def _stack(points, X):
-    return sparse.vstack([points, X], "csr") if sparse.issparse(X) else np.concatenate([points, X])
+    if sparse.issparse(points) or sparse.issparse(X):
+        return sparse.vstack([points, X], "csr")
+    return np.concatenate([points, X])
 
 
 def _smaller_gram(X):

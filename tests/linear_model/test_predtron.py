@@ -116,6 +116,21 @@ def test_rows_stand_alone(name):
 
 
 @each_model
+def test_kinds_of_rows_may_change(name):
+    """Between calls, from dense to sparse and back."""
+    X, targets = stream(MODELS[name])
+    parts = slice(N // 3), slice(N // 3, 2 * N // 3), slice(2 * N // 3, N)
+    model = clone(MODELS[name])
+    for part in parts:
+        partial_fit(model, X, targets, part)
+    for kinds in (np.asarray, sparse.csr_array, np.asarray), (sparse.csr_array, np.asarray) * 2:
+        other = clone(MODELS[name])
+        for part, kind in zip(parts, kinds):
+            partial_fit(other, kind(X), targets, part)
+        assert_allclose(scores_of(other, X), scores_of(model, X), rtol=1e-9, atol=1e-9)
+
+
+@each_model
 def test_kinds_of_rows(name):
     """Sparse ones, unsorted and with duplicates; single precision, lists, data frames."""
     X, targets = stream(MODELS[name])

@@ -205,6 +205,8 @@ def test_bad_grades_leave_the_model_as_it_was(fingerprint):
             method(X, GRADES[:, :4])
         with pytest.raises(ValueError, match="classes=.* differs from the first call's"):
             method(X, GRADES, classes=list("abcde"))
+        with pytest.raises(ValueError, match="classes=.* differs from the first call's"):
+            method(X, GRADES, classes=5)
         assert fingerprint(model) == before
     with pytest.raises(ValueError, match="y must have a column for each of the 5 labels, got 4"):
         model.score(X, GRADES[:, :4])
