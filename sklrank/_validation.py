@@ -30,7 +30,7 @@ __all__ = [
 # Trees sum squares of weights.
 MOST_WEIGHT = 1e150
 # Scores multiply two entries, a learning rate and a loss, and sum over features and rows.
-MOST_ENTRY = 1e60
+MOST_FACTOR = 1e60
 WIDEST_LOOK_UP = 10_000
 
 
@@ -213,10 +213,10 @@ def check_entries(X):
     """Refuse rows whose products would overflow."""
     entries = X.data if sparse.issparse(X) else X
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
-    if largest > MOST_ENTRY:
+    if largest > MOST_FACTOR:
         raise ValueError(
-            f"X has an entry of the size {largest:g}; beyond {MOST_ENTRY:g} scores would overflow: "
-            "scale the features"
+            f"X has an entry of the size {largest:g}; beyond {MOST_FACTOR:g} scores would "
+            "overflow: scale the features"
         )
 
 

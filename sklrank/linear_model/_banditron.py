@@ -484,7 +484,8 @@ class BanditronClassifier(OnlineEstimator):
 
     def _raise_error(self):
         """What a mirror map met in the rounds, where nothing can be raised."""
-        if self.second_order is None:
+        # Not by the parameter, which may have changed since.
+        if isinstance(self._rounds.model, MirrorDescent):
             self._rounds.model.mirror_map.raise_error()
 
     def _prepare_rounds(self, X, y, classes, *, restart):

@@ -11,6 +11,8 @@ The theorems of Jain et al. (2015) need the least loss that is not zero, c_L, an
 
 import numpy as np
 
+from sklrank._validation import MOST_FACTOR
+
 __all__ = [
     "CLASS_LOSSES",
     "SUBSET_LOSSES",
@@ -217,8 +219,8 @@ def as_numbers(name, values):
 
 
 def _check_losses(losses, what):
-    bad = losses[~(np.isfinite(losses) & (losses >= 0))]
+    bad = losses[~((losses >= 0) & (losses <= MOST_FACTOR))]
     if len(bad):
         raise ValueError(
-            f"loss must be finite and not negative, got {bad[:5].tolist()} among its {what}."
+            f"loss must be from 0 to {MOST_FACTOR:g}, got {bad[:5].tolist()} among its {what}."
         )

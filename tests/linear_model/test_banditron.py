@@ -569,6 +569,16 @@ def test_bad_parameter_is_named(name, value, fingerprint):
     assert fingerprint(model) == before
 
 
+@pytest.mark.parametrize("second_order", ["full", None])
+def test_the_order_is_read_when_a_model_is_started(second_order):
+    """What is set later changes nothing until then."""
+    model = BanditronClassifier(second_order=second_order, random_state=0).partial_fit(X0, Y0)
+    other = clone(model).partial_fit(X0, Y0)
+    model.set_params(second_order=None if second_order else "full").partial_fit(X0, Y0)
+    assert_array_equal(model.coef_, other.partial_fit(X0, Y0).coef_)
+    assert_array_equal(model.explore(X0).actions, other.explore(X0).actions)
+
+
 def test_parameters_that_do_not_go_together():
     model = BanditronClassifier(mirror_map="entropy", second_order="full")
     with pytest.raises(ValueError, match="mirror_map='entropy' does not go with"):

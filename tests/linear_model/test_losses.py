@@ -50,7 +50,17 @@ def test_reject_is_the_last_prediction():
 
 @pytest.mark.parametrize(
     "loss",
-    ["hamming", None, [1, 2], np.ones((3, 3)), [1, -1, 1], [1, np.nan, 1], [[0, 1], [1, 0]], ["a"]],
+    [
+        "hamming",
+        None,
+        [1, 2],
+        np.ones((3, 3)),
+        [1, -1, 1],
+        [1, np.nan, 1],
+        [1, 1e61, 1],
+        [[0, 1], [1, 0]],
+        ["a"],
+    ],
 )
 def test_class_losses_refused_by_name(loss):
     with pytest.raises(ValueError, match="^loss must"):

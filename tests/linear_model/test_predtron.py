@@ -326,7 +326,7 @@ BAD_PARAMETERS = {
         Nonsense(lambda duals: duals * np.nan),
         Nonsense(lambda duals: "none"),
     ],
-    "learning_rate": [0, -1.0, np.nan, np.inf, "fast", None],
+    "learning_rate": [0, -1.0, np.nan, np.inf, 1e61, "fast", None],
     "average": ["yes", None],
     "kernel": ["cubic", 3, of_shape_2, of_infinity, lambda A, B: "none"],
     "gamma": [0, -1, "scale"],
