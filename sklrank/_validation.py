@@ -17,6 +17,7 @@ __all__ = [
     "Target",
     "canonical_csr",
     "check_classes",
+    "check_entries",
     "check_grades",
     "check_label_names",
     "check_target",
@@ -29,6 +30,8 @@ __all__ = [
 
 # Trees sum squares of weights.
 MOST_WEIGHT = 1e150
+# Scores multiply two entries, a learning rate and a loss, and sum over features and rows.
+MOST_FACTOR = 1e60
 WIDEST_LOOK_UP = 10_000
 
 
@@ -229,6 +232,17 @@ def canonical_csr(X):
         arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = sparse.csr_array(arrays, shape=X.shape)
     return X
+
+
+def check_entries(X):
+    """Refuse rows whose products would overflow."""
+    entries = X.data if sparse.issparse(X) else X
+    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
+    if largest > MOST_FACTOR:
+        raise ValueError(
+            f"X has an entry of the size {largest:g}; beyond {MOST_FACTOR:g} scores would "
+            "overflow: scale the features"
+        )
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._online_classifier import BATCH
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_label_names, unchanged_on_error
+from sklrank._validation import check_entries, check_label_names, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
@@ -486,7 +486,8 @@ class BanditronClassifier(OnlineEstimator):
 
     def _raise_error(self):
         """What a mirror map met in the rounds, where nothing can be raised."""
-        if self.second_order is None:
+        # Not by the parameter, which may have changed since.
+        if isinstance(self._rounds.model, MirrorDescent):
             self._rounds.model.mirror_map.raise_error()
 
     def _prepare_rounds(self, X, y, classes, *, restart):
@@ -552,6 +553,7 @@ class BanditronClassifier(OnlineEstimator):
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)
+        check_entries(X)
         if reset:
             self._starts_sparse = sparse.issparse(X)
         return X

@@ -11,6 +11,8 @@ The theorems of Jain et al. (2015) need the least loss that is not zero, c_L, an
 
 import numpy as np
 
+from sklrank._validation import MOST_FACTOR
+
 __all__ = [
     "CLASS_LOSSES",
     "SUBSET_LOSSES",
@@ -75,7 +77,8 @@ def class_costs(loss, classes, reject_cost=None):
     elif callable(loss):
         costs = as_numbers("loss", [[loss(truth, guess) for guess in classes] for truth in classes])
     else:
-        costs = as_numbers("loss", loss)
+        # A copy: the compiled loops rely on what is checked here, though the caller may change it.
+        costs = np.array(as_numbers("loss", loss), order="C")
         if costs.shape == (n_classes,):
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
     if costs.shape != (n_classes, n_classes):
@@ -165,10 +168,11 @@ class SubsetLosses:
     def cover(self, n_relevant):
         """Add the tables of these numbers of relevant labels, where they are not there yet."""
         met = np.unique(np.asarray(n_relevant, dtype=np.intp))
-        for r in met[self.offsets[met] < 0]:
-            table = self._evaluate(r)
-            self.offsets[r] = len(self.values)
-            self.values = np.append(self.values, table)
+        new = met[self.offsets[met] < 0]
+        tables = [self._evaluate(r).ravel() for r in new]
+        ends = len(self.values) + np.cumsum([len(table) for table in tables], dtype=np.intp)
+        self.offsets[new] = ends - [len(table) for table in tables]
+        self.values = np.concatenate([self.values, *tables])
 
     def table(self, r):
         """Losses of rows with r relevant labels, by tp and fp."""
@@ -216,8 +220,8 @@ def as_numbers(name, values):
 
 
 def _check_losses(losses, what):
-    bad = losses[~(np.isfinite(losses) & (losses >= 0))]
+    bad = losses[~((losses >= 0) & (losses <= MOST_FACTOR))]
     if len(bad):
         raise ValueError(
-            f"loss must be finite and not negative, got {bad[:5].tolist()} among its {what}."
+            f"loss must be from 0 to {MOST_FACTOR:g}, got {bad[:5].tolist()} among its {what}."
         )

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
+from sklrank._validation import MOST_FACTOR, check_entries
 from sklrank.linear_model._losses import as_numbers
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
@@ -38,7 +39,7 @@ class PredtronMixin:
     _parameter_constraints: dict = {
         "update": [StrOptions({"loss-augmented", "loss-driven"})],
         "mirror_map": CONSTRAINTS,
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"theory"})],
+        "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right"), StrOptions({"theory"})],
         "average": ["boolean"],
         "kernel": [StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}), callable, None],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
@@ -50,6 +51,11 @@ class PredtronMixin:
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    def _check_rows(self, X, *, reset):
+        X = super()._check_rows(X, reset=reset)
+        check_entries(X)
+        return X
 
     def _make_machine(self, n_scores, constant):
         """What learns, by the parameters as they are now."""

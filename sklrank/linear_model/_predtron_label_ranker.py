@@ -9,7 +9,12 @@ from sklearn.utils.metaestimators import available_if
 
 from sklrank._online_estimator import OnlineRows
 from sklrank._sklearn import _fit_context
-from sklrank._validation import check_grades, check_label_names, unchanged_on_error
+from sklrank._validation import (
+    check_grades,
+    check_label_names,
+    check_weights,
+    unchanged_on_error,
+)
 from sklrank.base import LabelRankerMixin
 from sklrank.linear_model._predtron import goes_on
 from sklrank.linear_model._predtron_rankings import PredtronRankerMixin
@@ -340,7 +345,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
                 f"y must have a column for each of the {scores.shape[1]} labels, got {y.shape[1]}"
             )
         rows = np.repeat(np.arange(len(y)), y.shape[1])
-        weights = None if sample_weight is None else np.repeat(sample_weight, y.shape[1])
+        weights = np.repeat(check_weights(sample_weight, len(y), positive=True), y.shape[1])
         return ndcg_score(y.ravel(), scores.ravel(), qid=rows, k=self.k, sample_weight=weights)
 
     def _label_scores(self, X):
@@ -359,7 +364,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
             )
         elif classes is not None and not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"classes={list(classes)} differs from the first call's "
+                f"classes={np.ravel(classes).tolist()} differs from the first call's "
                 f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
             )
         self._check_pairwise(X)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
+from sklrank.linear_model._custom_map import CustomMap
 from sklrank.linear_model._kernel_rows import KernelRows
 from sklrank.linear_model._mirror_maps import EuclideanMap
 from sklrank.linear_model._predtron_rounds import EuclideanSums, PredtronRounds, make_sums
@@ -49,8 +50,21 @@ class LinearMachine:
 
     @contextmanager
     def learning_from(self, X):
-        """Within the context, play rounds of these rows."""
-        yield partial(self._play, X)
+        """Within the context, play rounds of these rows.
+
+        A user's map may fail in any round: then the machine is what it was before the first one.
+        """
+        rounds, before = self.rounds, []
+        if isinstance(rounds.mirror_map, CustomMap):
+            parts = [rounds, rounds.mirror_map, rounds.sums]
+            # Not copies: to make one of a map calls it.
+            before = [(part, part.__reduce__()[2]) for part in parts if part is not None]
+        try:
+            yield partial(self._play, X)
+        except BaseException:
+            for part, state in before:
+                part.__setstate__(state)
+            raise
 
     def _play(self, X, rows, task, starts=None, bounds=None, scores=None):
         _play_rounds(self.rounds, Rows(X[rows], self.constant), task, starts, bounds, scores)
@@ -62,7 +76,7 @@ class LinearMachine:
             return mirror_map.radii(X, self.constant)
         queries = [X[first:last] for first, last in zip(starts[:-1], starts[1:])]
         if type(mirror_map) is EuclideanMap:
-            return np.sqrt([_largest_eigenvalue(query @ query.T) for query in queries])
+            return np.sqrt([_largest_eigenvalue(_smaller_gram(query)) for query in queries])
         norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
         columns = np.array([norm(query, axis=0) for query in queries])
         return mirror_map.radii(columns, self.constant)
@@ -222,7 +236,14 @@ def _rounds_of(weights):
 
 
 def _stack(points, X):
-    return sparse.vstack([points, X], "csr") if sparse.issparse(X) else np.concatenate([points, X])
+    if sparse.issparse(points) or sparse.issparse(X):
+        return sparse.vstack([points, X], "csr")
+    return np.concatenate([points, X])
+
+
+def _smaller_gram(X):
+    # Both have the same eigenvalues, but for zeros.
+    return X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
 
 
 def _largest_eigenvalue(gram):

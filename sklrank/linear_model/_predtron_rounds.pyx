@@ -21,6 +21,9 @@ import numpy as np
 from sklrank.linear_model._mirror_maps cimport EuclideanMap
 from sklrank.linear_model._rows cimport add_row
 
+# Rows of which the squares all but vanish would have an infinite one.
+cdef double MOST_RATE = 1e300
+
 
 cdef class WeightSums:
     """Sums of the weights after each round so far, added up when they change."""
@@ -215,8 +218,8 @@ cdef class PredtronRounds:
         if squared == 0.0 or self.most_loss == 0.0:
             return 0.0
         if driven:
-            return self.convexity / (self.most_loss * squared)
-        return self.convexity * self.least_loss / squared
+            return min(MOST_RATE, self.convexity / (self.most_loss * squared))
+        return min(MOST_RATE, self.convexity * self.least_loss / squared)
 
     cdef void change(self, const double* direction, double size, const Row* row) noexcept nogil:
         if self.sums is not None:

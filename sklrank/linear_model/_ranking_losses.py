@@ -178,7 +178,8 @@ def discounts_of(loss, n_positions):
     Returns
     -------
     ndarray of shape (n_positions,)
-        Discounts, finite, not negative and not rising.
+        Discounts, finite, not negative and not rising, in units of the first one: the loss does not
+        feel that, and sums do not overflow.
 
     Raises
     ------
@@ -193,7 +194,7 @@ def discounts_of(loss, n_positions):
             f"with the position, got {discounts.ravel()[:5].tolist()} for the first ones, of the "
             f"shape {discounts.shape}."
         )
-    return discounts
+    return discounts / discounts[0] if discounts.any() else discounts
 
 
 def ranking_extremes(gains, discounts):

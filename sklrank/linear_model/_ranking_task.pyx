@@ -61,7 +61,8 @@ cdef class RankingTask(Task):
         self.driven, self.gains, self.starts = driven, gains, starts
         self.choose(np.arange(len(sizes)))
         self.discounts, self.heights = discounts, representation
-        self.lengths = np.sqrt(np.append(0.0, np.cumsum(np.square(representation))))
+        # Not of squares, which may vanish.
+        self.lengths = np.hypot.accumulate(np.append(0.0, representation))
         self.n_counted = np.count_nonzero(discounts)
         self.assigner = Assigner(most, most_states)
         self.predicted, self.sorted, self.blocks, self.room = [make_items(most) for _ in range(4)]
@@ -104,9 +105,9 @@ cdef class RankingTask(Task):
         cdef double loss, length
         cdef Worth worth
         i = self.lists[i]
-        gains = &self.gains[self.starts[i]]
         if self.best[i] == 0.0:
             return 0.0
+        gains = &self.gains[self.starts[i]]
         for k in range(n):
             self.predicted[k] = Item(scores[k], -gains[k], k)
         sort_items(&self.predicted[0], n, &self.room[0])

@@ -15,8 +15,9 @@ import numpy as np
 
 __all__ = ["REJECT_RULES", "LeadRule", "RepresentationRule"]
 
-# Thresholds that are tried are powers of two with exponents from -64 to 64, by eighths.
-PARTS, LARGEST = 8, 64
+# Thresholds that are tried are powers of two with exponents from -128 to 128, by eighths, in a unit
+# near the first lead: how long rows or steps are does not matter.
+PARTS, LARGEST = 8, 128
 
 
 class LeadRule:
@@ -33,12 +34,16 @@ class LeadRule:
         self.class_costs = np.ascontiguousarray(costs[:, :-1])
         # What the rounds with a lead between two thresholds cost, decided and rejected.
         self._decided, self._rejected = np.zeros((2, 2 * PARTS * LARGEST))
+        self._unit = None  # its exponent
 
     def record(self, scores, labels):
         """Count rounds: their scores, before they were learnt, and their classes."""
         leads, predictions = leads_of(scores)
         with np.errstate(divide="ignore"):
-            places = np.floor(PARTS * (np.log2(leads) + LARGEST))
+            exponents = np.log2(leads)
+        if self._unit is None and (leads > 0).any():
+            self._unit = np.floor(exponents[leads > 0][0])
+        places = np.floor(PARTS * (exponents - (self._unit or 0.0) + LARGEST))
         places = np.clip(places, 0, len(self._decided) - 1).astype(np.intp)
         np.add.at(self._decided, places, self._costs[labels, predictions])
         np.add.at(self._rejected, places, self._costs[labels, -1])
@@ -51,7 +56,9 @@ class LeadRule:
         best = np.argmin(decided_above + rejected_below)
         if best == 0:
             return 0.0
-        return np.inf if best == len(self._decided) else 2.0 ** (best / PARTS - LARGEST)
+        if best == len(self._decided):
+            return np.inf
+        return 2.0 ** (best / PARTS - LARGEST + (self._unit or 0.0))
 
     def rejects(self, scores):
         """Whether each row is rejected, by its scores."""

@@ -9,6 +9,8 @@ from numbers import Real
 
 import numpy as np
 
+from sklrank.linear_model._losses import as_numbers
+
 __all__ = ["REPRESENTATIONS", "heights"]
 
 # The value at positions 1, 2, ...; only "power" heeds the power.
@@ -53,7 +55,7 @@ def heights(representation, n_positions, *, power=1.1):
     positions = np.arange(1.0, n_positions + 1)
     with np.errstate(over="ignore"):
         if callable(representation):
-            values = np.array(representation(positions.copy()), dtype=np.float64)
+            values = np.array(as_numbers("representation", representation(positions.copy())))
         else:
             values = _named(representation)(positions, _check_power(power))
         squares = np.sum(np.square(values))

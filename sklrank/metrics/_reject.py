@@ -60,8 +60,12 @@ def reject_loss(
     0.3
     """
     y_true, y_pred, rejected = _check(y_true, y_pred, reject_label)
-    costs = np.asarray(reject_cost, dtype=np.float64)
-    if costs.shape not in ((), (len(y_true),)) or not (costs >= 0).all():
+    try:
+        costs = np.asarray(reject_cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        costs = np.array(np.nan)
+    fair = (costs >= 0) & (costs < np.inf)
+    if costs.shape not in ((), (len(y_true),)) or not fair.all():
         raise ValueError(
             f"reject_cost must be a number of 0 or more, or {len(y_true)} of them, one for each "
             f"row; got {reject_cost!r}"
@@ -96,7 +100,7 @@ def coverage_score(
     >>> coverage_score([0, 0, -1, 0])
     0.75
     """
-    y_pred = column_or_1d(y_pred)
+    y_pred = _column("y_pred", y_pred)
     weights = check_weights(sample_weight, len(y_pred), positive=True)
     return float(np.average(y_pred != reject_label, weights=weights))
 
@@ -144,8 +148,15 @@ def selective_accuracy_score(
     return float(np.average(y_true == y_pred, weights=weights))
 
 
+def _column(name, labels):
+    labels = column_or_1d(labels)
+    if not len(labels):
+        raise ValueError(f"{name} has no rows, which leaves nothing to average: give one at least")
+    return labels
+
+
 def _check(y_true, y_pred, reject_label):
-    y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
+    y_true, y_pred = _column("y_true", y_true), _column("y_pred", y_pred)
     check_consistent_length(y_true, y_pred)
     if (y_true == reject_label).any():
         raise ValueError(

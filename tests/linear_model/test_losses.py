@@ -30,6 +30,17 @@ def test_class_costs_by_hand():
     assert_array_equal(spelt, [[0, 4, 4], [3, 0, 4], [3, 4, 0]])
 
 
+@pytest.mark.parametrize("reject_cost", [None, 0.5])
+def test_class_costs_are_a_copy(reject_cost):
+    """In C's order, as the loops read them, whoever changes the table later."""
+    table = np.array([[0, 0.5, 9], [0, 0, 1], [2, 1, 0]])
+    for given in (table, np.asfortranarray(table), table.T):
+        before = given.copy()
+        costs = class_costs(given, CLASSES, reject_cost)
+        assert costs.flags.c_contiguous and not np.shares_memory(costs, given)
+        assert_array_equal(costs[:, :3], before)
+
+
 def test_reject_is_the_last_prediction():
     """One cost for all classes, or one for each."""
     assert_array_equal(class_costs("zero_one", CLASSES, 0.5)[:, 3], [0.5, 0.5, 0.5])
@@ -39,7 +50,17 @@ def test_reject_is_the_last_prediction():
 
 @pytest.mark.parametrize(
     "loss",
-    ["hamming", None, [1, 2], np.ones((3, 3)), [1, -1, 1], [1, np.nan, 1], [[0, 1], [1, 0]], ["a"]],
+    [
+        "hamming",
+        None,
+        [1, 2],
+        np.ones((3, 3)),
+        [1, -1, 1],
+        [1, np.nan, 1],
+        [1, 1e61, 1],
+        [[0, 1], [1, 0]],
+        ["a"],
+    ],
 )
 def test_class_losses_refused_by_name(loss):
     with pytest.raises(ValueError, match="^loss must"):
@@ -175,6 +196,8 @@ def test_users_losses_are_taken_as_they_are():
     assert make_ranking_loss(loss) is loss
     assert_array_equal(gains_of(loss, np.array([2.0, 1, 0]), np.array([0, 3])), [2, 1, 0])
     assert_array_equal(discounts_of(loss, 3), [1, 0.5, 0.5])
+    for unit in (2.0**1020, 2.0**-1000):
+        assert_array_equal(discounts_of(GradeLoss(unit * np.array([4.0, 2, 0])), 3), [1, 0.5, 0])
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,21 @@ def test_rows_stand_alone(name):
 
 
 @each_model
+def test_kinds_of_rows_may_change(name):
+    """Between calls, from dense to sparse and back."""
+    X, targets = stream(MODELS[name])
+    parts = slice(N // 3), slice(N // 3, 2 * N // 3), slice(2 * N // 3, N)
+    model = clone(MODELS[name])
+    for part in parts:
+        partial_fit(model, X, targets, part)
+    for kinds in (np.asarray, sparse.csr_array, np.asarray), (sparse.csr_array, np.asarray) * 2:
+        other = clone(MODELS[name])
+        for part, kind in zip(parts, kinds):
+            partial_fit(other, kind(X), targets, part)
+        assert_allclose(scores_of(other, X), scores_of(model, X), rtol=1e-9, atol=1e-9)
+
+
+@each_model
 def test_kinds_of_rows(name):
     """Sparse ones, unsorted and with duplicates; single precision, lists, data frames."""
     X, targets = stream(MODELS[name])
@@ -315,7 +330,7 @@ BAD_PARAMETERS = {
         Nonsense(lambda duals: duals * np.nan),
         Nonsense(lambda duals: "none"),
     ],
-    "learning_rate": [0, -1.0, np.nan, np.inf, "fast", None],
+    "learning_rate": [0, -1.0, np.nan, np.inf, 1e61, "fast", None],
     "average": ["yes", None],
     "kernel": ["cubic", 3, of_shape_2, of_infinity, lambda A, B: "none"],
     "gamma": [0, -1, "scale"],
@@ -386,6 +401,8 @@ def test_bad_rows_leave_the_model_as_it_was(name, fingerprint):
         (replaced(X, np.nan), targets, "X contains NaN"),
         (replaced(X, np.inf), targets, "X contains infinity"),
         (sparse.csr_array(replaced(X, np.nan)), targets, "X contains NaN"),
+        (replaced(X, -1e61), targets, "X has an entry of the size 1e.61"),
+        (sparse.csr_array(replaced(X, 1e61)), targets, "X has an entry of the size 1e.61"),
         (X[0], targets, "2D array"),
         (X[:0], none, "minimum of 1 is required"),
         (X[:-1], targets, "89"),
@@ -402,6 +419,43 @@ def test_bad_rows_leave_the_model_as_it_was(name, fingerprint):
             with pytest.raises(ValueError, match="X has 5 features"):
                 getattr(model, method)(X[:, :5], *rest)
             assert fingerprint(model) == before
+
+
+class FailsFarOut:
+    """The Euclidean map, of small dual weights."""
+
+    def weights(self, dual_weights):
+        return dual_weights if abs(dual_weights).max() < 1e6 else np.nan * dual_weights
+
+
+@pytest.mark.parametrize("name", ["classes", "classes, mean", "sets", "labels", "documents, mean"])
+def test_a_map_that_fails_later_leaves_the_model_as_it_was(name, fingerprint):
+    """Also where rounds of the same call were played before."""
+    X, targets = stream(MODELS[name])
+    model = clone(MODELS[name]).set_params(mirror_map=FailsFarOut(), learning_rate=1.0)
+    partial_fit(model, X, targets)
+    far = X.copy()
+    far[N // 2 :] *= 1e9
+    before = fingerprint(model)
+    for method in methods(model):
+        with pytest.raises(ValueError, match="mirror_map=.* returned NaN or infinity"):
+            getattr(model, method)(far, *targets)
+        assert fingerprint(model) == before
+
+
+@each_model
+@pytest.mark.filterwarnings("error")
+def test_extreme_values(name):
+    """Scores of numbers as large and as small as are taken are numbers."""
+    X, targets = stream(MODELS[name])
+    for scale in (9e59, 1e-60, 1e-160, 1e-300, 0.0):
+        model = clone(MODELS[name])
+        if model.kernel == "poly":
+            model.set_params(gamma=1e-60)
+        far = np.sign(X) * scale
+        partial_fit(model.fit(far, *targets), far, targets)
+        assert np.isfinite(scores_of(model, far)).all()
+        model.predict(far)
 
 
 @pytest.mark.parametrize("name", KERNEL)

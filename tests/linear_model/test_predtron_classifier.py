@@ -147,7 +147,10 @@ def leads_of(scores):
     return ranked[:, -1] - ranked[:, -2]
 
 
-THRESHOLDS = np.array([0.0, *2.0 ** (np.arange(1, 1024) / 8 - 64), np.inf])
+def thresholds_of(leads):
+    """Those tried: powers of two by eighths, in a unit near the first lead, and both ends."""
+    unit = np.floor(np.log2(leads[leads > 0][0]))
+    return np.array([0.0, *2.0 ** (np.arange(1, 2048) / 8 - 128 + unit), np.inf])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -165,13 +168,14 @@ def test_threshold_of_leads(n_classes, cost, loss):
     leads = leads_of(scores)
     found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
     mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
-    rejected = leads[:, np.newaxis] < THRESHOLDS
+    thresholds = thresholds_of(leads)
+    rejected = leads[:, np.newaxis] < thresholds
     each = np.broadcast_to(cost, 3)[y] if np.ndim(cost) == 0 else np.array(cost)[y]
     totals = np.where(rejected, each[:, np.newaxis], mistakes[:, np.newaxis]).sum(axis=0)
     for passes in (1, 3):
         fitted = clone(model).set_params(max_iter=passes).fit(X, y)
         threshold = fitted.reject_threshold_
-        at = np.flatnonzero(np.isclose(THRESHOLDS, threshold, rtol=1e-9, atol=0))
+        at = np.flatnonzero(np.isclose(thresholds, threshold, rtol=1e-9, atol=0))
         assert_allclose(totals[at], totals.min())
         assert (totals[: at[0]] > totals.min()).all()
         away = leads_of(fitted.decision_function(X)) < threshold
@@ -179,6 +183,17 @@ def test_threshold_of_leads(n_classes, cost, loss):
         assert_allclose(fitted.coverage(X), np.mean(~away))
     if cost == 1.0 and isinstance(loss, str):
         assert threshold == 0
+
+
+@pytest.mark.parametrize("exponent", [-150, -50, 50, 150])
+def test_rejections_do_not_depend_on_units(exponent):
+    """Long or short rows: the threshold is longer or shorter with the leads."""
+    model = PredtronClassifier(reject_cost=0.3, fit_intercept=False, max_iter=3)
+    near = clone(model).fit(IRIS, SPECIES)
+    far = clone(model).fit(IRIS * 2.0**exponent, SPECIES)
+    assert 0 < near.coverage(IRIS) < 1
+    assert far.reject_threshold_ == near.reject_threshold_ * 4.0**exponent
+    assert_array_equal(far.predict(IRIS * 2.0**exponent), near.predict(IRIS))
 
 
 def test_rows_that_cost_more_to_mistake_are_rejected():
@@ -301,6 +316,25 @@ def test_metrics_of_rejections():
 
 # -- What is refused.
 
+
+@pytest.mark.parametrize("cost", [-0.1, np.nan, np.inf, "free", [0.1, 0.2]])
+def test_costs_of_rejections_refused_by_name(cost):
+    with pytest.raises(
+        ValueError, match="^reject_cost must be a number of 0 or more, or 3 of them"
+    ):
+        reject_loss([0, 1, 0], [0, -1, 1], reject_cost=cost)
+
+
+def test_metrics_of_rejections_need_rows():
+    for call, name in [
+        (lambda: reject_loss([], [], reject_cost=0.1), "y_true"),
+        (lambda: coverage_score([]), "y_pred"),
+        (lambda: selective_accuracy_score([], []), "y_true"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{name} has no rows"):
+            call()
+
+
 BAD_TARGETS = [
     (np.where(np.arange(150) == 3, np.nan, SPECIES), "y contains NaN"),
     (np.where(np.arange(150) == 3, np.inf, SPECIES), "y contains infinity"),
@@ -349,9 +383,9 @@ def test_bad_indicators_leave_the_model_as_it_was(fingerprint):
         ({"loss": [1, 2]}, "loss must give one cost for each of the 3 classes"),
         ({"loss": np.ones((3, 4))}, "loss must give one cost for each of the 3 classes"),
         ({"loss": np.ones((3, 3))}, "loss must be 0 where the prediction is the true class"),
-        ({"loss": [1, -1, 1]}, "loss must be finite and not negative"),
-        ({"loss": [1, np.nan, 1]}, "loss must be finite and not negative"),
-        ({"loss": [1, np.inf, 1]}, "loss must be finite and not negative"),
+        ({"loss": [1, -1, 1]}, "loss must be from 0 to 1e.60"),
+        ({"loss": [1, np.nan, 1]}, "loss must be from 0 to 1e.60"),
+        ({"loss": [1, np.inf, 1]}, "loss must be from 0 to 1e.60"),
         ({"loss": [1, "a", 1]}, "loss must consist of numbers"),
         ({"loss": lambda true, guess: "a"}, "loss must consist of numbers"),
         ({"loss": lambda true, guess: 1}, "loss must be 0 where"),
@@ -393,8 +427,8 @@ def test_labels_of_rejections_are_of_the_kind_of_texts():
     [
         (lambda tp, fp, fn, tn: np.ones(2), "loss must return a number for each entry"),
         (lambda tp, fp, fn, tn: tp * 1.0, "loss must be 0 where no label is in error"),
-        (lambda tp, fp, fn, tn: -fp, "loss must be finite and not negative"),
-        (lambda tp, fp, fn, tn: fp + np.where(fn > 0, np.nan, 0), "loss must be finite"),
+        (lambda tp, fp, fn, tn: -fp, "loss must be from 0 to 1e.60"),
+        (lambda tp, fp, fn, tn: fp + np.where(fn > 0, np.nan, 0), "loss must be from 0"),
         ("absolute", "pass a 1-d y"),
     ],
 )

@@ -158,6 +158,9 @@ def test_score(k):
     weights = np.arange(150.0)
     expected = np.average(values, weights=weights[judged])
     assert_allclose(model.score(X, y, sample_weight=weights), expected)
+    assert_allclose(model.score(X, y, sample_weight=2.0), values.mean())
+    with pytest.raises(ValueError, match=r"sample_weight must have the shape \(150,\)"):
+        model.score(X, y, sample_weight=weights[:10])
 
 
 def test_it_learns():
@@ -202,6 +205,8 @@ def test_bad_grades_leave_the_model_as_it_was(fingerprint):
             method(X, GRADES[:, :4])
         with pytest.raises(ValueError, match="classes=.* differs from the first call's"):
             method(X, GRADES, classes=list("abcde"))
+        with pytest.raises(ValueError, match="classes=.* differs from the first call's"):
+            method(X, GRADES, classes=5)
         assert fingerprint(model) == before
     with pytest.raises(ValueError, match="y must have a column for each of the 5 labels, got 4"):
         model.score(X, GRADES[:, :4])
@@ -230,7 +235,7 @@ class Nonsense:
         ({"loss": Nonsense(discounts=lambda n: np.arange(n))}, "loss must give 5 finite discounts"),
         ({"loss": Nonsense(discounts=lambda n: -np.ones(n))}, "loss must give 5 finite discounts"),
         (
-            {"loss": Nonsense(discounts=lambda n: np.ones(n) / n)},
+            {"loss": Nonsense(discounts=lambda n: np.arange(n, 0, -1))},
             "loss must have the same value at a position",
         ),
         ({"k": 0}, "'k' parameter"),

@@ -132,6 +132,14 @@ def test_attributes():
     assert_allclose(model.score(X, GRADES, QID, sample_weight=weights), expected)
 
 
+@pytest.mark.parametrize("n_documents", [3, 6, 40])
+def test_radii_of_queries(n_documents):
+    """The greatest singular value of the documents, be they fewer or more than features."""
+    model = PredtronQueryRanker(learning_rate="theory").fit(X[:n_documents], GRADES[:n_documents])
+    radii = model._machine.radii(X, np.arange(n_documents), np.array([0, n_documents]))
+    assert_allclose(radii, np.linalg.norm(X[:n_documents], 2))
+
+
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("mirror_map", ["euclidean", "p-norm", "group-norm", "schatten"])
 def test_radii_of_sparse_queries(mirror_map, kind):

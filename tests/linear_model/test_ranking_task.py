@@ -70,3 +70,18 @@ def test_lists_that_are_not_there_cannot_be_chosen(lists):
     task = RankingTask(np.ones(4), np.array([0, 2, 4]), np.ones(2), f)
     with pytest.raises(ValueError, match="lists must be numbers from 0 to 1"):
         task.choose(np.array(lists))
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**400])
+def test_representations_have_no_unit(unit):
+    """Their length divides them, also where the squares of their values vanish."""
+    gains, scores = np.array([2.0, 0, 1]), np.array([0.1, 0.3, 0.2])
+    starts, discounts = np.array([0, 3]), np.array([1.0, 0.5, 0.25])
+    for driven in (False, True):
+        near, far = [
+            RankingTask(gains, starts, discounts, f, driven).judge_round(0, scores)
+            for f in (heights("linear", 3), unit * heights("linear", 3))
+        ]
+        assert near[0] == far[0]
+        assert_allclose(near[1], far[1])
+        assert np.any(near[1])

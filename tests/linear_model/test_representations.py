@@ -35,6 +35,7 @@ def test_tables_are_prefixes_of_longer_ones(representation):
         lambda positions: -positions * 1e200,
         lambda positions: np.where(positions > 3, -np.inf, -positions),
         lambda positions: -positions[:2],
+        lambda positions: ["high", "low"],
     ],
 )
 def test_representations_refused_by_name(representation):
