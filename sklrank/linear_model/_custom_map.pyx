@@ -4,7 +4,7 @@
 import numpy as np
 
 from sklrank.linear_model._mirror_maps cimport add_scaled
-from sklrank.linear_model._rows cimport Row, add_row, table_products
+from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
 
 cdef class CustomMap(MirrorMap):
@@ -52,10 +52,7 @@ cdef class CustomMap(MirrorMap):
         self.renew()
 
     cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
-        cdef Py_ssize_t k
-        for k in range(self.n_classes):
-            if direction[k] != 0.0:
-                add_row(&self.duals[k, 0], size * direction[k], row)
+        add_outer(&self.duals[0, 0], self.n_classes, self.width, direction, size, row)
         self.renew()
 
     cdef void add_weights(self, double factor, double* sums) noexcept nogil:

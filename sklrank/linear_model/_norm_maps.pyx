@@ -22,7 +22,7 @@ from libc.math cimport fabs, log, pow
 import numpy as np
 
 from sklrank.linear_model._mirror_maps cimport add_scaled, is_worn
-from sklrank.linear_model._rows cimport add_row, table_products
+from sklrank.linear_model._rows cimport add_outer, add_row, table_products
 
 from sklrank.linear_model._mirror_maps import row_norms
 
@@ -147,11 +147,5 @@ cdef class GroupNormMap(GroupedMap):
         super().__init__(n_classes, width, width)
 
     cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
-        cdef bint any_step = False
-        cdef Py_ssize_t k
-        for k in range(self.n_classes):
-            if direction[k] != 0.0:
-                add_row(&self.duals[k, 0], size * direction[k], row)
-                any_step = True
-        if any_step:
-            self.follow(0, row)
+        add_outer(&self.duals[0, 0], self.n_classes, self.width, direction, size, row)
+        self.follow(0, row)

@@ -102,35 +102,39 @@ class PredtronMixin:
 
     def _learn(self, X, lessons, *, n_passes=1, shuffle=False, scores=None):
         """Play the rounds of the lessons, in order or shuffled; write their scores."""
-        machine, n_rounds = self._machine, lessons.n_rounds
-        most_rounds = max(1, machine.most_rows * n_rounds // X.shape[0])
+        n_rounds = lessons.n_rounds
         random_state = check_random_state(self.random_state) if shuffle else None
-        with machine.learning_from(X) as play:
+        with self._machine.learning_from(X) as play:
             for i in range(n_passes):
                 order = random_state.permutation(n_rounds) if shuffle else None
                 before = self._tally()
-                for batch in gen_batches(n_rounds, most_rounds):
-                    rounds = order[batch] if shuffle else batch
-                    rows, starts = lessons.rows(rounds)
-                    bounds = None
-                    if np.isnan(machine.rounds.learning_rate):
-                        radii = machine.radii(X, rows, starts)
-                        bounds = np.column_stack([radii, lessons.extremes(rounds)])
-                    of_batch = None if scores is None else scores[batch]
-                    # A row that is learnt again is no news: it would seem easier than new ones.
-                    watched = lessons.watch is not None and i == 0
-                    if watched and scores is None:
-                        n_scores = machine.rounds.mirror_map.n_classes
-                        of_batch = np.empty((batch.stop - batch.start, n_scores))
-                    play(rows, lessons.task(rounds), starts, bounds, of_batch)
-                    if watched:
-                        lessons.record(rounds, of_batch)
+                # A row that is learnt again is no news: it would seem easier than new ones.
+                watched = lessons.watch is not None and i == 0
+                self._play_pass(X, lessons, play, order, scores, watched)
                 if self.verbose:
                     mistakes, loss = self._tally() - before
                     print(
                         f"[{type(self).__name__}] pass {i + 1} of {n_passes}: {mistakes:.0f} "
                         f"mistakes in {n_rounds} rounds, mean loss {loss / n_rounds:.4f}"
                     )
+
+    def _play_pass(self, X, lessons, play, order, scores, watched):
+        machine, n_rounds = self._machine, lessons.n_rounds
+        n_scores = machine.rounds.mirror_map.n_classes
+        for batch in gen_batches(n_rounds, max(1, machine.most_rows * n_rounds // X.shape[0])):
+            rounds = batch if order is None else order[batch]
+            rows, starts = lessons.rows(rounds)
+            bounds = of_batch = None
+            if np.isnan(machine.rounds.learning_rate):
+                radii = machine.radii(X, rows, starts)
+                bounds = np.column_stack([radii, lessons.extremes(rounds)])
+            if scores is not None:
+                of_batch = scores[batch]
+            elif watched:
+                of_batch = np.empty((batch.stop - batch.start, n_scores))
+            play(rows, lessons.task(rounds), starts, bounds, of_batch)
+            if watched:
+                lessons.record(rounds, of_batch)
 
     def _tally(self):
         rounds = self._machine.rounds

@@ -19,7 +19,7 @@ from libc.math cimport INFINITY, NAN, isnan
 import numpy as np
 
 from sklrank.linear_model._mirror_maps cimport EuclideanMap
-from sklrank.linear_model._rows cimport add_row
+from sklrank.linear_model._rows cimport add_outer
 
 # Rows of which the squares all but vanish would have an infinite one.
 cdef double MOST_RATE = 1e300
@@ -82,10 +82,9 @@ cdef class EuclideanSums(WeightSums):
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
         const Row* row,
     ) noexcept nogil:
-        cdef Py_ssize_t k
-        for k in range(self.sums.shape[0]):
-            if direction[k] != 0.0:
-                add_row(&self.sums[k, 0], t * size * direction[k], row)
+        add_outer(
+            &self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], direction, t * size, row
+        )
 
 
 def make_sums(MirrorMap mirror_map):

@@ -53,4 +53,11 @@ cdef void table_products(
 # target += size * row
 cdef void add_row(double* target, double size, const Row* row) noexcept nogil
 
+# table += size * direction row', with an entry of `direction` for each row of the table; its zeros
+# cost nothing.
+cdef void add_outer(
+    double* table, Py_ssize_t n_rows, Py_ssize_t width, const double* direction, double size,
+    const Row* row,
+) noexcept nogil
+
 cdef Py_ssize_t first_largest(const double* values, Py_ssize_t n) noexcept nogil

@@ -147,6 +147,16 @@ cdef void add_row(double* target, double size, const Row* row) noexcept nogil:
         target[row.n_features] += size * row.constant
 
 
+cdef void add_outer(
+    double* table, Py_ssize_t n_rows, Py_ssize_t width, const double* direction, double size,
+    const Row* row,
+) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n_rows):
+        if direction[k] != 0.0:
+            add_row(table + k * width, size * direction[k], row)
+
+
 cdef Py_ssize_t first_largest(const double* values, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t k, best = 0
     for k in range(1, n):

@@ -17,7 +17,7 @@ import numpy as np
 
 from sklrank.linear_model._mirror_maps cimport add_scaled, is_worn
 from sklrank.linear_model._norm_maps cimport dual_exponent
-from sklrank.linear_model._rows cimport Row, add_row, table_products
+from sklrank.linear_model._rows cimport Row, add_outer, table_products
 
 from sklrank.linear_model._mirror_maps import row_norms
 
@@ -93,9 +93,7 @@ cdef class SchattenMap(MirrorMap):
     cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
         cdef Py_ssize_t n = self.n_classes, i, k, l
         cdef double share, square, trace = 0.0
-        for k in range(n):
-            if direction[k] != 0.0:
-                add_row(&self.duals[k, 0], size * direction[k], row)
+        add_outer(&self.duals[0, 0], n, self.width, direction, size, row)
         if self.exponent == 2.0:
             return
         # In units, and with z = Theta x after the step d x': G += d z' + z d' - |x|^2 d d'.
