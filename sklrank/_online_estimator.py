@@ -14,6 +14,7 @@ from sklrank._validation import (
     check_target,
     check_weights,
     relevance_lists,
+    sum_of_squares,
     unchanged_on_error,
 )
 
@@ -67,7 +68,7 @@ class OnlineRows(BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == getattr(self, "n_features_in_", None)
             and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
+            and bool(np.isfinite(sum_of_squares(X.ravel())))
         )
 
     def __sklearn_tags__(self):

@@ -24,6 +24,7 @@ __all__ = [
     "check_weights",
     "lists_of_rows",
     "relevance_lists",
+    "sum_of_squares",
     "unchanged_on_error",
 ]
 
@@ -234,9 +235,17 @@ def canonical_csr(X):
     return X
 
 
+def sum_of_squares(entries):
+    """A bound on the square of each entry, had in one pass; not finite where an entry is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.dot(entries, entries)
+
+
 def check_entries(X):
     """Refuse rows whose products would overflow."""
-    entries = X.data if sparse.issparse(X) else X
+    entries = (X.data if sparse.issparse(X) else X).ravel()
+    if sum_of_squares(entries) <= MOST_FACTOR**2:
+        return
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if largest > MOST_FACTOR:
         raise ValueError(
