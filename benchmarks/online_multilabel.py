@@ -32,8 +32,6 @@ RIVER_TREES = "river trees"
 BLOCK = 500
 # A set with more columns times labels is large: river plays a prefix of it.
 LARGE = 100_000
-# A chain has the labels before it as columns: its time grows with the square of their number.
-MOST_CHAINED = 20
 QUICK_ROWS = 100
 
 
@@ -180,10 +178,10 @@ def run_river(base, chained, data, args):
     """A river model; on a large set its time only, from some rows (and trees: some labels)."""
     X_train, Y_train, X_test, _ = data
     n_labels = Y_train.shape[1]
-    if not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
-        return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
     if args.river_whole and not chained:
         return run_label_by_label(base, data)
+    if args.river_whole or not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
+        return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
     rows = slice(args.river_rows)
     # A tree is over 1 kB for each column and class: with all labels they would fill the memory.
     n_played = min(n_labels, args.river_labels) if base == "trees" else n_labels
@@ -221,7 +219,7 @@ def all_results(data, args):
     if args.river and not (is_large(data) and not args.river_large):
         results[RIVER_TREES] = run_river("trees", False, data, args)
         results["river logistic"] = run_river("logistic", False, data, args)
-        if n_labels <= MOST_CHAINED:
+        if n_labels <= args.most_chained:
             results["river chain of trees"] = run_river("trees", True, data, args)
             results["river chain of logistic"] = run_river("logistic", True, data, args)
     for name, step in ADAGRAD_NAMES.items():
@@ -370,6 +368,12 @@ def main():
         action="store_true",
         help="river's models on all labels of the large sets, one after the other: hours, most of "
         "a day for delicious, unless --rows leaves few rows",
+    )
+    parser.add_argument(
+        "--most-chained",
+        type=int,
+        default=20,
+        help="labels of a chain: it has those before as columns, so its time grows as their square",
     )
     parser.add_argument("--rows", type=int, help="about as many rows a part, spread over the file")
     parser.add_argument("--no-river", dest="river", action="store_false")
