@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MOST_FACTOR, check_entries
+from sklrank._validation import MOST_FACTOR, check_entries, unchanged_on_error
 from sklrank.linear_model._losses import as_numbers
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
@@ -31,8 +31,8 @@ def goes_on(model):
 class PredtronMixin:
     """Rounds of Predtron for an estimator that learns from rows as they come.
 
-    The estimator sets `_machine` by `_make_machine` when a model is started, and has it learn by
-    `_learn`, from lessons (:mod:`._predtron_lessons`).
+    The estimator makes lessons (:mod:`._predtron_lessons`) of data, `_lessons(*data, restart)`,
+    and where a model is to be started, sets `_machine` by `_make_machine`.
     """
 
     _takes_sparse = True
@@ -99,6 +99,24 @@ class PredtronMixin:
                 "X must be the kernel matrix of the rows under kernel='precomputed', which is "
                 f"square; got the shape {X.shape}"
             )
+
+    def _learn_anew(self, *data):
+        with unchanged_on_error(self):
+            X, lessons = self._lessons(*data, restart=True)
+            self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
+            self.n_iter_ = self.max_iter
+        return self
+
+    def _go_on(self, *data, scored=False):
+        """Learn on; where `scored`, return what the rounds were scored before they were learnt."""
+        scores = None
+        with unchanged_on_error(self):
+            X, lessons = self._lessons(*data, restart=not hasattr(self, "_machine"))
+            if scored:
+                n_scores = self._machine.rounds.mirror_map.n_classes
+                scores = np.empty((lessons.n_rounds, n_scores))
+            self._learn(X, lessons, scores=scores)
+        return scores
 
     def _learn(self, X, lessons, *, n_passes=1, shuffle=False, scores=None):
         """Play the rounds of the lessons, in order or shuffled; write their scores."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_target, relevance_lists, unchanged_on_error
+from sklrank._validation import check_target, relevance_lists
 from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
@@ -276,11 +276,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             If the data are malformed or hold one class only, or if parameters do not go together or
             with the data; a fitted model stays as it was.
         """
-        with unchanged_on_error(self):
-            X, lessons = self._lessons(X, y, None, restart=True)
-            self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
-            self.n_iter_ = self.max_iter
-        return self
+        return self._learn_anew(X, y, None)
 
     @available_if(goes_on)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -311,8 +307,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        with unchanged_on_error(self):
-            self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
+        self._go_on(X, y, classes)
         return self
 
     @available_if(goes_on)
@@ -344,11 +339,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        with unchanged_on_error(self):
-            X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
-            scores = np.empty((lessons.n_rounds, self._n_scores))
-            self._learn(X, lessons, scores=scores)
-        return self._decisions(scores)
+        return self._decisions(self._go_on(X, y, classes, scored=True))
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the classes, or labels.
@@ -450,11 +441,11 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         self.reject_label_ = self._reject_rule = None
         if self._learns_indicators:
             self._subset_losses = SubsetLosses(self.loss, len(classes))
-            self._n_scores = len(classes)
+            n_scores = len(classes)
         else:
-            self._start_classes(classes)
+            n_scores = self._start_classes(classes)
         self._driven = self.update == "loss-driven"
-        self._machine = self._make_machine(self._n_scores, float(self.fit_intercept))
+        self._machine = self._make_machine(n_scores, float(self.fit_intercept))
 
     def _start_classes(self, classes):
         # One class a row is a set of one label: then losses of sets are 1 for a mistake.
@@ -466,7 +457,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             self._reject_rule = REJECT_RULES[self.reject_rule](costs)
             costs = self._reject_rule.class_costs
         self._lesson_costs = costs
-        self._n_scores = 1 if costs.shape == (2, 2) else len(classes)
+        return 1 if costs.shape == (2, 2) else len(classes)
 
     def _choose_reject_label(self, classes):
         label, is_number = self.reject_label, classes.dtype.kind in "biuf"

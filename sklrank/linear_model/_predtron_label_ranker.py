@@ -13,7 +13,6 @@ from sklrank._validation import (
     check_grades,
     check_label_names,
     check_weights,
-    unchanged_on_error,
 )
 from sklrank.base import LabelRankerMixin
 from sklrank.linear_model._predtron import goes_on
@@ -219,11 +218,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
             If the data are malformed, or if parameters do not go together or with the data; a
             fitted model stays as it was.
         """
-        with unchanged_on_error(self):
-            X, lessons = self._lessons(X, y, restart=True)
-            self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
-            self.n_iter_ = self.max_iter
-        return self
+        return self._learn_anew(X, y, None)
 
     @available_if(goes_on)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -252,8 +247,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         ValueError
             If the data are malformed or have other labels than before; the model stays as it was.
         """
-        with unchanged_on_error(self):
-            self._learn(*self._lessons(X, y, classes, restart=not hasattr(self, "classes_")))
+        self._go_on(X, y, classes)
         return self
 
     @available_if(goes_on)
@@ -285,11 +279,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         ValueError
             As `partial_fit`.
         """
-        with unchanged_on_error(self):
-            X, lessons = self._lessons(X, y, classes, restart=not hasattr(self, "classes_"))
-            scores = np.empty((lessons.n_rounds, len(self.classes_)))
-            self._learn(X, lessons, scores=scores)
-        return scores
+        return self._go_on(X, y, classes, scored=True)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels.
@@ -351,7 +341,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     def _label_scores(self, X):
         return self._scores(X)
 
-    def _lessons(self, X, y, classes=None, *, restart):
+    def _lessons(self, X, y, classes, *, restart):
         X = self._check_rows(X, reset=restart)
         relevance = check_grades(y, X.shape[0])
         n_labels = relevance.shape[1]

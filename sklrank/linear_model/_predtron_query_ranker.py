@@ -10,7 +10,6 @@ from sklearn.utils.metaestimators import available_if
 from sklrank._online_estimator import OnlineRows
 from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import _fit_context
-from sklrank._validation import unchanged_on_error
 from sklrank.base import DocumentRankerMixin
 from sklrank.linear_model._predtron import goes_on
 from sklrank.linear_model._predtron_lessons import lists_of
@@ -206,11 +205,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
             If the data are malformed, or if parameters do not go together or with the data; a
             fitted model stays as it was.
         """
-        with unchanged_on_error(self):
-            X, lessons = self._lessons(X, y, qid, restart=True)
-            self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
-            self.n_iter_ = self.max_iter
-        return self
+        return self._learn_anew(X, y, qid)
 
     @available_if(goes_on)
     @_fit_context(prefer_skip_nested_validation=True)
@@ -240,8 +235,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         ValueError
             If the data are malformed; the model stays as it was.
         """
-        with unchanged_on_error(self):
-            self._learn(*self._lessons(X, y, qid, restart=not hasattr(self, "_machine")))
+        self._go_on(X, y, qid)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
