@@ -101,28 +101,27 @@ cdef class RankingTask(Task):
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         cdef const double* gains
-        cdef Py_ssize_t j, k, n = self.n_scores(i)
+        cdef Py_ssize_t j, k, which = self.lists[i], n = self.n_scores(i)
         cdef double loss, length
         cdef Worth worth
-        i = self.lists[i]
-        if self.best[i] == 0.0:
+        if self.best[which] == 0.0:
             return 0.0
-        gains = &self.gains[self.starts[i]]
+        gains = &self.gains[self.starts[which]]
         for k in range(n):
             self.predicted[k] = Item(scores[k], -gains[k], k)
         sort_items(&self.predicted[0], n, &self.room[0])
-        loss = self.loss(i)
+        loss = self.loss(which)
         if loss == 0.0:
             return 0.0
         length = self.lengths[n]
-        self.sort_right(i, scores)
+        self.sort_right(which, scores)
         for j in range(n):
             direction[self.blocks[j].index] = -self.heights[j] / length
         if self.driven:
             for j in range(n):
                 direction[self.predicted[j].index] += self.heights[j] / length
             return loss
-        worth = Worth(&self.discounts[0], &self.heights[0], 1.0 / self.best[i], 1.0 / length)
+        worth = Worth(&self.discounts[0], &self.heights[0], 1.0 / self.best[which], 1.0 / length)
         self.assigner.assign(&self.sorted[0], n, &worth, &self.order[0])
         for j in range(n):
             direction[self.sorted[self.order[j]].index] += self.heights[j] / length
