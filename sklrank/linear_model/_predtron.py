@@ -58,7 +58,8 @@ class PredtronMixin:
         return X
 
     def _make_machine(self, n_scores, constant):
-        """What learns, by the parameters as they are now."""
+        """What learns, by the parameters as they are now, which say how it does, too."""
+        self._driven = self.update == "loss-driven"
         by_theory = self.learning_rate == "theory"
         rate = np.nan if by_theory else float(self.learning_rate)
         if self.kernel is None:

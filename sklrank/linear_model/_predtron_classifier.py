@@ -444,7 +444,6 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             n_scores = len(classes)
         else:
             n_scores = self._start_classes(classes)
-        self._driven = self.update == "loss-driven"
         self._machine = self._make_machine(n_scores, float(self.fit_intercept))
 
     def _start_classes(self, classes):

@@ -26,7 +26,6 @@ class PredtronRankerMixin(PredtronMixin):
     def _start_model(self, n_scores, constant):
         self._loss = make_ranking_loss(self.loss, self.k)
         self._heights = partial(heights, self.representation, power=self.power)
-        self._driven = self.update == "loss-driven"
         self._machine = self._make_machine(n_scores, constant)
 
     def _ranking_lessons(self, relevance, starts, documents=None):
