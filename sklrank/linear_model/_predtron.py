@@ -58,7 +58,7 @@ class PredtronMixin:
         return X
 
     def _make_machine(self, n_scores, constant):
-        """What learns, by the parameters as they are now, which say how it does, too."""
+        """What learns, and by which steps, as the parameters are now."""
         self._driven = self.update == "loss-driven"
         by_theory = self.learning_rate == "theory"
         rate = np.nan if by_theory else float(self.learning_rate)

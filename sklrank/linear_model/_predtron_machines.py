@@ -178,12 +178,8 @@ class KernelMachine:
         self.n_born = kernel_rows.n_born
 
     def _kernel_values(self, X, points):
-        if self.kernel is None:
-            values = X[:, self.points[points]]
-            values = values.toarray() if sparse.issparse(values) else values
-        else:
-            values = self.kernel(X, self.points[points])
-        return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
+        points = self.points[points]
+        return self._finished(X[:, points] if self.kernel is None else self.kernel(X, points))
 
     def radii(self, X, rows, starts=None):
         """As of a linear machine, in the space of the kernel."""
@@ -194,9 +190,13 @@ class KernelMachine:
         return np.sqrt([_largest_eigenvalue(gram[query, query]) for query in queries])
 
     def _gram(self, X, rows):
-        values = X[rows][:, rows] if self.kernel is None else self.kernel(X[rows], X[rows])
+        X = X[rows]
+        return self._finished(X[:, rows] if self.kernel is None else self.kernel(X, X))
+
+    def _finished(self, values):
+        """Kernel values as an array, with what the intercept adds."""
         values = values.toarray() if sparse.issparse(values) else values
-        return values + self.constant**2
+        return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
 
     @property
     def weights(self):
