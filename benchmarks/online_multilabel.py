@@ -21,6 +21,7 @@ from importlib.util import find_spec
 
 import numpy as np
 from _common import MULTILABEL, Stopwatch, load_multilabel, print_header, print_table
+from joblib import Parallel, delayed
 from sklearn.utils import gen_batches
 
 from sklrank.metrics import rank_loss
@@ -28,6 +29,12 @@ from sklrank.online_boosting import AdaOLMR, OnlineBMR, recommended_learners
 
 ADAGRAD_NAMES = {f"AdaGrad logistic, step {step:g}": step for step in (0.1, 0.3, 1.0, 3.0)}
 RIVER_TREES = "river trees"
+RIVER = {
+    RIVER_TREES: ("trees", False),
+    "river logistic": ("logistic", False),
+    "river chain of trees": ("trees", True),
+    "river chain of logistic": ("logistic", True),
+}
 # Rows are made ready for a model, which is not timed, in blocks of this length.
 BLOCK = 500
 # A set with more columns times labels is large: river plays a prefix of it.
@@ -106,13 +113,15 @@ class River:
         scores = np.empty((len(rows), len(self.labels)))
         for x, y, score in zip(rows, answers, scores):
             votes = self.model.predict_proba_one(x)
-            for i, label in enumerate(self.labels):
-                vote = votes.get(label)
-                # Before its first lesson a model has no votes, and before its first relevant row
-                # a tree none for True.
-                score[i] = vote.get(True, 0.0) if vote else 0.5
+            score[:] = [self.score(votes.get(label)) for label in self.labels]
             self.model.learn_one(x, y)
         return scores
+
+    @staticmethod
+    def score(vote):
+        # Before its first lesson a model has no votes, and before its first relevant row a tree
+        # none for True.
+        return vote.get(True, 0.0) if vote else 0.5
 
 
 def river_model(base, chained, n_labels):
@@ -178,8 +187,8 @@ def run_river(base, chained, data, args):
     """A river model; on a large set its time only, from some rows (and trees: some labels)."""
     X_train, Y_train, X_test, _ = data
     n_labels = Y_train.shape[1]
-    if args.river_whole and not chained:
-        return run_label_by_label(base, data)
+    if args.river_whole and is_large(data) and base == "trees":
+        return run_chain_of_trees(data) if chained else run_trees_by_label(data, args.jobs)
     if args.river_whole or not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
         return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
     rows = slice(args.river_rows)
@@ -193,19 +202,41 @@ def run_river(base, chained, data, args):
     return Result(None, seconds * n_labels / n_played, note)
 
 
-def run_label_by_label(base, data):
-    """A river model of one model a label: they are independent, so one is held at a time."""
+def run_trees_by_label(data, n_jobs):
+    """River's trees, which are independent of each other: few are held at a time."""
     X_train, Y_train, X_test, Y_test = data
     X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
-    scores, seconds = np.empty(Y.shape), 0.0
-    for label in range(Y.shape[1]):
-        column = slice(label, label + 1)
-        scores[:, column], time = play_rounds(
-            River(river_model(base, False, 1), 1), X, Y[:, column]
-        )
-        seconds += time
+
+    def play(answers):
+        return play_rounds(River(river_model("trees", False, 1), 1), X, answers[:, np.newaxis])
+
+    scores, seconds = zip(*Parallel(n_jobs)(delayed(play)(answers) for answers in Y.T))
+    losses = rank_loss(Y_test, np.hstack(scores)[len(X_train) :], average=False)
+    return Result(losses[np.newaxis], sum(seconds), "label by label")
+
+
+def run_chain_of_trees(data):
+    """River's chain of trees, one of them held at a time.
+
+    A tree of the chain has the distributions given by those before it as further features, the
+    same when it answers and when it learns: so the whole stream may pass one before the next.
+    """
+    from river import tree
+
+    X_train, Y_train, X_test, Y_test = data
+    X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
+    rows, _ = River(None, 0).prepare(X, Y)
+    scores, watch = np.empty(Y.shape), Stopwatch()
+    for label, answers in enumerate(Y.T.astype(bool).tolist()):
+        link = tree.HoeffdingTreeClassifier()
+        with watch:
+            for i, (x, answer) in enumerate(zip(rows, answers)):
+                vote = link.predict_proba_one(x)
+                scores[i, label] = River.score(vote)
+                link.learn_one(x, answer)
+                x.update({f"y{label}_{value}": share for value, share in vote.items()})
     losses = rank_loss(Y_test, scores[len(X_train) :], average=False)
-    return Result(losses[np.newaxis], seconds, "label by label")
+    return Result(losses[np.newaxis], watch.seconds / len(X), "tree by tree")
 
 
 def is_large(data):
@@ -217,11 +248,10 @@ def all_results(data, args):
     X_train, n_labels = data[0], data[1].shape[1]
     results = {}
     if args.river and not (is_large(data) and not args.river_large):
-        results[RIVER_TREES] = run_river("trees", False, data, args)
-        results["river logistic"] = run_river("logistic", False, data, args)
-        if n_labels <= args.most_chained:
-            results["river chain of trees"] = run_river("trees", True, data, args)
-            results["river chain of logistic"] = run_river("logistic", True, data, args)
+        for name in args.river_models:
+            base, chained = RIVER[name]
+            if not chained or n_labels <= args.most_chained:
+                results[name] = run_river(base, chained, data, args)
     for name, step in ADAGRAD_NAMES.items():
         results[name] = run(lambda _, step=step: AdaGradLogistic(step, X_train, n_labels), data)
     for name, make in boosters().items():
@@ -366,8 +396,11 @@ def main():
     parser.add_argument(
         "--river-whole",
         action="store_true",
-        help="river's models on all labels of the large sets, one after the other: hours, most of "
-        "a day for delicious, unless --rows leaves few rows",
+        help="river's models on all rows and labels of the large sets: the trees take two hours "
+        "for bibtex and most of a day for delicious, unless --rows leaves few rows",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="processes that share those trees out (not a chain's)"
     )
     parser.add_argument(
         "--most-chained",
@@ -376,6 +409,9 @@ def main():
         help="labels of a chain: it has those before as columns, so its time grows as their square",
     )
     parser.add_argument("--rows", type=int, help="about as many rows a part, spread over the file")
+    parser.add_argument(
+        "--river-models", nargs="+", choices=RIVER, default=list(RIVER), metavar="NAME"
+    )
     parser.add_argument("--no-river", dest="river", action="store_false")
     parser.add_argument(
         "--no-river-large", dest="river_large", action="store_false", help="no river on large sets"
