@@ -41,9 +41,9 @@ MORE = ("wine", "breast cancer", *FILES[3:])
 GRIDS = {
     "full": [
         {"bonus": b, "alpha": a, "clip": clip}
-        for b, (a, clip) in product((0.5, 1.0, 2.0), ((0.1, 3.0), (0.3, 3.0), (0.1, None)))
+        for b, (a, clip) in product((0.6, 0.9, 1.5), ((0.1, 5.0), (0.4, 5.0), (0.1, None)))
     ],
-    "diagonal": [{"bonus": b, "alpha": a} for b, a in product((1.0, 2.5, 6.0), (0.1, 0.4, 1.0))],
+    "diagonal": [{"bonus": b, "alpha": a} for b, a in product((1.5, 3.0, 6.0), (0.1, 0.4, 1.0))],
 }
 N_PROBED = 200
 

@@ -31,8 +31,8 @@ __all__ = ["BanditronClassifier"]
 
 SECOND_ORDER = {"full": FullRidge, "diagonal": DiagonalRidge}
 # What is recommended, by order: how much the uncertain is preferred, and the penalty.
-BONUS = {"full": 1.0, "diagonal": 2.5}
-ALPHA = {"full": 0.3, "diagonal": 0.4}
+BONUS = {"full": 0.9, "diagonal": 3.0}
+ALPHA = {"full": 0.2, "diagonal": 0.4}
 
 
 class BanditronClassifier(OnlineEstimator):
@@ -52,9 +52,9 @@ class BanditronClassifier(OnlineEstimator):
     With `second_order` each class has a ridge regression of being right instead, and the class
     shown is that of the greatest score plus `bonus` times its standard error (LinUCB [3]_). On
     dense data it makes a fraction of the mistakes, at a cost quadratic ("full") or linear
-    ("diagonal") in the number of features. Dense rows are standardised as they come, by the means
-    and deviations of the rows so far, so that the scale of the features does not matter; sparse
-    ones are only divided by a common factor, as they would not stay sparse.
+    ("diagonal") in the number of features. The columns of dense rows are centred and divided by
+    their ranges as they come, by what the rows so far tell, so that the scale of the features does
+    not matter; sparse rows are only divided by a common factor, as they would not stay sparse.
 
     `fit` and `partial_fit` simulate rounds: of `y` they read only whether what was shown is right.
     `explore` and `partial_fit_feedback` are the two halves of a round for real feedback.
@@ -97,15 +97,15 @@ class BanditronClassifier(OnlineEstimator):
         Whether each class keeps a covariance matrix of features, which takes ``n_classes *
         n_features**2`` numbers, or its diagonal; None for neither.
     bonus : float or "auto", default="auto"
-        Factor on the standard error in the choice of what to show. "auto" is 1 for "full" and 2.5
+        Factor on the standard error in the choice of what to show. "auto" is 0.9 for "full" and 3
         for "diagonal". Of no use without `second_order`.
     alpha : float or "auto", default="auto"
         L2 penalty of the regressions, in units of the rows' mean squared length. "auto" is
-        0.3 for "full" and 0.4 for "diagonal". Of no use without `second_order`.
-    clip : float or None, default=3.0
-        With `second_order`, standardised values are cut off at plus and minus this number. With
-        None dense rows are divided by a common factor only, as sparse ones are: right for features
-        of one unit, such as pixels.
+        0.2 for "full" and 0.4 for "diagonal". Of no use without `second_order`.
+    clip : float or None, default=5.0
+        With `second_order`, values are cut off at this number of their column's standard deviations
+        below and above its mean; less of it is for heavier tails. With None dense rows are divided
+        by a common factor only, as sparse ones are.
     fit_intercept : bool, default=True
         Whether there is one more feature, of value one. The papers have none. Without it
         `second_order` does not standardise rows.
@@ -200,7 +200,7 @@ class BanditronClassifier(OnlineEstimator):
         second_order=None,
         bonus="auto",
         alpha="auto",
-        clip=3.0,
+        clip=5.0,
         fit_intercept=True,
         max_iter=5,
         random_state=None,

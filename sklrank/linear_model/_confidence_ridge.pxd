@@ -8,11 +8,13 @@ cdef class ConfidenceRidge(BanditModel):
     cdef readonly Py_ssize_t width          # features, and the constant where there is one
     cdef readonly double alpha, bonus
     cdef double[:, ::1] coefficients        # (n_classes, width) of scaled rows
-    cdef readonly double clip               # of standardised entries; 0 where not standardised
+    cdef double constant                    # what that one of a scaled row is multiplied by
+    cdef readonly double clip               # in deviations; 0 where rows are not standardised
     cdef double[::1] means                  # (n_features,) of the rows so far
     cdef double[::1] deviations             # (n_features,) sums of squared deviations from them
+    cdef double[::1] lows, highs            # (n_features,) least and largest entries
     cdef double squares, n_learnt           # squared lengths of the rows so far, and their number
-    cdef double squared_errors              # of the weights of the classes shown
+    cdef double mean_square                 # of the errors of the classes shown
     cdef double[::1] entries                # scratch: (n_features,) of the row chosen for last
     cdef Row scaled                         # and that row
     cdef double squares_with                # `squares` with it

@@ -14,15 +14,17 @@ and v = x'Px, takes the step
 
 and w_k is the ridge solution, exactly. The diagonal model keeps the diagonal of A_k only, and takes
 the same step with its inverse for P. The deviation s of the errors is the root of
-(1 + sum of e^2) / (1 + rounds so far): one to start with, so that an easy problem, which soon has
-small errors, is soon explored no more.
+(3 + n m) / (3 + n), with n the rounds so far and m the mean of their e^2 in which that of round t
+weighs about as t^2: one to start with, and then how large errors are by now, so that an easy
+problem, which soon has small errors, is soon explored no more.
 
-Where `clip` is above zero, rows are standardised by the means and deviations of the rows so far and
-cut off at plus and minus `clip`: one column may be in metres and the next one in seconds, and rare
-values do not rule. In any case they are then divided by their root mean squared length so far, so
-that `alpha` and `bonus` mean the same for few features and many; beside them the constant of the
-intercept counts half. The rows so far are those that were learnt and, to choose and learn, the row
-itself.
+Where `clip` is above zero, the columns of a row are centred by their means so far, cut off at plus
+and minus `clip` deviations, and divided by the range that the rows so far have after the same cut:
+one column may be in metres and the next one in seconds. Pixels that are seldom lit keep a small
+variance by that, which they would not if divided by their deviation; the cut is for heavy tails. In
+any case rows are then divided by their root mean squared length so far, so that `alpha` and `bonus`
+mean the same for few features and many; beside them the constant of the intercept counts a part.
+The rows so far are those that were learnt and, to choose and learn, the row itself.
 """
 
 from libc.math cimport sqrt
@@ -32,8 +34,8 @@ import numpy as np
 from sklrank.linear_model._rows cimport first_largest, table_products
 from sklrank.linear_model._symmetric cimport product, quadratic
 
-# What the constant of a row is multiplied by, where rows have a mean squared length of one.
-cdef double OF_CONSTANT = 0.5
+# Rounds whose squared error is taken to be one, before the first one.
+cdef double PRIOR_ROUNDS = 3.0
 
 
 cdef class ConfidenceRidge(BanditModel):
@@ -50,6 +52,8 @@ cdef class ConfidenceRidge(BanditModel):
         self.clip = clip
         self.means = np.zeros(n_features)
         self.deviations = np.zeros(n_features)
+        self.lows = np.full(n_features, np.inf)
+        self.highs = np.full(n_features, -np.inf)
         self.coefficients = np.zeros((n_classes, width))
         self.entries = np.empty(n_features)
         self.variances = np.empty(n_classes)
@@ -59,23 +63,29 @@ cdef class ConfidenceRidge(BanditModel):
         """Weights of the features as they come, but for the clip, and of the constant."""
         weights = np.array(self.coefficients)
         weights[:, :self.n_features] /= root_mean(self.squares, self.n_learnt)
-        weights[:, self.n_features:] *= OF_CONSTANT
+        weights[:, self.n_features:] *= self.constant
         if self.clip > 0:
-            deviations = np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
-            weights[:, :-1] /= np.where(deviations > 0, deviations, np.inf)
-            weights[:, -1] -= weights[:, :-1] @ np.asarray(self.means)
+            means = np.asarray(self.means)
+            most = self.clip * np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
+            highs, lows = np.asarray(self.highs) - means, np.asarray(self.lows) - means
+            ranges = np.minimum(highs, most) - np.maximum(lows, -most)
+            weights[:, :-1] /= np.where(ranges > 0, ranges, np.inf)
+            weights[:, -1] -= weights[:, :-1] @ means
         return weights
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
-        cdef double scale = root_mean(self.squares, self.n_learnt), entry
+        cdef double scale = root_mean(self.squares, self.n_learnt), n = max(self.n_learnt, 1.0)
+        cdef double entry, mean
         cdef Row features = row[0]
         cdef Py_ssize_t j, k
         if self.clip > 0.0:
             for k in range(self.n_classes):
                 scores[k] = 0.0
             for j in range(row.n):
+                mean = self.means[j]
                 entry = standardised(
-                    row.values[j] - self.means[j], self.deviations[j], self.n_learnt, self.clip
+                    row.values[j] - mean, self.lows[j] - mean, self.highs[j] - mean,
+                    self.clip * sqrt(self.deviations[j] / n),
                 )
                 for k in range(self.n_classes):
                     scores[k] += entry * self.coefficients[k, j]
@@ -85,13 +95,15 @@ cdef class ConfidenceRidge(BanditModel):
         for k in range(self.n_classes):
             scores[k] /= scale
             if row.constant != 0.0:
-                scores[k] += OF_CONSTANT * row.constant * self.coefficients[k, self.n_features]
+                scores[k] += self.constant * row.constant * self.coefficients[k, self.n_features]
 
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
         cdef double* values = &self.values[0]
         cdef double bonus = self.bonus
         cdef Py_ssize_t k
-        bonus *= sqrt((1.0 + self.squared_errors) / (1.0 + self.n_learnt))
+        bonus *= sqrt(
+            (PRIOR_ROUNDS + self.n_learnt * self.mean_square) / (PRIOR_ROUNDS + self.n_learnt)
+        )
         self.rescale(row)
         table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
         self.measure(&self.scaled)
@@ -107,7 +119,8 @@ cdef class ConfidenceRidge(BanditModel):
         table_products(weights, 1, self.width, &self.scaled, &expected)
         error = feedback.reward - expected
         self.regress(feedback.action, &self.scaled, error)
-        self.squared_errors += error * error
+        # Thrice the weight of a plain mean makes that of round t grow as t^2.
+        self.mean_square += 3.0 / (self.n_learnt + 3.0) * (error * error - self.mean_square)
         self.squares = self.squares_with
         self.n_learnt += 1.0
         if self.clip > 0.0:
@@ -115,17 +128,24 @@ cdef class ConfidenceRidge(BanditModel):
                 before = row.values[j] - self.means[j]
                 self.means[j] += before / self.n_learnt
                 self.deviations[j] += before * (row.values[j] - self.means[j])
+                self.lows[j] = min(self.lows[j], row.values[j])
+                self.highs[j] = max(self.highs[j], row.values[j])
 
     cdef void rescale(self, const Row* row) noexcept nogil:
         # With the row the mean is 1/n of the way from the one without it to the row.
-        cdef double n = self.n_learnt + 1.0, rest = 1.0 - 1.0 / n, squares = 0.0, scale, before
+        cdef double n = self.n_learnt + 1.0, rest = 1.0 - 1.0 / n, squares = 0.0, scale
+        cdef double before, mean
         cdef double* entries = &self.entries[0]
         cdef Py_ssize_t j
         if self.clip > 0.0:
             for j in range(row.n):
                 before = row.values[j] - self.means[j]
+                mean = row.values[j] - rest * before
                 entries[j] = standardised(
-                    rest * before, self.deviations[j] + rest * before * before, n, self.clip
+                    rest * before,
+                    min(self.lows[j], row.values[j]) - mean,
+                    max(self.highs[j], row.values[j]) - mean,
+                    self.clip * sqrt((self.deviations[j] + rest * before * before) / n),
                 )
         else:
             for j in range(row.n):
@@ -138,7 +158,7 @@ cdef class ConfidenceRidge(BanditModel):
             entries[j] *= scale
         self.scaled = row[0]
         self.scaled.values = entries
-        self.scaled.constant *= OF_CONSTANT
+        self.scaled.constant *= self.constant
 
     cdef void measure(self, const Row* scaled) noexcept nogil:
         pass
@@ -151,16 +171,18 @@ cdef class ConfidenceRidge(BanditModel):
             self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
         )
         state = (
-            self.squares, self.squared_errors, self.n_learnt,
+            self.squares, self.mean_square, self.n_learnt,
             np.array(self.means), np.array(self.deviations),
+            np.array(self.lows), np.array(self.highs),
             np.array(self.coefficients), np.array(self.covariance_table),
         )
         return type(self), arguments, state
 
     def __setstate__(self, state):
-        self.squares, self.squared_errors, self.n_learnt, *arrays = state
+        self.squares, self.mean_square, self.n_learnt, *arrays = state
         arrays = [np.array(array) for array in arrays]
-        self.means, self.deviations, self.coefficients, self.covariance_table = arrays
+        self.means, self.deviations, self.lows, self.highs, *arrays = arrays
+        self.coefficients, self.covariance_table = arrays
 
 
 cdef class FullRidge(ConfidenceRidge):
@@ -168,6 +190,7 @@ cdef class FullRidge(ConfidenceRidge):
 
     def __init__(self, *args):
         super().__init__(*args)
+        self.constant = 0.25
         identity = np.eye(self.width) / self.alpha
         self.covariances = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
         self.spread = np.empty(self.width)
@@ -208,6 +231,7 @@ cdef class DiagonalRidge(ConfidenceRidge):
 
     def __init__(self, *args):
         super().__init__(*args)
+        self.constant = 0.5
         self.covariances = np.full((self.n_classes, self.width), 1.0 / self.alpha)
         self.squared = np.empty(self.n_features)
 
@@ -258,9 +282,9 @@ cdef inline double root_mean(double squares, double n_rows) noexcept nogil:
 
 
 cdef inline double standardised(
-    double entry, double squares, double n_rows, double clip
+    double entry, double low, double high, double most
 ) noexcept nogil:
-    # A centred entry over the deviation of its column; 0 where that is constant.
-    if not squares > 0.0:
-        return 0.0
-    return max(-clip, min(clip, entry / sqrt(squares / n_rows)))
+    # A centred entry over the range of such entries, all of them cut off at +-most; 0 where all are
+    # the same.
+    cdef double extent = min(high, most) - max(low, -most)
+    return max(-most, min(most, entry)) / extent if extent > 0.0 else 0.0
