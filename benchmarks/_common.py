@@ -59,7 +59,23 @@ def print_table(title, columns, rows):
 
 
 def load_multilabel(name):
-    """The original split of a multilabel set: `X_train, Y_train, X_test, Y_test`.
+    """The original split of a multilabel set: `X_train, Y_train, X_test, Y_test`."""
+    with np.load(data_file("multilabel", name)) as arrays:
+        X_train, X_test = (arrays[key].astype(np.float64) for key in ("X_train", "X_test"))
+        Y_train, Y_test = (arrays[key].astype(np.intp) for key in ("Y_train", "Y_test"))
+    return X_train, Y_train, X_test, Y_test
+
+
+def load_multiclass(name):
+    """All rows of a multiclass set, those of its test part last: `X, y`."""
+    with np.load(data_file("multiclass", name)) as arrays:
+        parts = ("",) if "X" in arrays else ("_train", "_test")
+        X, y = (np.concatenate([arrays[key + part] for part in parts]) for key in "Xy")
+    return X.astype(np.float64), y
+
+
+def data_file(kind, name):
+    """Path of a set's arrays.
 
     Raises
     ------
@@ -69,13 +85,9 @@ def load_multilabel(name):
     folder = os.environ.get("SKLRANK_DATA")
     if not folder:
         raise SystemExit(
-            "Set SKLRANK_DATA to the folder of the benchmark data: it must hold "
-            "multilabel/NAME.npz with the arrays X_train, Y_train, X_test and Y_test."
+            f"Set SKLRANK_DATA to the folder of the benchmark data: it must hold {kind}/{name}.npz."
         )
-    path = Path(folder) / "multilabel" / f"{name}.npz"
+    path = Path(folder) / kind / f"{name}.npz"
     if not path.is_file():
-        raise SystemExit(f"The folder that SKLRANK_DATA names has no multilabel/{name}.npz.")
-    with np.load(path) as arrays:
-        X_train, X_test = (arrays[key].astype(np.float64) for key in ("X_train", "X_test"))
-        Y_train, Y_test = (arrays[key].astype(np.intp) for key in ("Y_train", "Y_test"))
-    return X_train, Y_train, X_test, Y_test
+        raise SystemExit(f"The folder that SKLRANK_DATA names has no {kind}/{name}.npz.")
+    return path

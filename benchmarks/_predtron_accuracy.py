@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from _common import load_multilabel, print_table
+from _common import load_multiclass, load_multilabel, print_table
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClassifier
 from sklearn.metrics import hamming_loss, zero_one_loss
@@ -46,11 +46,8 @@ def load_class_sets(quick):
         "breast_cancer": load_breast_cancer(return_X_y=True),
         "digits": load_digits(return_X_y=True),
     }
-    folder = os.environ.get("SKLRANK_DATA")
-    for name in FILES if folder and not quick else ():
-        with np.load(Path(folder) / "multiclass" / f"{name}.npz") as data:
-            X, y = (np.concatenate([data[f"{key}_train"], data[f"{key}_test"]]) for key in "Xy")
-            sets[name] = X.astype(float), y
+    if "SKLRANK_DATA" in os.environ and not quick:
+        sets |= {name: load_multiclass(name) for name in FILES}
     return sets
 
 

@@ -23,11 +23,10 @@ ones: wine, breast cancer, balance, car and nursery.
 import argparse
 import os
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from _bandit_peers import PEERS
-from _common import Stopwatch, print_header, print_table
+from _common import Stopwatch, load_multiclass, print_header, print_table
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
@@ -69,11 +68,7 @@ def load(name):
         return LOADERS[name](return_X_y=True)
     if name == "SynNonSep":
         return make_keyword_documents(label_noise=0.05, random_state=0)
-    with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as data:
-        if "X" in data:
-            return data["X"].astype(float), data["y"]
-        X = np.vstack([data["X_train"], data["X_test"]]).astype(float)
-        return X, np.concatenate([data["y_train"], data["y_test"]])
+    return load_multiclass(name)
 
 
 def scaled(X):
