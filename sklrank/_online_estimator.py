@@ -5,12 +5,13 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._validation import (
     Target,
     canonical_csr,
     check_classes,
+    check_label_names,
     check_target,
     check_weights,
     relevance_lists,
@@ -117,6 +118,25 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
                 self._check_same_labels(target, classes)
             indptr, labels = relevance_lists(target, self.classes_)
         return X, indptr, labels, weights
+
+    def _start_from_rows(self, X, classes, *, indicators):
+        """Check rows without labels; where there is no model, start one for these classes."""
+        if hasattr(self, "classes_"):
+            if classes is not None:
+                self._check_same_classes(classes)
+            return self._check_rows(X, reset=False)
+        if classes is None:
+            check_is_fitted(
+                self,
+                "classes_",
+                msg="This %(name)s knows no classes yet: name them by `classes`, or call fit",
+            )
+        with unchanged_on_error(self):
+            self._validate_params()
+            X = self._check_rows(X, reset=True)
+            names = check_label_names(classes)
+            self._start_anew(names if indicators else np.sort(names), indicators)
+        return X
 
     def _start_anew(self, classes, indicators):
         self._learns_indicators = indicators

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._online_classifier import BATCH
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_entries, check_label_names, unchanged_on_error
+from sklrank._validation import check_entries, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
@@ -346,7 +346,7 @@ class BanditronClassifier(OnlineEstimator):
         NotFittedError
             If there is no model, and no `classes` to start one.
         """
-        X = self._start_from_rows(X, classes)
+        X = self._start_from_rows(X, classes, indicators=False)
         draws = self._random_state.random_sample(X.shape[0])
         shown = self._rounds.explore(self._rows(X), draws)
         self._raise_error()
@@ -390,7 +390,7 @@ class BanditronClassifier(OnlineEstimator):
             If there is no model, and no `classes` to start one.
         """
         with unchanged_on_error(self):
-            X = self._start_from_rows(X, classes)
+            X = self._start_from_rows(X, classes, indicators=False)
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
         self._rounds.learn_shown(self._rows(X), *shown, rewards)
@@ -493,24 +493,6 @@ class BanditronClassifier(OnlineEstimator):
     def _prepare_rounds(self, X, y, classes, *, restart):
         X, _, labels, _ = self._prepare(X, y, classes, None, restart=restart)
         return X, labels
-
-    def _start_from_rows(self, X, classes):
-        """Check the rows; where there is no model, start one for these classes."""
-        if hasattr(self, "classes_"):
-            if classes is not None:
-                self._check_same_classes(classes)
-            return self._check_rows(X, reset=False)
-        if classes is None:
-            check_is_fitted(
-                self,
-                "classes_",
-                msg="This %(name)s knows no classes yet: name them by `classes`, or call fit",
-            )
-        with unchanged_on_error(self):
-            self._validate_params()
-            X = self._check_rows(X, reset=True)
-            self._start_anew(np.sort(check_label_names(classes)), False)
-        return X
 
     def _start(self, classes):
         exploration = self._initial_exploration()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_label_names, check_weights, unchanged_on_error
+from sklrank._validation import check_weights, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
@@ -67,7 +66,7 @@ class TopKBooster(OnlineBooster):
         NotFittedError
             If there is no model, and no `classes` to start one.
         """
-        X = self._start_from_rows(X, classes)
+        X = self._start_from_rows(X, classes, indicators=True)
         self._propensity_bounds()
         rounds, sampler, shown = self._rounds(), self._sampler(len(self.classes_)), []
         for batch in gen_batches(len(X), BATCH):
@@ -127,7 +126,7 @@ class TopKBooster(OnlineBooster):
             If there is no model, and no `classes` to start one.
         """
         with unchanged_on_error(self):
-            X = self._start_from_rows(X, classes)
+            X = self._start_from_rows(X, classes, indicators=True)
             n_labels = len(self.classes_)
             actions, propensities = check_exploration(exploration, len(X), n_labels)
             rewards = check_rewards(rewards, actions.shape)
@@ -144,24 +143,6 @@ class TopKBooster(OnlineBooster):
             )
             self._play_batch(rounds, batch, X, source, weights)
         return self
-
-    def _start_from_rows(self, X, classes):
-        """Check the rows; where there is no model, start one for the labels `classes`."""
-        if hasattr(self, "classes_"):
-            if classes is not None:
-                self._check_same_classes(classes)
-            return self._check_rows(X, reset=False)
-        if classes is None:
-            check_is_fitted(
-                self,
-                "classes_",
-                msg="This %(name)s knows no labels yet: name them by `classes`, or call fit",
-            )
-        with unchanged_on_error(self):
-            self._validate_params()
-            X = self._check_rows(X, reset=True)
-            self._start_anew(check_label_names(classes), True)
-        return X
 
     def _start(self, classes):
         # First what may be refused: a start draws random numbers.
