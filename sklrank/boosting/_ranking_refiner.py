@@ -82,10 +82,13 @@ class RankingRefiner(DocumentRanker):
         scores of its first ten documents; infinite if these are equal.
     noise : {"auto"} or float, default=0.5
         Error rate of the judgements :math:`\eta`, from 0 to 1. More of it keeps the scores closer
-        together. "auto": the one by which the pairs judged make a third of the sum of :math:`T`,
+        together. "auto": the one by which the pairs judged make half of the sum of :math:`T`,
         however few of the documents are judged; see the notes.
     learning_rate : float, default=1.0
         Each step is multiplied by it. Up to 2 the objective never rises; 1 lowers its bound most.
+    response : {"predict", "predict_proba"}, default="predict"
+        What the scores are moved along: whether a document rises, or the probability of it, by the
+        weak learner. The latter is an extension; see the notes.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
         Whether the weak learner is given weights, or documents drawn in proportion to them, as in
         the dissertation's experiments. "auto": weights where its `fit` takes them.
@@ -101,7 +104,7 @@ class RankingRefiner(DocumentRanker):
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners; each tells by 1 and 0 which documents rise.
+        The weak learners; each tells by 1 and 0 which documents rise, or their probabilities.
     estimator_weights_ : ndarray of shape (n_rounds,)
         The step of each.
     objective_ : ndarray of shape (n_rounds + 1,)
@@ -182,6 +185,7 @@ class RankingRefiner(DocumentRanker):
         "balance": [Interval(Real, 0, None, closed="left")],
         "confidence": [StrOptions({"auto"}), Interval(Real, 0, None, closed="both")],
         "noise": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+        "response": [StrOptions({"predict", "predict_proba"})],
     }
 
     def __init__(
@@ -195,6 +199,7 @@ class RankingRefiner(DocumentRanker):
         confidence="auto",
         noise=0.5,
         learning_rate=1.0,
+        response="predict",
         weighting="auto",
         max_samples=None,
         warm_start=False,
@@ -209,6 +214,7 @@ class RankingRefiner(DocumentRanker):
         self.confidence = confidence
         self.noise = noise
         self.learning_rate = learning_rate
+        self.response = response
         self.weighting = weighting
         self.max_samples = max_samples
         self.warm_start = warm_start
@@ -284,6 +290,8 @@ class RankingRefiner(DocumentRanker):
     def _begin(self):
         # Judgements are few: none is held out to stop early.
         Booster._begin(self)
+        if not self.estimators_:
+            self._response = self.response
 
     def _objective(self, sources, queries):
         base_scores, judgements = sources

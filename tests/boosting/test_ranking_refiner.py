@@ -67,7 +67,7 @@ def test_the_first_round_by_hand(data, parameters):
                 of_judged += 1 - noise / 2 if told else noise / 2
                 n_told += told
     if parameters.get("noise") == "auto":
-        assert_allclose((1 - noise) * n_told, of_judged / 3)
+        assert_allclose((1 - noise) * n_told, of_judged / 2)
     else:
         assert noise == parameters.get("noise", 0.5)
     if parameters.get("combination") == "sum":

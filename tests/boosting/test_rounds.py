@@ -43,7 +43,7 @@ def play(objective, n_rounds=3, *, learnt=("model", RISES), learning_rate=1.0, r
 
     reason = play_rounds(
         objective,
-        SimpleNamespace(learn=lambda objective, random_state: learnt),
+        SimpleNamespace(learn=lambda objective, random_state: learnt, n_tries=1),
         scores,
         n_rounds,
         learning_rate=learning_rate,
