@@ -151,7 +151,9 @@ class AnyOrder:
         rises, stays = hypothesis, 1.0 - hypothesis
         won = self._sums(drops * rises) @ self._sums(lifts * stays)
         lost = self._sums(drops * stays) @ self._sums(lifts * rises)
-        return won, lost
+        # A row does not rise above itself.
+        alone = (drops * rises) @ (lifts * stays)
+        return won - alone, lost - alone
 
     def _sums(self, values):
         """Of each query."""

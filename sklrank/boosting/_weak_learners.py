@@ -3,8 +3,9 @@
 A weak learner has `learn(objective, random_state)`, which returns a fitted model and its
 *hypothesis* on the training rows: what the scores are moved along. `hypothesis_of` makes the same
 of new rows. For rankers it is 0 or 1 a row (or whatever the model predicts), or the probability of
-1, for classifiers the indicator of the class predicted. Its `n_tries` says how often it may learn in a round until it is
-better than chance: more than once where rows are drawn, and the next draw may tell more.
+1, for classifiers the indicator of the class predicted. `n_tries` says how often it may learn in a
+round until it is better than chance: more than once where rows are drawn, and the next draw may
+tell more.
 """
 
 from copy import copy
