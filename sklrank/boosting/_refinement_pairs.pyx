@@ -5,8 +5,8 @@ That i is wanted before j costs V_ij e^(F_j - F_i), a product of `lifts[j]` = e^
 `drops[i]` = e^-F_i. A `demand` adds up the costs and tells each document the cost of the pairs in
 which it should be first, less that of the pairs in which it should be second. `masses` tells what
 these pairs cost that a hypothesis sets right (the first document rises, the second does not), and
-what those that it sets wrong. A hypothesis between 0 and 1 is the chance that a document rises, each
-by itself, and the masses are expected ones.
+what those that it sets wrong. Where a hypothesis is between 0 and 1, it is the chance that a
+document rises, each by itself, and the masses are expected ones.
 """
 
 
