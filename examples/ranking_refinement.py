@@ -17,8 +17,8 @@ band in the figures is that of MRR's difference to the base ranker.
 - MRR: multiplicative ranking refinement, which has no balance.
 
 All are given the base ranker's score as a feature. MRR and LRR have the settings recommended in
-the documentation of `RankingRefiner`; "as printed" has those of the dissertation: noise 0.5, full
-steps.
+the documentation of `RankingRefiner`; "as printed" has those of the dissertation: stumps, noise
+0.5, full steps.
 
 The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which hold the five
 parts as X, y and qid. Without it the recommenders are played alone.
@@ -37,6 +37,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting import RankingRefiner
 from sklrank.datasets import make_recommender
@@ -47,7 +48,15 @@ PRINTED = (1, 3, 5, 10, 25)
 AT_10 = KS.index(10)
 BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
 IN_CURVES = ("base", "RankSVM", "MRR", "MRR as printed")
-RECOMMENDED = {"noise": "auto", "learning_rate": 0.1, "n_estimators": 200}
+RECOMMENDED = {
+    "estimator": DecisionTreeClassifier(max_depth=2),
+    "response": "predict_proba",
+    "weighting": "resampling",
+    "max_samples": 10,
+    "noise": "auto",
+    "learning_rate": 0.2,
+    "random_state": 0,
+}
 
 
 def load():
@@ -106,7 +115,7 @@ def ndcg_of_rest(task, scores):
 
 def refine(task, **parameters):
     X, base_scores, _, judged = task
-    model = RankingRefiner(**RECOMMENDED | parameters)
+    model = RankingRefiner(**parameters)
     return model.fit(X, judged, base_scores=base_scores).predict(X)
 
 
@@ -136,8 +145,8 @@ def rank_svm(task):
 METHODS = {
     "base": lambda task: task[1],
     "RankSVM": rank_svm,
-    "MRR": refine,
-    "MRR as printed": lambda task: refine(task, noise=0.5, learning_rate=1.0, n_estimators=100),
+    "MRR": lambda task: refine(task, **RECOMMENDED),
+    "MRR as printed": refine,
     **{
         f"Rocchio {a} {b}": lambda task, a=a, b=b: rocchio(task, a, b)
         for a, b in product(range(1, 11), repeat=2)
@@ -145,7 +154,7 @@ METHODS = {
     },
     **{
         f"LRR {balance:g}": lambda task, balance=balance: refine(
-            task, combination="sum", balance=balance
+            task, **RECOMMENDED, combination="sum", balance=balance
         )
         for balance in BALANCES
     },
@@ -201,14 +210,14 @@ def print_curves(title, counts, curves):
 
 
 def print_times(tasks):
-    print("\nSeconds to fit one query, 200 stumps")
+    print("\nSeconds to fit one query, 100 trees")
     sizes = np.array([len(task[1]) for task in tasks])
     for low, high in ((30, 60), (60, 90), (90, 120), (120, 1000)):
         group = [task for task, size in zip(tasks, sizes) if low <= size < high]
         if group:
             start = time.process_time()
             for task in group:
-                refine(task)
+                refine(task, **RECOMMENDED)
             seconds = (time.process_time() - start) / len(group)
             print(f"  {low} to {high - 1} documents: {seconds:.4f}")
 

@@ -130,6 +130,7 @@ ESTIMATORS = [
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
     ),
+    RankingRefiner(0, DecisionTreeClassifier(max_depth=2), 5, response="predict_proba"),
 ]
 
 

@@ -19,6 +19,9 @@ __all__ = ["Booster"]
 class Booster(BaseEstimator):
     """A sum of weak hypotheses, each learnt where the sum before it falls short."""
 
+    # What of the weak learners' predictions the scores are moved along.
+    _response = "predict"
+
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -97,14 +100,14 @@ class Booster(BaseEstimator):
         """Scores after each round."""
         scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
         for model, step in zip(self.estimators_, self.estimator_weights_):
-            scores = scores + step * hypothesis_of(model, X, n_classes)
+            scores = scores + step * hypothesis_of(model, X, n_classes, self._response)
             yield scores
 
     def _sum(self, X, n_classes=None):
         """Scores after all rounds."""
         scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
         for model, step in zip(self.estimators_, self.estimator_weights_):
-            scores += step * hypothesis_of(model, X, n_classes)
+            scores += step * hypothesis_of(model, X, n_classes, self._response)
         return scores
 
     @property

@@ -49,6 +49,8 @@ class CostLearner:
         Number of classes of the hypothesis.
     """
 
+    n_tries = 1
+
     def __init__(self, estimator, X, *, n_classes):
         if is_classifier(estimator):
             raise ValueError(

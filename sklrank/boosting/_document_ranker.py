@@ -55,11 +55,16 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def _learner(self, X, objective):
         """What learns the labels and weights of the objective on these rows."""
         estimator = StumpClassifier() if self.estimator is None else self.estimator
-        if type(estimator) is StumpClassifier and self.weighting != "resampling":
+        by_class = self._response == "predict"
+        if type(estimator) is StumpClassifier and self.weighting != "resampling" and by_class:
             estimator._validate_params()
             return StumpLearner(estimator, X)
         return ClassifierLearner(
-            estimator, X, weighting=self.weighting, max_samples=self.max_samples
+            estimator,
+            X,
+            weighting=self.weighting,
+            max_samples=self.max_samples,
+            response=self._response,
         )
 
     @_fit_context(prefer_skip_nested_validation=False)
@@ -141,7 +146,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         scores = self._sum(X)
 
         def enough(model, step):
-            scores[:] += step * hypothesis_of(model, X)
+            scores[:] += step * hypothesis_of(model, X, response=self._response)
             score = ndcg_score(y, scores, qid=codes)
             self.validation_scores_ = np.append(self.validation_scores_, score)
             return self._reason_to_stop()

@@ -55,6 +55,8 @@ class FeatureLearner:
         See above.
     """
 
+    n_tries = 1
+
     def __init__(self, X, objective, learning_rate, search):
         n_features = X.shape[1]
         self.rankers = [

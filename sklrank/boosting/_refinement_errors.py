@@ -13,6 +13,11 @@ pairs: only the base ranker's asks for time in the number of pairs. All give
   for each row :math:`\sum_j \gamma_{ij} - \gamma_{ji}` of the terms :math:`\gamma` of the sum,
 - ``masses(lifts, drops, hypothesis)``: of the terms where one row rises and the other does not, the
   sum of those whose first row rises, and the sum of the others.
+
+A hypothesis :math:`h` may lie between 0 and 1: row i rises with the chance :math:`h_i`, each by
+itself, and the masses are expected ones, sums of :math:`\gamma_{ij} h_i (1 - h_j)` and of
+:math:`\gamma_{ij} (1 - h_i) h_j`. The bound of `_objective.py` holds for them: the exponential is
+convex, and the mean of a function of what rises is no less than its value at h.
 """
 
 import numpy as np
@@ -121,8 +126,8 @@ class PairedOrder:
 
     def masses(self, lifts, drops, hypothesis):
         costs = lifts[self._second] * drops[self._first]
-        rising = hypothesis[self._first] - hypothesis[self._second]
-        return costs[rising > 0].sum(), costs[rising < 0].sum()
+        first, second = hypothesis[self._first], hypothesis[self._second]
+        return costs @ (first * (1 - second)), costs @ ((1 - first) * second)
 
 
 class AnyOrder:
@@ -146,7 +151,9 @@ class AnyOrder:
         rises, stays = hypothesis, 1.0 - hypothesis
         won = self._sums(drops * rises) @ self._sums(lifts * stays)
         lost = self._sums(drops * stays) @ self._sums(lifts * rises)
-        return won, lost
+        # A row does not rise above itself.
+        alone = (drops * rises) @ (lifts * stays)
+        return won - alone, lost - alone
 
     def _sums(self, values):
         """Of each query."""

@@ -153,8 +153,8 @@ def deviation(values):
 
 
 def noise_by_number(judgements, queries):
-    """Eta by which the pairs judged make a third of the sum of T; 1 where there are none."""
+    """Eta by which the pairs judged make half of the sum of T; 1 where there are none."""
     zero_scores = np.ones((2, len(queries.codes)))
     n_judged, _ = judgements.demand(*zero_scores)
     n_all, _ = AnyOrder(queries).demand(*zero_scores)
-    return float(4 * n_judged / (4 * n_judged + n_all)) if n_judged else 1.0
+    return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0

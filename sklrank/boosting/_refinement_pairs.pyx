@@ -5,7 +5,8 @@ That i is wanted before j costs V_ij e^(F_j - F_i), a product of `lifts[j]` = e^
 `drops[i]` = e^-F_i. A `demand` adds up the costs and tells each document the cost of the pairs in
 which it should be first, less that of the pairs in which it should be second. `masses` tells what
 these pairs cost that a hypothesis sets right (the first document rises, the second does not), and
-what those that it sets wrong.
+what those that it sets wrong. Where a hypothesis is between 0 and 1, it is the chance that a
+document rises, each by itself, and the masses are expected ones.
 """
 
 
@@ -51,22 +52,25 @@ def base_masses(
 ):
     """The base ranker's pairs: cost of those set right, and of those set wrong."""
     cdef Py_ssize_t q, i, j
-    cdef double won = 0.0, lost = 0.0, ratio, share, right, wrong
-    cdef bint rises
+    cdef double won = 0.0, lost = 0.0, ratio, share, right, wrong, rises, stays
+    cdef double right_risen, right_left, wrong_risen, wrong_left
     with nogil:
         for q in range(starts.shape[0] - 1):
             for i in range(starts[q], starts[q + 1]):
-                ratio, right, wrong, rises = 1.0, 0.0, 0.0, hypothesis[i] > 0.0
+                ratio = 1.0
+                right_risen = right_left = wrong_risen = wrong_left = 0.0
                 for j in range(i + 1, starts[q + 1]):
                     ratio *= ratios[j]
-                    if rises != (hypothesis[j] > 0.0):
-                        share = 1.0 / (1.0 + ratio)
-                        right += share * lifts[j]
-                        wrong += ratio * share * drops[j]
-                right *= drops[i]
-                wrong *= lifts[i]
-                won += right if rises else wrong
-                lost += wrong if rises else right
+                    share = 1.0 / (1.0 + ratio)
+                    right = share * lifts[j]
+                    wrong = ratio * share * drops[j]
+                    right_risen += right * hypothesis[j]
+                    right_left += right * (1.0 - hypothesis[j])
+                    wrong_risen += wrong * hypothesis[j]
+                    wrong_left += wrong * (1.0 - hypothesis[j])
+                rises, stays = hypothesis[i], 1.0 - hypothesis[i]
+                won += drops[i] * rises * right_left + lifts[i] * stays * wrong_risen
+                lost += drops[i] * stays * right_risen + lifts[i] * rises * wrong_left
     return won, lost
 
 
@@ -118,13 +122,9 @@ def grade_masses(
             lower_risen = lower_left = 0.0
             for k in range(queries[q], queries[q + 1]):
                 for i in range(grades[k], grades[k + 1]):
-                    if hypothesis[i] > 0.0:
-                        won += drops[i] * lower_left
-                    else:
-                        lost += drops[i] * lower_risen
+                    won += drops[i] * hypothesis[i] * lower_left
+                    lost += drops[i] * (1.0 - hypothesis[i]) * lower_risen
                 for i in range(grades[k], grades[k + 1]):
-                    if hypothesis[i] > 0.0:
-                        lower_risen += lifts[i]
-                    else:
-                        lower_left += lifts[i]
+                    lower_risen += lifts[i] * hypothesis[i]
+                    lower_left += lifts[i] * (1.0 - hypothesis[i])
     return won, lost

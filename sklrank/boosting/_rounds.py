@@ -17,7 +17,8 @@ def play_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_s
     objective : Objective
         Asked for labels, weights and steps; it has been moved to `scores`.
     learner : object
-        Asked for a model, and for its hypothesis on the training rows; or None if it has none.
+        Asked for a model, and for its hypothesis on the training rows; or None if it has none. In a
+        round it may try `n_tries` times to be better than chance.
     scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         Where to start; changed in place.
     n_rounds : int
@@ -38,12 +39,15 @@ def play_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_s
     for _ in range(n_rounds):
         if not objective.weights.any():
             return "no row has a weight: there is nothing left to gain"
-        learnt = learner.learn(objective, random_state)
-        if learnt is None:
-            return "no weak learner lowers the objective"
-        model, hypothesis = learnt
-        step = learning_rate * objective.step(hypothesis)
-        if not step > 0:
+        for _ in range(learner.n_tries):
+            learnt = learner.learn(objective, random_state)
+            if learnt is None:
+                return "no weak learner lowers the objective"
+            model, hypothesis = learnt
+            step = learning_rate * objective.step(hypothesis)
+            if step > 0:
+                break
+        else:
             return "the last weak learner was no better than chance"
         scores += step * hypothesis
         objective.move_to(scores)

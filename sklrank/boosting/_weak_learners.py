@@ -2,8 +2,10 @@
 
 A weak learner has `learn(objective, random_state)`, which returns a fitted model and its
 *hypothesis* on the training rows: what the scores are moved along. `hypothesis_of` makes the same
-of new rows. For rankers it is 0 or 1 a row (or whatever the model predicts), for classifiers the
-indicator of the class predicted.
+of new rows. For rankers it is 0 or 1 a row (or whatever the model predicts), or the probability of
+1, for classifiers the indicator of the class predicted. `n_tries` says how often it may learn in a
+round until it is better than chance: more than once where rows are drawn, and the next draw may
+tell more.
 """
 
 from copy import copy
@@ -19,9 +21,15 @@ from sklrank.tree._stump import BinnedRows, StumpClassifier
 
 __all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
 
+# Few rows, drawn once, may mislead long before there is nothing left to learn.
+N_DRAWS = 10
 
-def hypothesis_of(model, X, n_classes=None):
+
+def hypothesis_of(model, X, n_classes=None, response="predict"):
     """Predictions as steps of the scores: `(n_samples,)`, or indicators of `n_classes` columns."""
+    if response == "predict_proba":
+        # A model that was shown one class gives one column.
+        return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
     # Our own stumps need not check the rows again, a hundred times.
     predict = model._predict_checked if type(model) is StumpClassifier else model.predict
     predicted = predict(X)
@@ -48,16 +56,33 @@ class ClassifierLearner:
         as in the dissertation's experiments.
     n_classes : int or None
         Number of classes of the hypothesis; None for rankers.
+    response : {"predict", "predict_proba"}
+        Whether the hypothesis of a ranker is the class or the probability of the class 1.
     """
 
-    def __init__(self, estimator, X, *, weighting="auto", max_samples=None, n_classes=None):
+    def __init__(
+        self,
+        estimator,
+        X,
+        *,
+        weighting="auto",
+        max_samples=None,
+        n_classes=None,
+        response="predict",
+    ):
         if not is_classifier(estimator):
             raise ValueError(
                 f"estimator must be a classifier, got {estimator!r}: it learns a label for each row"
             )
+        if not hasattr(estimator, response):
+            raise ValueError(
+                f"response={response!r}, but {estimator!r} has no {response}; use "
+                "response='predict', or another classifier, as DecisionTreeClassifier(max_depth=1)"
+            )
         self.estimator = estimator
         self.X = X
         self.n_classes = n_classes
+        self.response = response
         takes_weights = has_fit_parameter(estimator, "sample_weight")
         if weighting == "sample_weight" and not takes_weights:
             raise ValueError(
@@ -65,6 +90,7 @@ class ClassifierLearner:
                 "use weighting='resampling' or 'auto'"
             )
         self.resampled = weighting == "resampling" or not takes_weights
+        self.n_tries = N_DRAWS if self.resampled else 1
         self.n_drawn = sample_size(max_samples, X.shape[0])
 
     def learn(self, objective, random_state):
@@ -82,7 +108,7 @@ class ClassifierLearner:
             model = DummyClassifier(strategy="most_frequent")
         fit_params = {} if weights is None else {"sample_weight": weights}
         model.fit(self.X[rows], labels[rows], **fit_params)
-        return model, hypothesis_of(model, self.X, self.n_classes)
+        return model, hypothesis_of(model, self.X, self.n_classes, self.response)
 
 
 class StumpLearner:
@@ -95,6 +121,8 @@ class StumpLearner:
     X : ndarray of shape (n_samples, n_features)
         The training rows.
     """
+
+    n_tries = 1
 
     def __init__(self, stump, X):
         self.stump = clone(stump)

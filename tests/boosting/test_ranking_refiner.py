@@ -22,6 +22,13 @@ PARAMETERS = [
     {"weighting": "resampling"},
     {"noise": "auto"},
     {"estimator": DecisionTreeClassifier(max_depth=2, random_state=0)},
+    {
+        "estimator": DecisionTreeClassifier(max_depth=2),
+        "response": "predict_proba",
+        "weighting": "resampling",
+        "max_samples": 10,
+    },
+    {"estimator": LogisticRegression(), "response": "predict_proba", "noise": "auto"},
 ]
 
 
@@ -67,7 +74,7 @@ def test_the_first_round_by_hand(data, parameters):
                 of_judged += 1 - noise / 2 if told else noise / 2
                 n_told += told
     if parameters.get("noise") == "auto":
-        assert_allclose((1 - noise) * n_told, of_judged / 3)
+        assert_allclose((1 - noise) * n_told, of_judged / 2)
     else:
         assert noise == parameters.get("noise", 0.5)
     if parameters.get("combination") == "sum":
@@ -246,6 +253,17 @@ def test_warm_start_and_pickle(data, parameters):
     assert_array_equal(again.predict(X), at_once.predict(X))
 
 
+def test_scores_are_sums_of_probabilities(data):
+    """Also after a warm start that was told another response: the rounds go on as they began."""
+    X = data[0]
+    parameters = {"estimator": LogisticRegression(), "response": "predict_proba"}
+    model = refiner(n_estimators=5, warm_start=True, **parameters).fit(*data)
+    model.set_params(n_estimators=12, response="predict").fit(*data)
+    chances = [member.predict_proba(X)[:, 1] for member in model.estimators_]
+    assert_allclose(model.predict(X), model.estimator_weights_ @ chances)
+    assert_allclose(model.predict(X), refiner(**parameters).fit(*data).predict(X))
+
+
 def test_score_leaves_out_what_is_not_judged(data):
     X, judged, qid = data
     model = refiner().fit(*data)
@@ -295,6 +313,8 @@ BAD = [
     (RankingRefiner(0, confidence="sure"), {}, "confidence"),
     (RankingRefiner(0, combination="both"), {}, "combination"),
     (RankingRefiner(0, LinearRegression()), {}, "must be a classifier"),
+    (RankingRefiner(0, response="decision_function"), {}, "response"),
+    (RankingRefiner(0, response="predict_proba"), {}, "StumpClassifier.* has no predict_proba"),
 ]
 
 

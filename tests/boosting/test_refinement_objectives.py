@@ -110,12 +110,26 @@ def test_value_labels_and_weights(case, objective):
     np.testing.assert_array_equal(objective.labels[clear], signed[clear] > 0)
 
 
-def test_masses_and_step(case, objective):
-    """Theorem 9's mu and nu, and Algorithm 6, line 8."""
+def hypotheses(random, n, kind):
+    """Of which documents rise, or of the chance that they do."""
+    return {
+        "classes": random.randint(2, size=n).astype(float),
+        "chances": random.random_sample(n),
+        "chances alike": 0.5 + 0.01 * random.random_sample(n),
+    }[kind]
+
+
+KINDS = pytest.mark.parametrize("kind", ["classes", "chances", "chances alike"])
+
+
+@KINDS
+def test_masses_and_step(case, objective, kind):
+    """Theorem 9's mu and nu, of chances the expected ones, and Algorithm 6, line 8."""
     objective.move_to(case.scores)
     _, gamma = case.expected(objective, case.scores)
     for seed in range(4):
-        rises = np.random.RandomState(seed).randint(2, size=len(case.scores)).astype(float)
+        rises = hypotheses(np.random.RandomState(seed), len(case.scores), kind)
+        np.fill_diagonal(gamma, 0.0)
         mu = rises @ gamma @ (1 - rises)
         nu = (1 - rises) @ gamma @ rises
         np.testing.assert_allclose(objective.masses(rises), (mu, nu), rtol=1e-10)
@@ -123,14 +137,30 @@ def test_masses_and_step(case, objective):
         np.testing.assert_allclose(objective.step(rises), step, rtol=1e-9, atol=1e-12)
 
 
+def test_expected_masses_are_means_of_masses(case, objective):
+    """Over draws of which documents rise, each by itself."""
+    random = np.random.RandomState(0)
+    chances = random.random_sample(len(case.scores))
+    objective.move_to(case.scores)
+    draws = np.array(
+        [
+            objective.masses((random.random_sample(len(chances)) < chances).astype(float))
+            for _ in range(2000)
+        ]
+    )
+    error = draws.std(axis=0) / np.sqrt(len(draws))
+    assert (np.abs(draws.mean(axis=0) - objective.masses(chances)) < 5 * error).all()
+
+
+@KINDS
 @pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
-def test_it_never_rises_and_falls_as_theorem_9_says(case, objective, rate):
+def test_it_never_rises_and_falls_as_theorem_9_says(case, objective, rate, kind):
     """Round by round, with any hypothesis that is better than chance."""
     random = np.random.RandomState(1)
     scores = case.scores.copy()
     objective.move_to(scores)
     for _ in range(15):
-        rises = random.randint(2, size=len(scores)).astype(float)
+        rises = hypotheses(random, len(scores), kind)
         won, lost = objective.masses(rises)
         if won < lost:
             rises, (won, lost) = 1 - rises, (lost, won)

@@ -43,7 +43,7 @@ def play(objective, n_rounds=3, *, learnt=("model", RISES), learning_rate=1.0, r
 
     reason = play_rounds(
         objective,
-        SimpleNamespace(learn=lambda objective, random_state: learnt),
+        SimpleNamespace(learn=lambda objective, random_state: learnt, n_tries=1),
         scores,
         n_rounds,
         learning_rate=learning_rate,
@@ -81,6 +81,30 @@ def test_reasons_to_stop(objective, arguments, n_played, reason):
     assert reason in found
     assert len(calls) == len(objective.visited) == n_played
     assert scores.any() == (n_played > 0)
+
+
+@pytest.mark.parametrize(("n_tries", "n_played"), [(1, 0), (2, 0), (3, 2), (4, 2)])
+def test_whoever_draws_may_try_again(n_tries, n_played):
+    """Each third model is better than chance; the others are forgotten."""
+    objective, learnt, kept = Hill(), [], []
+
+    def learn(objective, random_state):
+        learnt.append(len(learnt))
+        objective.mass = (4.0, 1.0) if len(learnt) % 3 == 0 else (1.0, 1.0)
+        return learnt[-1], RISES
+
+    reason = play_rounds(
+        objective,
+        SimpleNamespace(learn=learn, n_tries=n_tries),
+        np.zeros(3),
+        2,
+        learning_rate=1.0,
+        random_state=None,
+        after_round=lambda model, step: kept.append(model),
+    )
+    assert kept == [2, 5][:n_played]
+    assert len(learnt) == (6 if n_played else n_tries)
+    assert ("no better than chance" in reason) == (n_played == 0)
 
 
 def test_without_weights_nothing_is_learnt():

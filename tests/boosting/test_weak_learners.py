@@ -88,6 +88,7 @@ def test_weights_or_draws(estimator, weighting, resampled, container):
     rows = container(X)
     learner = ClassifierLearner(estimator, rows, weighting=weighting)
     assert learner.resampled == resampled
+    assert (learner.n_tries > 1) == resampled
     model, hypothesis = learn(learner)
     assert type(model) is type(estimator) and model is not estimator
     assert_array_equal(hypothesis, model.predict(rows))
@@ -108,6 +109,7 @@ def test_one_class_that_has_weight(weighting, label):
     model, hypothesis = learn(learner, demand)
     assert isinstance(model, DummyClassifier)
     assert_array_equal(hypothesis, np.full(60, label))
+    assert_array_equal(hypothesis_of(model, X, response="predict_proba"), np.full(60, label))
 
 
 def test_seeds_of_weak_learners_come_of_ours():
@@ -128,6 +130,16 @@ def test_compiled_stumps_are_stumps(criterion, dtype):
     assert_array_equal(hypothesis, expected)
     assert_array_equal(model.predict(rows), by_itself.predict(rows))
     assert_array_equal(hypothesis_of(model, rows), expected)
+
+
+@pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
+def test_probabilities_of_rising(weighting):
+    learner = ClassifierLearner(
+        LogisticRegression(), X, weighting=weighting, response="predict_proba"
+    )
+    model, hypothesis = learn(learner)
+    assert_allclose(hypothesis, model.predict_proba(X)[:, 1])
+    assert 0 < hypothesis.min() < hypothesis.max() < 1
 
 
 def test_hypotheses_of_more_classes_are_indicators():
