@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
 from sklrank._rankings import is_missing
+from sklrank._validation import as_numbers
 
 __all__ = ["Queries", "check_qid", "check_relevance", "check_something_to_learn"]
 
@@ -91,10 +92,7 @@ def check_relevance(y, n_samples):
     """Relevance `(n_samples,)`, float64, 0 or more."""
     if y is None:
         raise ValueError("a ranker requires y to be passed, but the target y is None")
-    try:
-        y = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be relevance, numbers of 0 or more: {error}") from error
+    y = as_numbers(y, "y", "relevance, numbers of 0 or more")
     y = check_array(y, ensure_2d=False, input_name="y")
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:

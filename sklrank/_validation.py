@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 __all__ = [
     "Target",
+    "as_numbers",
     "canonical_csr",
     "check_classes",
     "check_entries",
@@ -79,15 +80,20 @@ def _is_indicator(y):
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
 
 
+def as_numbers(values, name, what="numbers"):
+    """The values as an array of float64; others are refused by name."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be {what}: {error}") from error
+
+
 def check_grades(y, n_samples):
     """Relevance `(n_samples, n_labels)`, float64, 0 or more."""
     if y is None:
         raise ValueError("a ranker requires y to be passed, but the target y is None")
     y = y.toarray() if sparse.issparse(y) else y
-    try:
-        y = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y must be relevance, numbers of 0 or more: {error}") from error
+    y = as_numbers(y, "y", "relevance, numbers of 0 or more")
     if y.ndim != 2:
         raise ValueError(
             "y must be the relevance of labels, of shape (n_samples, n_labels); got the shape "

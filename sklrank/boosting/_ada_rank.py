@@ -54,7 +54,8 @@ class AdaRank(DocumentRanker):
         has it. "auto": weights where its `fit` takes them; as those of queries change little from
         round to round, so may what it learns.
     max_samples : int, float or None, default=None
-        How many documents are drawn, a number or a share of all; None: a fifth, at least 20.
+        How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
+        are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
         None: no queries are held out.

@@ -52,7 +52,8 @@ class AssembleClassifier(SemiSupervisedBooster):
         How the weak learner is told the weights: by `sample_weight`, by drawing rows in proportion,
         or "auto": the first where its `fit` takes it.
     max_samples : int, float or None, default=None
-        How many rows are drawn: a number, a share, or None for a fifth, at least 20.
+        How many rows are drawn: a number, a share, or None for a fifth, at least 20. They are drawn
+        up to ten times a round, until the weak learner is better than chance.
     warm_start : bool, default=False
         Whether `fit` goes on from the rounds of the call before; the data must be the same.
     random_state : int, RandomState instance or None, default=None

@@ -88,7 +88,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         regressor learns what each class of each row gains, and the class of the largest prediction
         is taken (an extension); it learns from all rows.
     max_samples : int, float or None, default=None
-        How many rows are drawn: a number, a share, or None for a fifth, at least 20.
+        How many rows are drawn: a number, a share, or None for a fifth, at least 20. They are drawn
+        up to ten times a round, until the weak learner is better than chance.
     warm_start : bool, default=False
         Whether `fit` goes on from the rounds of the call before; the data must be the same.
     random_state : int, RandomState instance or None, default=None

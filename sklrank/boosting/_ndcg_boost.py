@@ -42,7 +42,8 @@ class NDCGBoost(DocumentRanker):
         Whether the weak learner is given weights, or documents drawn in proportion to them, as in
         the dissertation's experiments. "auto": weights where its `fit` takes them.
     max_samples : int, float or None, default=None
-        How many documents are drawn, a number or a share of all; None: a fifth, at least 20.
+        How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
+        are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
         None: no queries are held out.

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RankingRefiner"]
 
+# Long before that the judgements count for nothing.
+MOST_BALANCE = 1e100
+
 
 class RankingRefiner(DocumentRanker):
     r"""Ranking refinement: learn from a base ranker and from few judgements to rank better.
@@ -75,7 +78,7 @@ class RankingRefiner(DocumentRanker):
     combination : {"product", "sum"}, default="product"
         What is minimised: :math:`err_w \times err_t`, or :math:`\gamma\, err_w + err_t`.
     balance : float, default=1.0
-        Weight :math:`\gamma \geq 0` of the base ranker in the sum; the product has none.
+        Weight :math:`\gamma` of the base ranker in the sum, from 0 to 1e100; the product has none.
     confidence : {"auto"} or float, default="auto"
         How sure the base ranker is, :math:`\lambda \geq 0`. 0 ignores it; with ``np.inf`` only its
         order counts (Equation 4.2). "auto": for each query, one by the standard deviation of the
@@ -88,12 +91,15 @@ class RankingRefiner(DocumentRanker):
         Each step is multiplied by it. Up to 2 the objective never rises; 1 lowers its bound most.
     response : {"predict", "predict_proba"}, default="predict"
         What the scores are moved along: whether a document rises, or the probability of it, by the
-        weak learner. The latter is an extension; see the notes.
+        weak learner. The latter is an extension, see the notes, and needs an `estimator` with
+        `predict_proba`, such as ``DecisionTreeClassifier(max_depth=1)``.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
         Whether the weak learner is given weights, or documents drawn in proportion to them, as in
         the dissertation's experiments. "auto": weights where its `fit` takes them.
     max_samples : int, float or None, default=None
-        How many documents are drawn, a number or a share of all; None: a fifth, at least 20.
+        How many documents are drawn for a round, of all queries together: a number, or a share of
+        all; None: a fifth, at least 20. They are drawn up to ten times a round, until the weak
+        learner is better than chance.
     warm_start : bool, default=False
         Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
@@ -104,7 +110,8 @@ class RankingRefiner(DocumentRanker):
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners; each tells by 1 and 0 which documents rise, or their probabilities.
+        The weak learners, which predict 1 for documents that rise, else 0; a
+        :class:`~sklearn.dummy.DummyClassifier` where the documents drawn were of one class.
     estimator_weights_ : ndarray of shape (n_rounds,)
         The step of each.
     objective_ : ndarray of shape (n_rounds + 1,)
@@ -196,7 +203,7 @@ class RankingRefiner(DocumentRanker):
             None,
         ],
         "combination": [StrOptions({"product", "sum"})],
-        "balance": [Interval(Real, 0, None, closed="left")],
+        "balance": [Interval(Real, 0, MOST_BALANCE, closed="both")],
         "confidence": [StrOptions({"auto"}), Interval(Real, 0, None, closed="both")],
         "noise": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "response": [StrOptions({"predict", "predict_proba"})],

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._validation import as_numbers
 from sklrank.boosting._refinement_errors import AnyOrder, GradedOrder, PairedOrder
 
 __all__ = [
@@ -30,6 +31,11 @@ def scores_by(ranker, given_X, X, names):
             "base_ranker=None and base_scores=None: there is no ranking to refine; name a column "
             "of X or a fitted estimator as base_ranker, or pass the scores of the rows, "
             "fit(X, y, base_scores=...)"
+        )
+    if isinstance(ranker, (bool, np.bool_)):
+        raise ValueError(
+            f"base_ranker={ranker} is neither true nor false: name a column of X, or a fitted "
+            "estimator"
         )
     if isinstance(ranker, (Integral, str)):
         return column_of(X, ranker, names)
@@ -68,7 +74,8 @@ def column_of(X, column, names):
 
 def check_base_scores(scores, n_samples):
     """Scores of the base ranker `(n_samples,)`, float64."""
-    scores = check_array(scores, dtype=np.float64, ensure_2d=False, input_name="base_scores")
+    scores = as_numbers(scores, "base_scores")
+    scores = check_array(scores, ensure_2d=False, input_name="base_scores")
     if scores.shape != (n_samples,):
         raise ValueError(
             f"the base ranker must give one score for each of the {n_samples} rows of X, got an "
@@ -93,9 +100,8 @@ def check_judgements(y, pairs, queries):
 
 def check_grades(y, n_samples):
     """Relevance `(n_samples,)`, float64, NaN where a document is not judged."""
-    y = check_array(
-        y, dtype=np.float64, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y"
-    )
+    y = as_numbers(y, "y")
+    y = check_array(y, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
@@ -108,7 +114,10 @@ def check_grades(y, n_samples):
 
 def check_pairs(pairs, queries):
     """Pairs of rows of a query `(n_pairs, 2)`, each once."""
-    pairs = np.asarray(pairs)
+    try:
+        pairs = np.asarray(pairs)
+    except ValueError as error:
+        raise ValueError(f"pairs must hold two row numbers a line: {error}") from error
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
         raise ValueError(
             "pairs must hold two row numbers a line, the better document first, as integers of "

@@ -48,6 +48,8 @@ def play_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_s
             if step > 0:
                 break
         else:
+            if learner.n_tries > 1:
+                return f"none of {learner.n_tries} weak learners, each of new rows, beat chance"
             return "the last weak learner was no better than chance"
         scores += step * hypothesis
         objective.move_to(scores)

@@ -100,12 +100,13 @@ class BanditronClassifier(OnlineEstimator):
         Factor on the standard error in the choice of what to show. "auto" is 0.9 for "full" and 3
         for "diagonal". Of no use without `second_order`.
     alpha : float or "auto", default="auto"
-        L2 penalty of the regressions, in units of the rows' mean squared length. "auto" is
-        0.2 for "full" and 0.4 for "diagonal". Of no use without `second_order`.
+        L2 penalty of the regressions, in units of the rows' mean squared length; at least 1e-10.
+        "auto" is 0.2 for "full" and 0.4 for "diagonal". Of no use without `second_order`.
     clip : float or None, default=5.0
         With `second_order`, values are cut off at this number of their column's standard deviations
-        below and above its mean; less of it is for heavier tails. With None dense rows are divided
-        by a common factor only, as sparse ones are.
+        below and above its mean; less of it is for heavier tails. A value a thousand times too
+        large widens these for thousands of rows all the same: leave such rows out. With None dense
+        rows are divided by a common factor only, as sparse ones are.
     fit_intercept : bool, default=True
         Whether there is one more feature, of value one. The papers have none. Without it
         `second_order` does not standardise rows.
@@ -184,7 +185,8 @@ class BanditronClassifier(OnlineEstimator):
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        # With less of it rounding outweighs the penalty where features are collinear.
+        "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -362,7 +364,8 @@ class BanditronClassifier(OnlineEstimator):
         """Learn from what was shown, whoever showed it, and from what came back.
 
         Rows may come in any order, after any delay and in any chunks: their propensities are those
-        of the time of the draw, and stay right.
+        of the time of the draw, and stay right. (With `second_order` rows are scaled by those that
+        came before, so that another order makes a slightly different model.)
 
         Parameters
         ----------
@@ -531,7 +534,13 @@ class BanditronClassifier(OnlineEstimator):
         bonus = BONUS[kind] if self.bonus == "auto" else self.bonus
         standardises = self.clip is not None and self.fit_intercept and not self._starts_sparse
         clip = self.clip if standardises else 0.0
-        return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
+        try:
+            return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
+        except MemoryError as error:
+            raise MemoryError(
+                f"second_order={kind!r} keeps a matrix of {width} x {width} numbers for each of "
+                f"{n_classes} classes, for which there is no memory: use second_order='diagonal'"
+            ) from error
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)

@@ -66,7 +66,8 @@ cdef class ConfidenceRidge(BanditModel):
         weights[:, self.n_features:] *= self.constant
         if self.clip > 0:
             means = np.asarray(self.means)
-            most = self.clip * np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
+            with np.errstate(over="ignore"):
+                most = self.clip * np.sqrt(np.asarray(self.deviations) / max(self.n_learnt, 1.0))
             highs, lows = np.asarray(self.highs) - means, np.asarray(self.lows) - means
             ranges = np.minimum(highs, most) - np.maximum(lows, -most)
             weights[:, :-1] /= np.where(ranges > 0, ranges, np.inf)

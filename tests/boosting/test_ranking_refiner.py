@@ -199,7 +199,7 @@ def test_extreme_differences(data, confidence):
 def test_a_large_balance_follows_the_base_ranker(data):
     scores = [
         refiner(combination="sum", balance=balance).fit(*data).predict(data[0])
-        for balance in (1e9, 1e300)
+        for balance in (1e9, 1e100)
     ]
     assert_allclose(scores[0], scores[1], atol=1e-6)
     assert np.ptp(scores[1]) > 0
@@ -292,6 +292,11 @@ BAD = [
     (RankingRefiner("price"), {}, "base_ranker='price'.*no names"),
     (RankingRefiner(LinearRegression()), {}, "not fitted"),
     (RankingRefiner(-1), {}, "base_ranker"),
+    (RankingRefiner(True), {}, "base_ranker=True is neither"),
+    (RankingRefiner(0, balance=1e101), {}, "balance"),
+    (BASE, {"y": ["good"] * 60}, "y must be numbers"),
+    (NO_BASE, {"base_scores": ["high"] * 60}, "base_scores must be numbers"),
+    (BASE, {"y": None, "pairs": [[0, 1], [2]]}, "pairs must hold two row numbers"),
     (BASE, {"y": None}, "requires y to be passed"),
     (BASE, {"y": np.full(60, np.nan)}, "nothing is judged"),
     (BASE, {"y": np.zeros(5)}, "60 rows"),

@@ -70,6 +70,7 @@ def test_all_rounds(learning_rate, scale):
     [
         (Hill(), {"n_rounds": 0}, 0, "rounds were played"),
         (Hill(won=1.0), {}, 0, "no better than chance"),
+        (Hill(won=1.0 + 1e-15), {}, 0, "no better than chance"),
         (Hill(won=0.0, lost=0.0), {}, 0, "no better than chance"),
         (Hill(won=np.nan), {}, 0, "no better than chance"),
         (Hill(), {"learnt": None}, 0, "no weak learner"),
@@ -104,7 +105,8 @@ def test_whoever_draws_may_try_again(n_tries, n_played):
     )
     assert kept == [2, 5][:n_played]
     assert len(learnt) == (6 if n_played else n_tries)
-    assert ("no better than chance" in reason) == (n_played == 0)
+    expected = {1: "the last weak learner", 2: "none of 2 weak learners"}
+    assert reason.startswith(expected.get(n_tries, "n_estimators rounds"))
 
 
 def test_without_weights_nothing_is_learnt():

@@ -553,7 +553,7 @@ BAD_PARAMETERS = {
     "learning_rate": [0, -1, "fast"],
     "second_order": ["half", 1, True],
     "bonus": [-1, None],
-    "alpha": [0, None],
+    "alpha": [0, 1e-11, None],
     "clip": [0, -1, "no"],
     "fit_intercept": ["yes", None],
     "max_iter": [0, 1.5],
@@ -593,6 +593,17 @@ def test_parameters_that_do_not_go_together():
     model = BanditronClassifier(mirror_map="entropy", second_order="full")
     with pytest.raises(ValueError, match="mirror_map='entropy' does not go with"):
         model.fit(X0, Y0)
+
+
+def test_too_many_features_for_matrices(fingerprint):
+    """Some petabytes."""
+    X, y = stream()
+    model = BanditronClassifier(second_order="full").fit(X, y)
+    before = fingerprint(model)
+    wide = sparse.csr_matrix((10, 10_000_000))
+    with pytest.raises(MemoryError, match="second_order='diagonal'"):
+        model.fit(wide, np.arange(10))
+    assert fingerprint(model) == before
 
 
 def test_feature_names():
