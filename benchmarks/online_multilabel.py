@@ -427,13 +427,17 @@ def main():
     if args.river and find_spec("river") is None:
         parser.error("river is not installed: run `pip install river`, or leave it out: --no-river")
 
-    print_header(
+    notes = [
         "Every row is a round (score, then learn), those of the training part too; the loss is "
         "that of the test rows,\nthe time that of all rounds. Boosters: mean and sd over "
-        f"{args.seeds} seed(s). AdaGrad: best = by test loss.",
-        "river on bibtex and delicious: time only, from the first rows; the trees there with some "
-        "labels, scaled to all.",
-    )
+        f"{args.seeds} seed(s). AdaGrad: best = by test loss."
+    ]
+    if args.river and not args.river_whole:
+        notes.append(
+            "river on bibtex and delicious: time only, from the first rows; the trees there with "
+            "some labels, scaled to all."
+        )
+    print_header(*notes)
     results_of = {}
     for name, data in data_of.items():
         if args.rows:
