@@ -283,17 +283,14 @@ def play_feedback(arguments):
     ranked = features_by_quality(*data)
     print(f"Features by NDCG@10 (0 is the first): best {ranked[:3]}, worst {ranked[-1]}")
 
-    tables = {}
-    for n_judged in (5, 10, 20):
+    counts, tables = (5, 10, 15, 20), {}
+    for n_judged in counts:
         tasks = feedback_tasks(data, ranked[0], n_judged, arguments)
         tables[n_judged] = compare(tasks, arguments)
         print_comparison(f"MQ2008, {n_judged} judged", tables[n_judged])
     print_times(tasks)
 
-    counts, curves = (5, 10, 15, 20), []
-    for n_judged in counts:
-        tasks = feedback_tasks(data, ranked[0], n_judged, arguments)
-        curves.append(compare(tasks, arguments, IN_CURVES))
+    curves = [{name: tables[count][name] for name in IN_CURVES} for count in counts]
     print_curves("MQ2008 by the number judged", counts, curves)
 
     others = {}
