@@ -397,7 +397,7 @@ def main():
         "--river-whole",
         action="store_true",
         help="river's models on all rows and labels of the large sets: the trees take two hours "
-        "for bibtex and most of a day for delicious, unless --rows leaves few rows",
+        "for bibtex and four for delicious, unless --rows leaves few rows",
     )
     parser.add_argument(
         "--jobs", type=int, default=1, help="processes that share those trees out (not a chain's)"
