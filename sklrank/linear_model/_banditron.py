@@ -534,13 +534,7 @@ class BanditronClassifier(OnlineEstimator):
         bonus = BONUS[kind] if self.bonus == "auto" else self.bonus
         standardises = self.clip is not None and self.fit_intercept and not self._starts_sparse
         clip = self.clip if standardises else 0.0
-        try:
-            return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
-        except MemoryError as error:
-            raise MemoryError(
-                f"second_order={kind!r} keeps a matrix of {width} x {width} numbers for each of "
-                f"{n_classes} classes, for which there is no memory: use second_order='diagonal'"
-            ) from error
+        return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)

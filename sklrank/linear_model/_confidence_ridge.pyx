@@ -192,8 +192,15 @@ cdef class FullRidge(ConfidenceRidge):
     def __init__(self, *args):
         super().__init__(*args)
         self.constant = 0.25
-        identity = np.eye(self.width) / self.alpha
-        self.covariances = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
+        try:
+            identity = np.eye(self.width) / self.alpha
+            self.covariances = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
+        except MemoryError as error:
+            raise MemoryError(
+                f"second_order='full' keeps a matrix of {self.width} x {self.width} numbers for "
+                f"each of {self.n_classes} classes, for which there is no memory: use "
+                "second_order='diagonal'"
+            ) from error
         self.spread = np.empty(self.width)
 
     @property
