@@ -31,8 +31,14 @@ cdef class ConfidenceRidge(BanditModel):
 
 
 cdef class FullRidge(ConfidenceRidge):
-    cdef double[:, :, ::1] covariances      # (n_classes, width, width), on and left of the diagonal
-    cdef double[::1] spread                 # scratch: (width,) P x
+    cdef double[:, :, ::1] matrices         # (n_classes, width, width), on and left of the diagonal
+    cdef double[:, :, ::1] squares_of       # (n_classes, 4, width): u of the last steps
+    cdef int[::1] n_squares                 # (n_classes,): how many there are
+
+    # Write u.x for the last steps of class k; returns the sum of their squares.
+    cdef double measure_squares(
+        self, Py_ssize_t k, const Row* scaled, double* products
+    ) noexcept nogil
 
 
 cdef class DiagonalRidge(ConfidenceRidge):

@@ -32,10 +32,13 @@ from libc.math cimport sqrt
 import numpy as np
 
 from sklrank.linear_model._rows cimport first_largest, table_products
-from sklrank.linear_model._symmetric cimport product, quadratic
+from sklrank.linear_model._symmetric cimport product, quadratic, subtract_squares
 
 # Rounds whose squared error is taken to be one, before the first one.
 cdef double PRIOR_ROUNDS = 3.0
+
+cdef enum:
+    N_SQUARES = 4       # that wait for a pass over a matrix
 
 
 cdef class ConfidenceRidge(BanditModel):
@@ -175,7 +178,7 @@ cdef class ConfidenceRidge(BanditModel):
             self.squares, self.mean_square, self.n_learnt,
             np.array(self.means), np.array(self.deviations),
             np.array(self.lows), np.array(self.highs),
-            np.array(self.coefficients), np.array(self.covariance_table),
+            np.array(self.coefficients), *(np.array(array) for array in self.inverses),
         )
         return type(self), arguments, state
 
@@ -183,55 +186,78 @@ cdef class ConfidenceRidge(BanditModel):
         self.squares, self.mean_square, self.n_learnt, *arrays = state
         arrays = [np.array(array) for array in arrays]
         self.means, self.deviations, self.lows, self.highs, *arrays = arrays
-        self.coefficients, self.covariance_table = arrays
+        self.coefficients, *self.inverses = arrays
 
 
 cdef class FullRidge(ConfidenceRidge):
-    """Of the matrices, which are symmetric, nothing right of the diagonal is read or kept."""
+    """Of the matrices, which are symmetric, nothing right of the diagonal is read or kept.
+
+    P is kept as a matrix less the squares u u' of the last steps, u = P x / sqrt(1 + v). A pass
+    over the matrix, which is most of the work where rows are sparse, takes four of them away at
+    once; after a dense row, one: that row has been multiplied by all matrices anyway.
+    """
 
     def __init__(self, *args):
         super().__init__(*args)
         self.constant = 0.25
         try:
             identity = np.eye(self.width) / self.alpha
-            self.covariances = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
+            self.matrices = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
         except MemoryError as error:
             raise MemoryError(
                 f"second_order='full' keeps a matrix of {self.width} x {self.width} numbers for "
                 f"each of {self.n_classes} classes, for which there is no memory: use "
                 "second_order='diagonal'"
             ) from error
-        self.spread = np.empty(self.width)
+        self.squares_of = np.zeros((self.n_classes, N_SQUARES, self.width))
+        self.n_squares = np.zeros(self.n_classes, dtype=np.intc)
 
     @property
-    def covariance_table(self):
-        """The inverses of the matrices."""
-        return np.asarray(self.covariances)
+    def inverses(self):
+        """The inverses of the matrices, in the parts that they are kept in."""
+        return self.matrices, self.squares_of, self.n_squares
 
-    @covariance_table.setter
-    def covariance_table(self, covariances):
-        self.covariances = covariances
+    @inverses.setter
+    def inverses(self, arrays):
+        self.matrices, self.squares_of, self.n_squares = arrays
 
     cdef void measure(self, const Row* scaled) noexcept nogil:
+        cdef double products[N_SQUARES]
         cdef Py_ssize_t k
         for k in range(self.n_classes):
-            self.variances[k] = quadratic(&self.covariances[k, 0, 0], self.width, scaled)
+            self.variances[k] = quadratic(&self.matrices[k, 0, 0], self.width, scaled)
+            self.variances[k] -= self.measure_squares(k, scaled, products)
+
+    cdef double measure_squares(
+        self, Py_ssize_t k, const Row* scaled, double* products
+    ) noexcept nogil:
+        cdef double total = 0.0
+        cdef Py_ssize_t b
+        table_products(&self.squares_of[k, 0, 0], self.n_squares[k], self.width, scaled, products)
+        for b in range(self.n_squares[k]):
+            total += products[b] * products[b]
+        return total
 
     cdef void regress(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]
-        cdef double* spread = &self.spread[0]
-        cdef double* p
-        cdef double step, gain
-        cdef Py_ssize_t i, j
-        gain = 1.0 / (1.0 + max(
-            product(&self.covariances[k, 0, 0], self.width, scaled, spread), 0.0
-        ))
+        cdef double* squares = &self.squares_of[k, 0, 0]
+        cdef double* spread = squares + self.n_squares[k] * self.width
+        cdef double products[N_SQUARES]
+        cdef double variance, root
+        cdef Py_ssize_t b, j
+        variance = product(&self.matrices[k, 0, 0], self.width, scaled, spread)
+        variance -= self.measure_squares(k, scaled, products)
+        for b in range(self.n_squares[k]):
+            for j in range(self.width):
+                spread[j] -= products[b] * squares[b * self.width + j]
+        root = 1.0 / sqrt(1.0 + max(variance, 0.0))
         for j in range(self.width):
-            p = &self.covariances[k, j, 0]
-            step = gain * spread[j]
-            weights[j] += step * error
-            for i in range(j + 1):
-                p[i] -= step * spread[i]
+            spread[j] *= root
+            weights[j] += root * spread[j] * error
+        self.n_squares[k] += 1
+        if scaled.columns == NULL or self.n_squares[k] == N_SQUARES:
+            subtract_squares(&self.matrices[k, 0, 0], self.width, squares, self.n_squares[k])
+            self.n_squares[k] = 0
 
 
 cdef class DiagonalRidge(ConfidenceRidge):
@@ -244,13 +270,13 @@ cdef class DiagonalRidge(ConfidenceRidge):
         self.squared = np.empty(self.n_features)
 
     @property
-    def covariance_table(self):
+    def inverses(self):
         """The inverses of the diagonals."""
-        return np.asarray(self.covariances)
+        return (self.covariances,)
 
-    @covariance_table.setter
-    def covariance_table(self, covariances):
-        self.covariances = covariances
+    @inverses.setter
+    def inverses(self, arrays):
+        (self.covariances,) = arrays
 
     cdef void measure(self, const Row* scaled) noexcept nogil:
         self.measure_classes(&self.covariances[0, 0], self.n_classes, scaled, &self.variances[0])

@@ -1,4 +1,4 @@
-"""Products of a row with a symmetric matrix."""
+"""Products of a row with a symmetric matrix, and steps of the matrix."""
 
 from sklrank.linear_model._rows cimport Row
 
@@ -8,4 +8,9 @@ cdef double quadratic(const double* matrix, Py_ssize_t width, const Row* row) no
 # target = Px; returns x'Px.
 cdef double product(
     const double* matrix, Py_ssize_t width, const Row* row, double* target
+) noexcept nogil
+
+# P -= the sum of u u' over `n_rows` rows u, one behind the other.
+cdef void subtract_squares(
+    double* matrix, Py_ssize_t width, const double* rows, Py_ssize_t n_rows
 ) noexcept nogil

@@ -2,35 +2,25 @@
 """Products of a row x with a symmetric matrix P: x'Px and Px.
 
 Nothing right of the diagonal of P is read. Rows and columns are those of the features, with one
-more for the constant where a row has one.
+more for the constant where a row has one. The columns of a sparse row are sorted.
 """
+
+from sklrank.linear_model._rows cimport table_products
 
 
 cdef double quadratic(const double* matrix, Py_ssize_t width, const Row* row) noexcept nogil:
     # An entry left of the diagonal counts twice.
-    cdef const double* x = row.values
-    cdef const double* p
-    cdef Py_ssize_t i, j
-    cdef double total = 0.0, cross
+    cdef double total, cross
+    cdef Row features = row[0]
     if row.columns == NULL:
-        total = dense_quadratic(matrix, width, x, row.n)
+        total = dense_quadratic(matrix, width, row.values, row.n)
     else:
-        for j in range(row.n):
-            p = matrix + row.columns[j] * width
-            cross = 0.0
-            for i in range(j):
-                cross += p[row.columns[i]] * x[i]
-            total += x[j] * (2.0 * cross + p[row.columns[j]] * x[j])
+        total = sparse_quadratic(matrix, width, row.columns, row.values, row.n)
     if row.constant != 0.0:
-        p = matrix + row.n_features * width
-        cross = 0.0
-        if row.columns == NULL:
-            for i in range(row.n):
-                cross += p[i] * x[i]
-        else:
-            for i in range(row.n):
-                cross += p[row.columns[i]] * x[i]
-        total += row.constant * (2.0 * cross + p[row.n_features] * row.constant)
+        matrix += row.n_features * width
+        features.constant = 0.0
+        table_products(matrix, 1, width, &features, &cross)
+        total += row.constant * (2.0 * cross + matrix[row.n_features] * row.constant)
     return total
 
 
@@ -40,9 +30,9 @@ cdef double product(
     cdef const double* x = row.values
     cdef double total = 0.0
     cdef Py_ssize_t i
-    for i in range(width):
-        target[i] = 0.0
     if row.columns == NULL:
+        for i in range(width):
+            target[i] = 0.0
         for i in range(row.n):
             add_both_ways(target, matrix + i * width, i, x, x[i])
         if row.constant != 0.0:
@@ -50,15 +40,40 @@ cdef double product(
         for i in range(row.n):
             total += x[i] * target[i]
     else:
-        for i in range(row.n):
-            add_column(target, matrix, width, row.columns[i], x[i])
-        if row.constant != 0.0:
-            add_column(target, matrix, width, row.n_features, row.constant)
+        sparse_product(matrix, width, row, target)
         for i in range(row.n):
             total += x[i] * target[row.columns[i]]
     if row.constant != 0.0:
         total += row.constant * target[row.n_features]
     return total
+
+
+cdef void subtract_squares(
+    double* matrix, Py_ssize_t width, const double* rows, Py_ssize_t n_rows
+) noexcept nogil:
+    cdef const double* q = rows
+    cdef const double* r = rows + width
+    cdef const double* s = rows + 2 * width
+    cdef const double* t = rows + 3 * width
+    cdef double* p
+    cdef double a, b, c, d
+    cdef Py_ssize_t i, j
+    while n_rows >= 4:
+        for j in range(width):
+            p = matrix + j * width
+            a, b, c, d = q[j], r[j], s[j], t[j]
+            for i in range(j + 1):
+                p[i] -= a * q[i] + b * r[i] + c * s[i] + d * t[i]
+        q, r, s, t = q + 4 * width, r + 4 * width, s + 4 * width, t + 4 * width
+        n_rows -= 4
+    while n_rows > 0:
+        for j in range(width):
+            p = matrix + j * width
+            a = q[j]
+            for i in range(j + 1):
+                p[i] -= a * q[i]
+        q += width
+        n_rows -= 1
 
 
 cdef double dense_quadratic(
@@ -97,6 +112,62 @@ cdef double dense_quadratic(
     return total
 
 
+cdef double sparse_quadratic(
+    const double* matrix, Py_ssize_t width, const int* columns, const double* x, Py_ssize_t n
+) noexcept nogil:
+    # As `dense_quadratic`.
+    cdef const double* p
+    cdef const double* q
+    cdef const double* r
+    cdef const double* s
+    cdef double a, b, c, d, value, total = 0.0
+    cdef Py_ssize_t i, j, column
+    for j in range(0, n - 3, 4):
+        p = matrix + columns[j] * width
+        q = matrix + columns[j + 1] * width
+        r = matrix + columns[j + 2] * width
+        s = matrix + columns[j + 3] * width
+        a = b = c = d = 0.0
+        for i in range(j):
+            column, value = columns[i], x[i]
+            a += p[column] * value
+            b += q[column] * value
+            c += r[column] * value
+            d += s[column] * value
+        b += q[columns[j]] * x[j]
+        c += r[columns[j]] * x[j] + r[columns[j + 1]] * x[j + 1]
+        d += s[columns[j]] * x[j] + s[columns[j + 1]] * x[j + 1] + s[columns[j + 2]] * x[j + 2]
+        total += x[j] * (2.0 * a + p[columns[j]] * x[j])
+        total += x[j + 1] * (2.0 * b + q[columns[j + 1]] * x[j + 1])
+        total += x[j + 2] * (2.0 * c + r[columns[j + 2]] * x[j + 2])
+        total += x[j + 3] * (2.0 * d + s[columns[j + 3]] * x[j + 3])
+    for j in range(n - n % 4, n):
+        p = matrix + columns[j] * width
+        a = 0.0
+        for i in range(j):
+            a += p[columns[i]] * x[i]
+        total += x[j] * (2.0 * a + p[columns[j]] * x[j])
+    return total
+
+
+cdef void sparse_product(
+    const double* matrix, Py_ssize_t width, const Row* row, double* target
+) noexcept nogil:
+    # Left of the diagonal four rows of the matrix at a time: the block's own columns are left out.
+    # Then the mirror image of that, from the rows of the entries, and those columns.
+    cdef Row left = row[0]
+    cdef Py_ssize_t i
+    left.n, left.constant = 0, 0.0
+    for i in range(0, width, 4):
+        while left.n < row.n and row.columns[left.n] < i:
+            left.n += 1
+        table_products(matrix + i * width, min(4, width - i), width, &left, target + i)
+    for i in range(row.n):
+        add_column(target, matrix, width, row.columns[i], row.values[i])
+    if row.constant != 0.0:
+        add_column(target, matrix, width, row.n_features, row.constant)
+
+
 cdef inline void add_both_ways(
     double* target, const double* p, Py_ssize_t j, const double* x, double value
 ) noexcept nogil:
@@ -113,10 +184,10 @@ cdef inline void add_both_ways(
 cdef inline void add_column(
     double* target, const double* matrix, Py_ssize_t width, Py_ssize_t j, double size
 ) noexcept nogil:
-    # target += size * column j, whose upper part stands in row j.
+    # target += size * column j, down to the end of its block.
     cdef const double* p = matrix + j * width
     cdef Py_ssize_t i
     for i in range(j + 1):
         target[i] += size * p[i]
-    for i in range(j + 1, width):
+    for i in range(j + 1, min(j - j % 4 + 4, width)):
         target[i] += size * matrix[i * width + j]

@@ -228,6 +228,24 @@ def test_rounds_are_those_of_the_algorithms(name, n_classes):
         assert_allclose(linear.squeeze()[whole], margins[whole], rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["full, not standardised", "full, bare"])
+@pytest.mark.parametrize("n_features", [1, 3, 8, 21])
+@pytest.mark.parametrize("density", [0.1, 0.4, 1.0])
+def test_rounds_of_sparse_rows_are_those_of_the_algorithm(name, n_features, density):
+    """Whose steps wait for each other, and whose columns are read by fours."""
+    model = clone(MODELS[name]).set_params(clip=None)
+    X, y = stream(n_features=n_features)
+    X = np.where(np.random.RandomState(1).random_sample(X.shape) < density, X, 0.0)
+    _, scores, shown, _ = slow_rounds(model, X, y, 4)
+    rows = sparse.csr_array(X)
+    first = clone(model).partial_fit(rows[:70], y[:70], classes=range(4))
+    found = model.progressive_fit(rows, y, classes=range(4))
+    assert_allclose(found, scores, rtol=1e-6, atol=1e-7)
+    assert model.error_rate_ == np.mean([action != y[i] for i, (action, _) in enumerate(shown)])
+    resumed = pickle.loads(pickle.dumps(first)).partial_fit(rows[70:], y[70:])
+    assert_array_equal(resumed.coef_, model.coef_)
+
+
 @pytest.mark.parametrize("name", ["constant", "positive", "self-tuned"])
 def test_update_is_unbiased(name):
     """Over all draws, the expected step of the dual weights is the perceptron's (Eq. 5.6)."""
