@@ -25,10 +25,10 @@ from sklrank.linear_model import BanditronClassifier
 N_FEATURES, N_CLASSES = 64, 10
 MODELS = {
     "Banditron, rate 0.1": {"exploration": 0.1},
-    "Banditron, recommended rate": {},
+    "Banditron, recommended rate": {"exploration": "ag3-forgetting"},
     "exponential gradient": {"mirror_map": "entropy"},
-    "second order, diagonal": {"second_order": "diagonal"},
-    "second order, full": {"second_order": "full"},
+    "second order, diagonal": {"second_order": "diagonal", "exploration": 0},
+    "second order, full": {"second_order": "full", "exploration": 0},
 }
 REPETITIONS = 3
 # Sums in any order, as the package has them.

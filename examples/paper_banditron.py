@@ -102,7 +102,7 @@ def run(name, arguments):
         for rate in RATES
     }
     models |= {rule: first_order(rule) for rule in RULES}
-    models |= {kind: BanditronClassifier(second_order=kind) for kind in SECOND_ORDER}
+    models |= {kind: BanditronClassifier(second_order=kind, exploration=0) for kind in SECOND_ORDER}
     return len(y), curves_of(models, X, y, arguments)
 
 

@@ -61,9 +61,10 @@ class BanditronClassifier(OnlineEstimator):
 
     Parameters
     ----------
-    exploration : float or str, default="auto"
+    exploration : float or str, default=0.1
         The share :math:`\gamma_t` of rounds that show a class drawn from all: a number up to 1, or
-        the name of a rule with values up to 1/2.
+        the name of a rule with values up to 1/2. With `second_order` 0 is recommended: its bonus
+        explores already, and more is for logs in which every class needs a positive propensity.
 
         - "decay": :math:`t^{-1/3} / 2`;
         - "ag1", "ag2", "ag3": tuned by what came back ([2]_, Eqs. 6.4, 6.5 and 6.3, with the
@@ -71,8 +72,7 @@ class BanditronClassifier(OnlineEstimator):
         - "ag2-unbiased": as "ag2", with an estimate of the misses that is right on average; that of
           the text, "ag2", is too high, and explores too much;
         - "ag3-forgetting": as "ag3" of the last hundred rounds or so. It is not of the text, and
-          recommended;
-        - "auto": "ag3-forgetting", or with `second_order` 0: its bonus explores already.
+          recommended without `second_order`.
     mirror_map : str or object, default="euclidean"
         What makes weights of :math:`\Theta`. With `second_order` leave it as it is.
 
@@ -95,7 +95,8 @@ class BanditronClassifier(OnlineEstimator):
         for the number of rounds, and rows divided by their largest entry so far; otherwise it is 1.
     second_order : {"full", "diagonal"} or None, default=None
         Whether each class keeps a covariance matrix of features, which takes ``n_classes *
-        n_features**2`` numbers, or its diagonal; None for neither.
+        n_features**2`` numbers, or its diagonal; None for neither. "full", or "diagonal" for many
+        features, is recommended, with ``exploration=0``.
     bonus : float or "auto", default="auto"
         Factor on the standard error in the choice of what to show. "auto" is 0.9 for "full" and 3
         for "diagonal". Of no use without `second_order`.
@@ -166,7 +167,8 @@ class BanditronClassifier(OnlineEstimator):
     >>> from sklearn.datasets import load_digits
     >>> from sklrank.linear_model import BanditronClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = BanditronClassifier(second_order="full", random_state=0).partial_fit(X, y)
+    >>> model = BanditronClassifier(second_order="full", exploration=0, random_state=0)
+    >>> model = model.partial_fit(X, y)
     >>> print(f"{model.error_rate_:.1f} of the digits shown were wrong")
     0.1 of the digits shown were wrong
 
@@ -180,7 +182,7 @@ class BanditronClassifier(OnlineEstimator):
 
     _takes_sparse = True
     _parameter_constraints: dict = {
-        "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", *SCHEDULES})],
+        "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions(set(SCHEDULES))],
         "mirror_map": CONSTRAINTS,
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
@@ -196,7 +198,7 @@ class BanditronClassifier(OnlineEstimator):
     def __init__(
         self,
         *,
-        exploration="auto",
+        exploration=0.1,
         mirror_map="euclidean",
         learning_rate="auto",
         second_order=None,
@@ -498,23 +500,16 @@ class BanditronClassifier(OnlineEstimator):
         return X, labels
 
     def _start(self, classes):
-        exploration = self._initial_exploration()
-        model = self._make_model(len(classes))
-        self.classes_ = classes
-        self._constant = float(self.fit_intercept)
-        self._random_state = check_random_state(self.random_state)
-        self._rounds = BanditRounds(model, make_schedule(exploration))
-
-    def _initial_exploration(self):
-        exploration = self.exploration
-        if exploration == "auto":
-            return "ag3-forgetting" if self.second_order is None else 0.0
-        if exploration == 0 and self.second_order is None:
+        if self.exploration == 0 and self.second_order is None:
             raise ValueError(
                 "exploration=0 shows always the class believed best, from which Banditron cannot "
                 "learn of the others: set it above 0, or choose second_order"
             )
-        return exploration
+        model = self._make_model(len(classes))
+        self.classes_ = classes
+        self._constant = float(self.fit_intercept)
+        self._random_state = check_random_state(self.random_state)
+        self._rounds = BanditRounds(model, make_schedule(self.exploration))
 
     def _make_model(self, n_classes):
         n_features, kind = self.n_features_in_, self.second_order
