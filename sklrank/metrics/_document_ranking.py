@@ -4,6 +4,8 @@ A public function here states the formula; ``_conventions.py`` names the choices
 programs make differently, ``_document_lists.py`` sums over the places of all queries' lists.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

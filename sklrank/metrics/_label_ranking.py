@@ -5,6 +5,8 @@ order counts, and only labels ranked on both sides. A public function here state
 the choices around it; ``_pair_counts.py`` counts pairs of labels.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np

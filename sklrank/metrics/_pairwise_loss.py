@@ -8,6 +8,8 @@ A public function here states `c` and the choices around it, :func:`_evaluate` w
 the rows, and ``_pair_sums.py`` sums over pairs.
 """
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Permutation importance of features for rankers of documents."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

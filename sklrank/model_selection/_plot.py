@@ -1,5 +1,7 @@
 """Learning curves of models that learn row by row: mean loss so far against rows seen."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -92,7 +94,7 @@ class ProgressiveValidationDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
-    ) -> "ProgressiveValidationDisplay":
+    ) -> ProgressiveValidationDisplay:
         """Run models through the rows, once per seed, and draw their mean losses.
 
         Each run starts from a clone that is not fitted, with all its `random_state` parameters
@@ -190,7 +192,7 @@ class ProgressiveValidationDisplay:
         ax: Any = None,
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
-    ) -> "ProgressiveValidationDisplay":
+    ) -> ProgressiveValidationDisplay:
         """Draw the mean losses of scores that were made row by row, as by `progressive_fit`.
 
         Parameters
@@ -268,7 +270,7 @@ class ProgressiveValidationDisplay:
         *,
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
-    ) -> "ProgressiveValidationDisplay":
+    ) -> ProgressiveValidationDisplay:
         """Draw a line for each model, and a band of one standard deviation over its seeds.
 
         Parameters

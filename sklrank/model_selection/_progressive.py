@@ -1,5 +1,7 @@
 """Predict, then learn: the loss of each row at the time the model first meets it."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 from numbers import Integral

@@ -1,5 +1,7 @@
 """Splits that leave queries whole."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np
