@@ -11,10 +11,12 @@ from sklrank._validation import (
     Target,
     canonical_csr,
     check_classes,
+    check_entries,
     check_label_names,
     check_target,
     check_weights,
     relevance_lists,
+    sorted_classes,
     sum_of_squares,
     unchanged_on_error,
 )
@@ -25,10 +27,12 @@ __all__ = ["OnlineEstimator", "OnlineRows"]
 class OnlineRows(BaseEstimator):
     """Base of all that learns from rows as they come.
 
-    A subclass says what it takes: missing values (`_takes_nan`), CSR matrices (`_takes_sparse`).
+    A subclass says what it takes: missing values (`_takes_nan`), CSR matrices (`_takes_sparse`);
+    and whether entries of which products would overflow are refused (`_multiplies_entries`).
     """
 
     _takes_sparse = False
+    _multiplies_entries = False
 
     @property
     def _takes_nan(self):
@@ -42,8 +46,13 @@ class OnlineRows(BaseEstimator):
         return super()._get_param_names()
 
     def _check_rows(self, X, *, reset):
-        if not reset and self._is_clean(X):
-            return X
+        if reset or not self._is_clean(X):
+            X = self._validate_rows(X, reset=reset)
+        if self._multiplies_entries:
+            check_entries(X)
+        return X
+
+    def _validate_rows(self, X, *, reset):
         # What a fitted model takes does not change with its parameters.
         fixed = not reset and hasattr(self, "_learns_nan")
         takes_nan = self._learns_nan if fixed else self._takes_nan
@@ -135,7 +144,7 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
             self._validate_params()
             X = self._check_rows(X, reset=True)
             names = check_label_names(classes)
-            self._start_anew(names if indicators else np.sort(names), indicators)
+            self._start_anew(names if indicators else sorted_classes(names), indicators)
         return X
 
     def _start_anew(self, classes, indicators):
@@ -155,7 +164,7 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
 
     def _check_same_classes(self, classes):
         # Class labels are a set; the names of an indicator's columns have their order.
-        given = np.ravel(classes) if self._learns_indicators else np.unique(classes)
+        given = np.ravel(classes) if self._learns_indicators else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"classes={np.ravel(classes).tolist()} differs from the first call's "

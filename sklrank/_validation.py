@@ -25,6 +25,7 @@ __all__ = [
     "check_weights",
     "lists_of_rows",
     "relevance_lists",
+    "sorted_classes",
     "sum_of_squares",
     "unchanged_on_error",
 ]
@@ -134,7 +135,7 @@ def check_classes(target: Target, classes=None):
     if classes is None:
         classes = seen
     else:
-        classes = np.unique(column_or_1d(classes))
+        classes = sorted_classes(classes)
         relevance_lists(target, classes)
     if len(classes) < 2:
         raise ValueError(
@@ -142,6 +143,14 @@ def check_classes(target: Target, classes=None):
             "of another class, or name every class that may come in partial_fit's `classes`"
         )
     return classes
+
+
+def sorted_classes(classes):
+    """The classes that an argument names, each once, in order."""
+    try:
+        return np.unique(column_or_1d(classes))
+    except TypeError as error:
+        raise ValueError(f"classes must be names that have an order: {error}") from error
 
 
 def check_label_names(classes):

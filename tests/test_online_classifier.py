@@ -540,12 +540,25 @@ def test_extreme_values(model, values, seed):
         assert_allclose(model.predict_proba(X0).sum(axis=1), 1)
 
 
+def test_difference_of_entries_overflows(model):
+    """In two calls: scikit-learn's validation warns of such sums itself."""
+    model.partial_fit(np.vstack([X0, [[1.7e308, 1, 1, 1]]]), np.append(Y0, 0))
+    model.partial_fit(np.vstack([[[-1.7e308, 1, 1, 1]], X0]), np.append(2, Y0))
+    votes = model.predict_proba(X0)
+    assert_allclose(votes.sum(axis=1), 1)
+    assert votes.min() >= 0
+
+
 @pytest.mark.parametrize("factor", [1e-12, 1e12, 1e-100, 1e100])
 def test_extreme_weights(model, factor):
     """Tiny or huge, or both in one stream."""
     rng = np.random.default_rng(0)
     mixed = np.where(rng.random(120) < 0.5, W0 * factor, W0)
     for weights in (W0 * factor, mixed):
+        if isinstance(model, OnlineRidgeClassifier) and factor > 1:
+            with pytest.raises(ValueError, match="sample_weight must be 1e[+]10 times alpha"):
+                model.fit(X0, Y0, weights)
+            continue
         model.fit(X0, Y0, weights)
         votes = model.predict_proba(X0)
         assert_allclose(votes.sum(axis=1), 1)

@@ -17,6 +17,8 @@ __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_ac
 
 # Of logs.
 ROUNDING = 1e-6
+# Steps divide by it.
+LEAST_PROPENSITY = 1e-60
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,10 +319,11 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
             f"{propensities.dtype} of shape {propensities.shape}"
         )
     # Written so that NaN fails too.
-    if not (propensities.min() > 0 and propensities.max() <= 1):
+    if not (propensities.min() >= LEAST_PROPENSITY and propensities.max() <= 1):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
-            f"chance to be; got {propensities.min():g} to {propensities.max():g}"
+            f"chance to be, {LEAST_PROPENSITY:g} at least; got {propensities.min():g} to "
+            f"{propensities.max():g}"
         )
     return (
         np.ascontiguousarray(actions.reshape(-1), dtype=np.intp),

@@ -49,19 +49,21 @@ cdef class BanditRounds:
                 self.learn(&row, &feedback)
 
     def explore(self, Rows rows, const double[::1] draws):
-        """Labels shown `(n_samples,)` and their propensities `(n_samples,)`; nothing is learnt."""
+        """Labels shown `(n_samples,)` and their propensities `(n_samples,)`; nothing is learnt.
+
+        The lock of the interpreter is kept: threads that show rows by one model share its scratch.
+        """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
         cdef Feedback feedback
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows, draws.shape[0])
-        with nogil:
-            for i in range(rows.n_rows):
-                rows.read(i, &row)
-                self.show(&row, draws[i], &feedback)
-                actions[i] = feedback.action
-                propensities[i] = feedback.propensity
+        for i in range(rows.n_rows):
+            rows.read(i, &row)
+            self.show(&row, draws[i], &feedback)
+            actions[i] = feedback.action
+            propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
     def learn_shown(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._online_classifier import BATCH
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_entries, unchanged_on_error
+from sklrank._validation import MOST_FACTOR, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
@@ -181,10 +181,11 @@ class BanditronClassifier(OnlineEstimator):
     """
 
     _takes_sparse = True
+    _multiplies_entries = True
     _parameter_constraints: dict = {
         "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions(set(SCHEDULES))],
         "mirror_map": CONSTRAINTS,
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right"), StrOptions({"auto"})],
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         # With less of it rounding outweighs the penalty where features are collinear.
@@ -478,7 +479,7 @@ class BanditronClassifier(OnlineEstimator):
         return scores
 
     def _rows(self, X):
-        if sparse.issparse(X) and not self._starts_sparse:
+        if sparse.issparse(X) and self._standardises:
             X = X.toarray()
         return Rows(X, self._constant)
 
@@ -505,6 +506,12 @@ class BanditronClassifier(OnlineEstimator):
                 "exploration=0 shows always the class believed best, from which Banditron cannot "
                 "learn of the others: set it above 0, or choose second_order"
             )
+        self._standardises = (
+            self.second_order is not None
+            and self.clip is not None
+            and self.fit_intercept
+            and not self._starts_sparse
+        )
         model = self._make_model(len(classes))
         self.classes_ = classes
         self._constant = float(self.fit_intercept)
@@ -527,13 +534,11 @@ class BanditronClassifier(OnlineEstimator):
             )
         alpha = ALPHA[kind] if self.alpha == "auto" else self.alpha
         bonus = BONUS[kind] if self.bonus == "auto" else self.bonus
-        standardises = self.clip is not None and self.fit_intercept and not self._starts_sparse
-        clip = self.clip if standardises else 0.0
+        clip = self.clip if self._standardises else 0.0
         return SECOND_ORDER[kind](n_features, n_classes, width, alpha, bonus, clip)
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)
-        check_entries(X)
         if reset:
             self._starts_sparse = sparse.issparse(X)
         return X

@@ -59,7 +59,7 @@ cdef class FeatureMap:
         cdef double value, clip = self.clip, scale = self.scale
         cdef Py_ssize_t j, q, n_components = self.phases.shape[0]
         for j in range(self.n_columns):
-            z[j] = x[self.columns[j]]
+            z[j] = within_reach(x[self.columns[j]])
         for j in range(self.n_columns):
             value = (z[j] - mean[j]) * inverse_scale[j]
             z[j] = scale * min(max(value, -clip), clip)
@@ -80,7 +80,7 @@ cdef class FeatureMap:
         self.count += 1.0
         share = 1.0 / self.count
         for j in range(self.n_columns):
-            scratch[j] = x[self.columns[j]]
+            scratch[j] = within_reach(x[self.columns[j]])
         for j in range(self.n_columns):
             deviation = scratch[j] - mean[j]
             mean[j] += deviation * share
@@ -103,6 +103,7 @@ cdef class FeatureMap:
     def standardisation(self):
         """Copies of the columns' numbers, means and deviations (0: constant so far)."""
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
+        deviations[np.asarray(self.inverse_scale) == 0.0] = 0.0
         return np.array(self.columns), np.array(self.mean), deviations
 
     def __reduce__(self):
@@ -120,6 +121,11 @@ cdef class FeatureMap:
     def __setstate__(self, state):
         self.count, *arrays = state
         self.mean, self.m2, self.inverse_scale = [np.array(a) for a in arrays]
+
+
+cdef inline double within_reach(double value) noexcept nogil:
+    # Differences of entries must not overflow; their squares may, which leaves the column out.
+    return min(max(value, -1e300), 1e300)
 
 
 # Beyond so many turns a cosine means nothing any more, and an int cannot count them.

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_classifier import OnlineClassifier, draw_columns
 from sklrank._sklearn import Interval, StrOptions
+from sklrank._validation import MOST_FACTOR, unchanged_on_error
 from sklrank.linear_model._feature_map import KINDS, FeatureMap
 from sklrank.linear_model._online_logistic import LogisticLearner
 from sklrank.linear_model._online_ridge import RidgeLearner
@@ -29,6 +30,11 @@ _COLUMN_CONSTRAINTS = {
     "clip": [Interval(Real, 0, None, closed="neither")],
     "random_state": ["random_state"],
 }
+
+
+# What is learnt to what holds the weights back; beyond, rounding outweighs the penalty where
+# features are collinear.
+MOST_TO_PENALTY = 1e10
 
 
 class OnlineLogisticRegression(OnlineClassifier):
@@ -95,8 +101,8 @@ class OnlineLogisticRegression(OnlineClassifier):
 
     _parameter_constraints: dict = {
         "multi_class": [StrOptions({"multinomial", "ovr"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right")],
+        "alpha": [Interval(Real, 0, MOST_FACTOR, closed="both")],
         **_COLUMN_CONSTRAINTS,
     }
 
@@ -147,10 +153,30 @@ class OnlineLogisticRegression(OnlineClassifier):
             Linear scores before the softmax or the logistic function; for two classes the lead of
             the second one.
         """
+        margins = self._margins(X)
+        return margins[:, 1] - margins[:, 0] if len(self.classes_) == 2 else margins
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of the greatest margin; the first one of `classes_` among equals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Entries of `classes_`.
+        """
+        # Probabilities order classes alike, but may be 1 for two of them.
+        best = np.argmax(self._margins(X), axis=1)
+        return self.classes_[best]
+
+    def _margins(self, X):
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
-        margins = self._learner.features.transform_rows(X) @ self._learner.weight_table
-        return margins[:, 1] - margins[:, 0] if len(self.classes_) == 2 else margins
+        return self._learner.features.transform_rows(X) @ self._learner.weight_table
 
     @property
     def coef_(self) -> np.ndarray:
@@ -207,7 +233,8 @@ class OnlineRidgeClassifier(OnlineClassifier):
         Features: the standardised columns; random cosines of them, which estimate a Gaussian kernel
         [1]_; or none but the intercept, which makes a model of how frequent each label is.
     alpha : float, default=1.0
-        Strength of the L2 penalty. The intercept's is 1 at the most.
+        Strength of the L2 penalty, at least 1e-10. The intercept's is 1 at the most. Weights of
+        rows may be up to 1e10 times as large.
     n_components : int, default=100
         Number of random features of the "rbf" kernel.
     bandwidth : float, default=1.0
@@ -259,7 +286,7 @@ class OnlineRidgeClassifier(OnlineClassifier):
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions(set(KINDS))],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [Interval(Real, 1 / MOST_TO_PENALTY, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "bandwidth": [Interval(Real, 0, None, closed="neither")],
         "drift": [Interval(Real, 0, None, closed="left")],
@@ -292,6 +319,17 @@ class OnlineRidgeClassifier(OnlineClassifier):
         self.max_features = max_features
         self.clip = clip
         self.random_state = random_state
+
+    def _prepare(self, *arguments, **options):
+        with unchanged_on_error(self):
+            prepared = super()._prepare(*arguments, **options)
+            heaviest, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
+            if heaviest > MOST_TO_PENALTY * alpha:
+                raise ValueError(
+                    f"sample_weight must be {MOST_TO_PENALTY:g} times alpha={alpha:g} or less, got "
+                    f"{heaviest:g}: divide it by its mean"
+                )
+        return prepared
 
     def _make_learner(self, n_features, n_classes, random_state):
         n_components = self.n_components if self.kernel == "rbf" else 0

@@ -222,6 +222,23 @@ def test_ridge_weights_are_relative_to_alpha(kernel):
     assert_allclose(scaled.predict_proba(X), expected, atol=1e-9)
 
 
+def test_no_more_to_the_penalty_than_is_exact(fingerprint):
+    """Beyond, rounding outweighs it, and the model gets worse than none."""
+    X, y, weights = stream(7)
+    with pytest.raises(ValueError, match="'alpha' parameter"):
+        OnlineRidgeClassifier(alpha=1e-11).fit(X, y)
+    model = OnlineRidgeClassifier(alpha=1e-3)
+    for call in (model.fit, model.partial_fit, model.progressive_fit):
+        with pytest.raises(ValueError, match="sample_weight must be 1e[+]10 times alpha=0.001"):
+            call(X, y, sample_weight=1e8 * weights)
+    assert not hasattr(model, "classes_")
+    before = fingerprint(model.fit(X, y, 1e6 * weights))
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match="sample_weight must be"):
+            call(X, y, sample_weight=1e8 * weights)
+    assert fingerprint(model) == before
+
+
 def test_ridge_stays_exact_for_long():
     """Rounding does not grow over 20,000 nearly collinear rows."""
     rng = np.random.default_rng(0)
@@ -328,6 +345,18 @@ def test_attributes_explain_the_prediction(params, n_classes, max_features):
         left_out = (model.mean_ == 0) & (model.scale_ == 1)
         assert left_out.sum() == 6 - max_features
         assert not np.any(model.coef_[:, left_out])
+
+
+@pytest.mark.parametrize("params", LOGISTICS)
+def test_prediction_where_probabilities_cannot_tell(params):
+    """Of several classes whose probability rounds to one."""
+    X, y, _ = stream(9)
+    model = OnlineLogisticRegression(**params).set_params(learning_rate=1e3).fit(X, y)
+    probabilities = np.sort(model.predict_proba(X), axis=1)
+    if params["multi_class"] == "ovr":
+        penalised = params["alpha"] > 0
+        assert np.any(probabilities[:, -1] == probabilities[:, -2]) != penalised
+    assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
 
 
 MODELS = {
