@@ -48,7 +48,9 @@ class Target(NamedTuple):
 
 def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels, or where `multilabel` allows it an indicator of labels."""
-    y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+    if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
+        # Which takes longer than a model needs for a row.
+        y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     if sparse.issparse(y):
         y = y.astype(np.float64)
         y.sum_duplicates()
@@ -125,7 +127,7 @@ def check_classes(target: Target, classes=None):
             )
         if classes is None:
             return np.arange(n_labels)
-        classes = column_or_1d(classes)
+        classes = names_of(classes)
         if len(classes) != n_labels or len(np.unique(classes)) != n_labels:
             raise ValueError(
                 f"classes must name the {n_labels} columns of y, each once; got {classes!r}"
@@ -148,15 +150,25 @@ def check_classes(target: Target, classes=None):
 def sorted_classes(classes):
     """The classes that an argument names, each once, in order."""
     try:
-        return np.unique(column_or_1d(classes))
+        return np.unique(names_of(classes))
     except TypeError as error:
         raise ValueError(f"classes must be names that have an order: {error}") from error
 
 
+def names_of(classes):
+    """The classes that an argument names, as an array `(n_classes,)`."""
+    names = np.asarray(classes)
+    if names.ndim == 2 and names.shape[1] == 1:
+        names = names[:, 0]
+    if names.ndim != 1:
+        raise ValueError(f"classes must name labels, in a list or an array; got {classes!r}")
+    return names
+
+
 def check_label_names(classes):
     """Names `(n_labels,)` of labels, in the order in which they are given."""
-    names = np.asarray(classes)
-    if names.ndim != 1 or len(names) < 2 or len(set(names.tolist())) < len(names):
+    names = names_of(classes)
+    if len(names) < 2 or len(set(names.tolist())) < len(names):
         raise ValueError(f"classes must name two labels or more, each once; got {classes!r}")
     return names
 
@@ -169,6 +181,10 @@ def relevance_lists(target: Target, classes):
                 f"y has {target.values.shape[1]} label columns, but the first call had "
                 f"{len(classes)}: `classes` cannot change between calls of partial_fit"
             )
+        if not sparse.issparse(target.values):
+            lengths = np.count_nonzero(target.values, axis=1)
+            indptr = np.concatenate(([0], np.cumsum(lengths)), dtype=np.intp)
+            return indptr, np.ascontiguousarray(np.nonzero(target.values)[1])
         indicator = sparse.csr_array(target.values, copy=True)
         indicator.eliminate_zeros()
         indicator.sort_indices()

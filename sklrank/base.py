@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import accuracy_score
+from sklearn.utils import column_or_1d
 
 from sklrank._rankings import positions_from_scores
 from sklrank.metrics import ndcg_score, rank_loss
@@ -87,7 +88,7 @@ class LabelRankerMixin:
         """
         if self._learns_indicators:
             return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
-        return accuracy_score(np.ravel(y), self.predict(X), sample_weight=sample_weight)
+        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 
 
 class DocumentRankerMixin:

@@ -185,6 +185,8 @@ class Exploration:
         if missing:
             raise ValueError(f"frame has no column {missing[0]!r}; see Exploration.to_frame")
         actions = np.column_stack([np.asarray(frame[f"action_{i}"]) for i in range(k)])
+        if not len(actions):
+            raise ValueError("frame has no rows")
         if classes is not None:
             names = np.asarray(classes)
             unknown = np.setdiff1d(actions, names)
@@ -192,15 +194,24 @@ class Exploration:
                 raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
             order = np.argsort(names)
             actions = order[np.searchsorted(names, actions, sorter=order)]
-        elif actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions in frame are names, such as {actions.flat[0]!r}: pass `classes`, the "
-                "names in the order of the labels (an estimator's classes_)"
-            )
+        else:
+            actions = _whole_numbers(actions)
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
         return cls(actions, propensities)
+
+
+def _whole_numbers(actions):
+    """Actions as integers, in whatever type a data base or a file gave them."""
+    with suppress(TypeError, ValueError):
+        whole = actions.astype(np.intp)
+        if np.array_equal(whole, actions):
+            return whole
+    raise ValueError(
+        f"actions in frame are names, such as {actions.flat[0]!r}: pass `classes`, the names in "
+        "the order of the labels (an estimator's classes_)"
+    )
 
 
 def _propensity_columns(k):

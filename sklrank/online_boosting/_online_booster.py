@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
-from sklrank._validation import lists_of_rows
+from sklrank._validation import lists_of_rows, unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.online_boosting._pair_sources import AllPairs
 from sklrank.online_boosting._rounds import Rounds
@@ -102,15 +103,16 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         ValueError
             If the data are malformed or have one class only; a fitted model stays as it was.
         """
-        X, indptr, labels, weights = self._prepare(X, y, None, sample_weight, restart=True)
-        for _ in range(self.max_iter):
-            if self.shuffle:
-                order = self._random_state.permutation(len(X))
-                shuffled = take_lists(indptr, labels, order)
-                self._play(X[order], *shuffled, weights[order])
-            else:
-                self._play(X, indptr, labels, weights)
-        self.n_iter_ = self.max_iter
+        with unchanged_on_error(self):
+            X, indptr, labels, weights = self._prepare(X, y, None, sample_weight, restart=True)
+            for _ in range(self.max_iter):
+                if self.shuffle:
+                    order = self._random_state.permutation(len(X))
+                    shuffled = take_lists(indptr, labels, order)
+                    self._play(X[order], *shuffled, weights[order])
+                else:
+                    self._play(X, indptr, labels, weights)
+            self.n_iter_ = self.max_iter
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -146,10 +148,12 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         ------
         ValueError
             If the data are malformed or hold labels that are not in `classes`; the model stays as
-            it was.
+            it was. Rows that a weak learner of another package refuses, not being malformed, end
+            the rounds where they stand, but for those of the first call, which leaves no model.
         """
         first = not hasattr(self, "classes_")
-        self._play(*self._prepare(X, y, classes, sample_weight, restart=first))
+        with unchanged_on_error(self) if first else nullcontext():
+            self._play(*self._prepare(X, y, classes, sample_weight, restart=first))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -186,9 +190,10 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             As `partial_fit`.
         """
         first = not hasattr(self, "classes_")
-        prepared = self._prepare(X, y, classes, sample_weight, restart=first)
-        scores = np.empty((len(prepared[0]), len(self.classes_)))
-        self._play(*prepared, scores)
+        with unchanged_on_error(self) if first else nullcontext():
+            prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+            scores = np.empty((len(prepared[0]), len(self.classes_)))
+            self._play(*prepared, scores)
         return scores
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -227,7 +232,9 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         """
         scores = self._label_scores(X)
         if self._learns_indicators:
-            return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
+            # Equal votes have a lead of exactly 0 over the least, whatever their sums round to.
+            leads = scores - scores.min(axis=1, keepdims=True)
+            return (leads > leads.mean(axis=1, keepdims=True)).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
 
     def _label_scores(self, X):

@@ -56,9 +56,14 @@ def parameters_of(function):
 
 
 def allow_nan(estimator):
-    """Whether every weak learner takes missing values."""
-    templates = check_templates(estimator)
-    return templates is None or all(get_tags(t).input_tags.allow_nan for t in templates)
+    """Whether every weak learner takes missing values; what is none takes nothing."""
+    if estimator is None:
+        return True
+    templates = estimator if isinstance(estimator, Sequence) else [estimator]
+    return all(
+        hasattr(template, "__sklearn_tags__") and get_tags(template).input_tags.allow_nan
+        for template in templates
+    )
 
 
 def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labels, random_state):
@@ -85,6 +90,10 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
         What each of them sees.
     """
     templates = check_templates(estimator)
+    for template in templates or ():
+        # Their own calls do not, within one that has validated its parameters.
+        if hasattr(template, "_parameter_constraints"):
+            template._validate_params()
     # To seed a generator anew takes a tenth of the time that it takes to make one.
     generator = np.random.RandomState()
     estimators, columns = [], []
@@ -96,7 +105,6 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
             weak = clone(templates[i % len(templates)])
             set_random_states(weak, random_state)
         if isinstance(weak, OnlineClassifier):
-            weak._validate_params()
             if weak.random_state is not None:
                 generator.seed(weak.random_state)
             weak._begin(len(seen), np.arange(n_labels), generator)

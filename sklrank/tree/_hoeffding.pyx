@@ -351,7 +351,7 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef double weight = self.node_at(index).weight
         cdef double squares = self.leaf_at(self.node_at(index).child)[SQUARES]
         if self.effective_weight:
-            return weight * weight / squares if squares > 0.0 else 0.0
+            return weight * (weight / squares) if squares > 0.0 else 0.0
         return weight
 
     # -- Growing.
@@ -426,7 +426,7 @@ cdef class HoeffdingTree(OnlineLearner):
             node.weight = weight
             node.threshold = node.gain = 0.0
             node.padding = 0
-            self.leaf_at(node.child)[SQUARES] = parent_squares * weight / parent_weight
+            self.leaf_at(node.child)[SQUARES] = parent_squares * (weight / parent_weight)
             self.leaf_at(node.child)[MAJORITY_CORRECT] = 0.0
             self.leaf_at(node.child)[BAYES_CORRECT] = 0.0
             self.leaf_at(node.child)[ATTEMPTED] = self.sample_size(child + side)

@@ -240,9 +240,12 @@ class HoeffdingTreeClassifier(OnlineClassifier):
                 f"{self.n_features_in_} features"
             )
         nodes = self._learner.node_table
-        lines = []
-
-        def describe(index, depth):
+        # What stands above each node to come, the next one last: a tree may be thousands deep.
+        lines, to_come = [], [("", 0, 0)]
+        while to_come:
+            above, index, depth = to_come.pop()
+            if above:
+                lines.append(above)
             node, indent = nodes[index], "|   " * depth + "|--- "
             if node["feature"] == LEAF:
                 label = self.classes_[np.argmax(self._learner.leaf_counts(node["child"]))]
@@ -251,9 +254,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
                 lines.append(f"{indent}... (weight {node['weight']:.{decimals}f})")
             else:
                 name, threshold = feature_names[node["feature"]], node["threshold"]
-                for sign, child in (("<=", node["child"]), ("> ", node["child"] + 1)):
-                    lines.append(f"{indent}{name} {sign} {threshold:.{decimals}f}")
-                    describe(child, depth + 1)
-
-        describe(0, 0)
+                for sign, child in (("> ", node["child"] + 1), ("<=", node["child"])):
+                    rule = f"{indent}{name} {sign} {threshold:.{decimals}f}"
+                    to_come.append((rule, child, depth + 1))
         return "\n".join(lines)

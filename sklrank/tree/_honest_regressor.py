@@ -13,13 +13,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import as_numbers, unchanged_on_error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["LARGEST_SEED", "Halves", "HonestRegressor", "draw_halves", "means_of_groups"]
+__all__ = [
+    "LARGEST_SEED",
+    "Halves",
+    "HonestRegressor",
+    "centred",
+    "draw_halves",
+    "means_of_groups",
+]
 
 LARGEST_SEED = np.iinfo(np.int32).max
 LARGEST_TARGET = 1e150
@@ -39,6 +46,15 @@ def draw_halves(n_samples: int, honest: bool, random_state) -> Halves:
         return Halves(every, every)
     order = random_state.permutation(n_samples)
     return Halves(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :]))
+
+
+def centred(y):
+    """Targets of mean 0 and absolute values up to 1, whose squares are safe; constants become 0."""
+    if len(y) == 0:
+        return y
+    low, high = y.min(axis=0), y.max(axis=0)
+    y = np.where(low == high, 0.0, y - y.mean(axis=0))
+    return y / (np.abs(y).max() or 1.0)
 
 
 def means_of_groups(y, groups, n_groups: int):
@@ -96,13 +112,15 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
             X, y = validate_data(self, X, y, dtype=self._dtype, multi_output=True, y_numeric=True)
             if issparse(y):
                 raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")
+            if y.dtype.kind in "mM":
+                raise ValueError(f"y must be numbers, got {y.dtype}: say from when, in which unit")
+            y = as_numbers(y, "y").reshape(len(X), -1)
             if np.abs(y).max() > LARGEST_TARGET:
                 raise ValueError(
                     f"y must be within {LARGEST_TARGET:g} of 0, got {np.abs(y).max():g}: sums of "
                     "squares would overflow; scale it"
                 )
             self._dtype_of_rows = X.dtype
-            y = y.astype(np.float64, copy=False).reshape(len(X), -1)
             self.n_outputs_ = y.shape[1]
             self._fit(X, y, check_random_state(self.random_state))
         return self

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor, draw_halves
+from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor, centred, draw_halves
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -45,7 +45,8 @@ class HonestTreeRegressor(HonestRegressor):
     Attributes
     ----------
     estimator_ : DecisionTreeRegressor
-        The fitted tree, of the rows that choose the splits. Its own predictions are not honest.
+        The fitted tree, of the rows that choose the splits, with their targets centred and scaled.
+        Its own predictions are neither honest nor in the units of the targets.
     values_ : ndarray of shape (n_nodes, n_outputs)
         The prediction of each node of `estimator_`.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -122,13 +123,9 @@ class HonestTreeRegressor(HonestRegressor):
             min_samples_leaf=self.min_samples_leaf,
             max_features=self._n_features_tried(X.shape[1]),
             random_state=random_state.randint(LARGEST_SEED),
-        ).fit(X[rows], y[rows])
-        self.values_ = (
-            honest_values(
-                self.estimator_, X[halves.estimation], y[halves.estimation], self.min_samples_leaf
-            )
-            if self.honest
-            else self.estimator_.tree_.value[:, :, 0]
+        ).fit(X[rows], centred(y[rows]))
+        self.values_ = honest_values(
+            self.estimator_, X[halves.estimation], y[halves.estimation], self.min_samples_leaf
         )
         self.feature_importances_ = self.estimator_.feature_importances_
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sklrank._online_classifier import draw_columns
 from sklrank._sklearn import Interval
-from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, means_of_groups
+from sklrank.tree._honest_regressor import HonestRegressor, centred, draw_halves, means_of_groups
 from sklrank.tree._level_sweep import find_leaves, sweep_steps
 from sklrank.tree._thresholds import midpoints, rises
 
@@ -329,12 +329,3 @@ class Partition:
         children[above[1:, 0], above[1:, 1]] = numbers[1:]
         levels = np.repeat(np.arange(len(self.nodes)), [len(level) for level in self.nodes])
         return levels.astype(np.intc), children, int(numbers[0])
-
-
-def centred(y):
-    """Targets of mean 0 and absolute values up to 1, whose squares are safe; constants become 0."""
-    if len(y) == 0:
-        return y
-    low, high = y.min(axis=0), y.max(axis=0)
-    y = np.where(low == high, 0.0, y - y.mean(axis=0))
-    return y / (np.abs(y).max() or 1.0)

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_weights
+from sklrank._validation import check_weights, unchanged_on_error
 from sklrank.tree._stump_search import best_threshold
 from sklrank.tree._thresholds import midpoints, rises
 
@@ -117,17 +117,19 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `y` has not two classes, or the input holds NaN or infinities.
+            If `y` has not two classes, or the input holds NaN or infinities; a fitted stump stays
+            as it was.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) != 2:
-            raise ValueError(
-                "Only binary classification is supported: y must have two classes, got "
-                f"{len(classes)} class(es); for more take sklearn.tree.DecisionTreeClassifier"
-            )
-        weights = check_weights(sample_weight, len(X), positive=True)
+        with unchanged_on_error(self):
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
+            classes, labels = np.unique(y, return_inverse=True)
+            if len(classes) != 2:
+                raise ValueError(
+                    "Only binary classification is supported: y must have two classes, got "
+                    f"{len(classes)} class(es); for more take sklearn.tree.DecisionTreeClassifier"
+                )
+            weights = check_weights(sample_weight, len(X), positive=True)
         self.classes_ = classes
         seen = weights > 0
         return self._fit_binned(BinnedRows(X[seen], self.max_bins), labels[seen], weights[seen])

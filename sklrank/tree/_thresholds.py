@@ -9,13 +9,13 @@ def rises(ordered, max_bins: int | None):
     """Where sorted values rise: at each index the value is above the one before.
 
     Of more than `max_bins` different values, only as many rises as bins have bounds between them:
-    those nearest to the quantiles.
+    the first one from each quantile on.
     """
     bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
     if max_bins is not None and len(bounds) >= max_bins:
         quantiles = np.arange(1, max_bins) * len(ordered) / max_bins
-        nearest = np.minimum(np.searchsorted(bounds, quantiles), len(bounds) - 1)
-        bounds = bounds[np.unique(nearest)]
+        following = np.minimum(np.searchsorted(bounds, quantiles), len(bounds) - 1)
+        bounds = bounds[np.unique(following)]
     return bounds
 
 

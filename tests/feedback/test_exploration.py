@@ -55,6 +55,10 @@ def test_data_frames_of_logs():
     assert_same(Exploration.from_frame(frame, classes=names), SHOWN)
     assert_same(Exploration.from_frame(frame.to_dict("series"), classes=names), SHOWN)
     assert_same(Exploration.from_frame(SHOWN.to_frame()), SHOWN)
+    # Data bases and files give whole numbers as anything.
+    for kind in (object, float):
+        actions = {f"action_{i}": kind for i in range(3)}
+        assert_same(Exploration.from_frame(SHOWN.to_frame().astype(actions)), SHOWN)
     assert_array_equal(frame[[f"reward_{i}" for i in range(3)]], rewards)
     assert frame["action_0"].tolist() == [names[label] for label in SHOWN.actions[:, 0]]
     assert frame["propensity_0_2"].tolist() == SHOWN.propensities[:, 0, 2].tolist()
@@ -72,6 +76,10 @@ def test_frames_that_lack_something():
         Exploration.from_frame(frame, classes=[0, 1])
     with pytest.raises(ValueError, match="actions in frame are names, such as 'a'"):
         Exploration.from_frame(SHOWN.to_frame(classes=list("aaaaa")))
+    with pytest.raises(ValueError, match="actions in frame are names, such as"):
+        Exploration.from_frame(frame.astype({"action_0": float}) + 0.5)
+    with pytest.raises(ValueError, match="frame has no rows"):
+        Exploration.from_frame(frame[:0])
     with pytest.raises(ValueError, match="rewards must have the shape"):
         SHOWN.to_frame(rewards=[[1, 0]])
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -286,6 +286,47 @@ def test_estimators_that_cannot_learn_row_by_row():
     for estimator in (DecisionTreeClassifier(), [GaussianNB(), StandardScaler()]):
         with pytest.raises((TypeError, ValueError), match="partial_fit"):
             AdaOLMR(estimator).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_parameters_of_weak_learners_are_checked(n_jobs):
+    """At the start, in this thread, not by their calls within the rounds."""
+    model = OnlineBMR(GaussianNB(var_smoothing=-1.0), n_estimators=2, n_jobs=n_jobs)
+    with pytest.raises(ValueError, match="var_smoothing"):
+        model.fit(X, Y)
+    assert not hasattr(model, "classes_")
+
+
+def test_what_is_no_weak_learner_can_be_shown():
+    """Nothing but `fit` refuses it; a fitted model predicts on."""
+    for estimator in (5, [], DecisionTreeClassifier()):
+        model = OnlineBMR(estimator)
+        assert is_classifier(model)
+        assert "OnlineBMR" in model._repr_html_()
+    model = OnlineBMR(n_estimators=3, random_state=0).fit(X, Y)
+    scores = model.decision_function(X)
+    assert_array_equal(model.set_params(estimator=5).decision_function(X), scores)
+
+
+def test_rows_that_a_weak_learner_refuses(fingerprint):
+    model = OnlineBMR(MultinomialNB(), n_estimators=3, random_state=0)
+    for call in (model.fit, model.partial_fit, model.progressive_fit):
+        with pytest.raises(ValueError, match="Negative values"):
+            call(-X, Y)
+        assert not hasattr(model, "classes_")
+    before = fingerprint(model.fit(X, Y))
+    with pytest.raises(ValueError, match="Negative values"):
+        model.fit(-X, Y)
+    assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("n_labels", [3, 5, 7, 13])
+@pytest.mark.parametrize("n_estimators", [1, 3, 10])
+def test_equal_votes_predict_no_label(n_labels, n_estimators):
+    """Whatever a sum of so many shares rounds to."""
+    model = OnlineBMR(n_estimators=n_estimators, random_state=0)
+    model.partial_fit(X, np.zeros((len(X), n_labels), dtype=int))
+    assert not model.predict(X).any()
 
 
 @pytest.mark.parametrize("estimator", [GaussianNB(), SGDClassifier(loss="log_loss"), Perceptron()])

@@ -241,12 +241,24 @@ def test_errors_of_learners_come_through(n_jobs, place):
     learners = [Recorder(), Recorder(), Recorder()]
     learners[place] = Broken()
     model = AdaOLMR(learners, n_estimators=3, n_jobs=n_jobs, random_state=0)
+    X, Y = make_rows()
+    taught = np.flatnonzero(~np.isin(Y.sum(axis=1), (0, Y.shape[1])))
+    for call in (model.fit, model.partial_fit, model.progressive_fit):
+        with pytest.raises(RuntimeError, match="five is enough"):
+            call(X, Y)
+        # Of a first call nothing stays.
+        assert not hasattr(model, "classes_")
+    first, rest = np.split(np.arange(len(X)), [taught[2] + 1])
+    model.partial_fit(X[first], Y[first])
     with pytest.raises(RuntimeError, match="five is enough"):
-        model.fit(*make_rows())
+        model.partial_fit(X[rest], Y[rest])
     assert len(model.estimators_[place].lessons_) == 5
     # The round that failed is counted: what it taught the others stays.
-    _, Y = make_rows()
-    taught = np.flatnonzero(~np.isin(Y.sum(axis=1), (0, Y.shape[1])))
+    assert model.n_rounds_ == taught[4] + 1
+    estimators = model.estimators_
+    with pytest.raises(RuntimeError, match="five is enough"):
+        model.fit(X, Y)
+    assert model.estimators_ is estimators
     assert model.n_rounds_ == taught[4] + 1
 
 

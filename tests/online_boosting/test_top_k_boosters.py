@@ -415,7 +415,7 @@ def test_a_model_starts_from_named_labels():
     with pytest.raises(NotFittedError):
         model.partial_fit_feedback(X, Exploration([[0, 1]], np.ones((1, 2, 2))), [[0, 1]])
     for bad in (["a"], ["a", "b", "a"], 20, [["a", "b"]]):
-        with pytest.raises(ValueError, match="classes must name two labels or more"):
+        with pytest.raises(ValueError, match="classes must name"):
             model.explore(X, classes=bad)
     assert not hasattr(model, "classes_")
     model.explore(X[:3], classes=["a", "b", "c"])

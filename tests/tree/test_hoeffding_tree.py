@@ -498,7 +498,7 @@ def test_weight_scale_multiplies_the_weights(leaf_prediction, weight_count):
     assert np.array_equal(scaled.predict_proba(X), multiplied.predict_proba(X))
 
 
-@pytest.mark.parametrize("factor", [7.3, 1e-12, 1e12])
+@pytest.mark.parametrize("factor", [7.3, 1e-12, 1e12, 1e-140, 1e140])
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
 def test_effective_weight_has_no_scale(leaf_prediction, factor):
     """With the effective sample size the unit of the weights does not matter at all."""

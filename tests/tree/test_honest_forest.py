@@ -64,9 +64,31 @@ def test_honest_values(seed, n_samples, n_outputs, least, max_features):
 def test_without_honesty_it_is_the_tree_of_scikit_learn():
     tree = HonestTreeRegressor(honest=False, max_depth=5, random_state=0).fit(X, Y)
     seed = tree.estimator_.random_state
-    theirs = DecisionTreeRegressor(max_depth=5, random_state=seed).fit(X, Y)
-    assert_allclose(tree.predict(X), theirs.predict(X))
+    scale = np.abs(Y - Y.mean(axis=0)).max()
+    theirs = DecisionTreeRegressor(max_depth=5, random_state=seed).fit(X, (Y - Y.mean(0)) / scale)
+    assert_allclose(tree.predict(X), Y.mean(axis=0) + scale * theirs.predict(X))
     assert_allclose(tree.feature_importances_, theirs.feature_importances_)
+
+
+@pytest.mark.parametrize("honest", [True, False])
+@pytest.mark.parametrize(("offset", "scale"), [(1e9, 1.0), (-3e5, 1.0), (0.0, 1e-9), (0.0, 1e9)])
+def test_origin_and_unit_of_the_targets_do_not_matter(honest, offset, scale):
+    for model in (
+        HonestTreeRegressor(max_depth=4, honest=honest, random_state=0),
+        HonestForestRegressor(5, max_depth=4, honest=honest, random_state=0),
+    ):
+        expected = clone(model).fit(X, Y).score(X, Y)
+        targets = offset + scale * Y
+        # Splits that gain alike fall as rounding has it.
+        assert abs(model.fit(X, targets).score(X, targets) - expected) < 0.03
+        assert expected > 0.35
+
+
+@pytest.mark.parametrize("model", [HonestTreeRegressor(), HonestForestRegressor(2)])
+def test_targets_that_are_no_numbers(model):
+    for targets in (np.array(["low", "high"] * 5), np.full(10, "2020-01-01", dtype="M8[D]")):
+        with pytest.raises(ValueError, match="y must be numbers"):
+            model.fit(X[:10], targets)
 
 
 @pytest.mark.parametrize("seed", range(3))

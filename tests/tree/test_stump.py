@@ -178,6 +178,17 @@ def test_bad_input(parameters, arguments, message):
         StumpClassifier(**parameters).fit(*arguments)
 
 
+def test_a_refused_call_leaves_a_fitted_stump(fingerprint):
+    X, y, weights = make_data(0)
+    stump = StumpClassifier().fit(X, y)
+    before = fingerprint(stump)
+    wide = np.hstack([X, X])
+    for arguments in ((wide, np.arange(len(X)) % 3), (wide, y, -weights)):
+        with pytest.raises(ValueError):
+            stump.fit(*arguments)
+        assert fingerprint(stump) == before
+
+
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         StumpClassifier().predict([[1]])
