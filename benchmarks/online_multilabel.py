@@ -187,7 +187,7 @@ def run_river(base, chained, data, args):
     """A river model; on a large set its time only, from some rows (and trees: some labels)."""
     X_train, Y_train, X_test, _ = data
     n_labels = Y_train.shape[1]
-    if args.river_whole and is_large(data) and base == "trees":
+    if args.river_whole and base == "trees":
         return run_chain_of_trees(data) if chained else run_trees_by_label(data, args.jobs)
     if args.river_whole or not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
         return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
@@ -367,6 +367,11 @@ def thinned(data, n_rows):
     return X_train[train], Y_train[train], X_test[test], Y_test[test]
 
 
+def with_first_labels(data, n_labels):
+    X_train, Y_train, X_test, Y_test = data
+    return X_train, Y_train[:, :n_labels], X_test, Y_test[:, :n_labels]
+
+
 def with_shuffled_test(data, seed):
     X_train, Y_train, X_test, Y_test = data
     order = np.random.default_rng(seed).permutation(len(X_test))
@@ -397,7 +402,7 @@ def main():
         "--river-whole",
         action="store_true",
         help="river's models on all rows and labels of the large sets: the trees take two hours "
-        "for bibtex and four for delicious, unless --rows leaves few rows",
+        "for bibtex and four for delicious, unless --rows or --labels leave few of them",
     )
     parser.add_argument(
         "--jobs", type=int, default=1, help="processes that share those trees out (not a chain's)"
@@ -409,6 +414,7 @@ def main():
         help="labels of a chain: it has those before as columns, so its time grows as their square",
     )
     parser.add_argument("--rows", type=int, help="about as many rows a part, spread over the file")
+    parser.add_argument("--labels", type=int, help="the first labels only, so many")
     parser.add_argument(
         "--river-models", nargs="+", choices=RIVER, default=list(RIVER), metavar="NAME"
     )
@@ -442,6 +448,8 @@ def main():
     for name, data in data_of.items():
         if args.rows:
             data = thinned(data, args.rows)
+        if args.labels:
+            data = with_first_labels(data, args.labels)
         results_of[name] = all_results(data, args)
         print_results(name, data, results_of[name])
         if name in args.shuffle_test:
