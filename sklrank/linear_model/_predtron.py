@@ -143,17 +143,16 @@ class PredtronMixin:
         for batch in gen_batches(n_rounds, max(1, machine.most_rows * n_rounds // X.shape[0])):
             rounds = batch if order is None else order[batch]
             rows, starts = lessons.rows(rounds)
-            bounds = of_batch = None
+            bounds = forecasts = None
             if np.isnan(machine.rounds.learning_rate):
                 radii = machine.radii(X, rows, starts)
                 bounds = np.column_stack([radii, lessons.extremes(rounds)])
-            if scores is not None:
-                of_batch = scores[batch]
-            elif watched:
-                of_batch = np.empty((batch.stop - batch.start, n_scores))
-            play(rows, lessons.task(rounds), starts, bounds, of_batch)
             if watched:
-                lessons.record(rounds, of_batch)
+                forecasts = np.empty((batch.stop - batch.start, n_scores))
+            of_batch = None if scores is None else scores[batch]
+            play(rows, lessons.task(rounds), starts, bounds, of_batch, forecasts)
+            if watched:
+                lessons.record(rounds, forecasts)
 
     def _tally(self):
         rounds = self._machine.rounds

@@ -94,10 +94,11 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         always decides. Models of different costs have different scores: do not search over it.
     reject_rule : {"lead", "representation"}, default="lead"
         When a row is rejected, with `reject_cost`. "lead": when the lead of its best class over the
-        next is below a threshold, that which would have cost least so far; `fit` counts each row
-        when it first meets it. "representation": when the scores are most like that of the
-        rejection, :math:`(e_1 + \dots + e_m) / \sqrt m` ([1]_, Section 3). It never happens, since
-        scores that sum to zero are most like a class: choose it for the theorem only.
+        next is below a threshold, that which would have cost least so far, of what would have been
+        predicted for each row before it was first learnt. "representation": when the scores are
+        most like that of the rejection, :math:`(e_1 + \dots + e_m) / \sqrt m` ([1]_, Section 3). It
+        never happens, since scores that sum to zero are most like a class: choose it for the
+        theorem only.
     reject_label : int, str or None, default=None
         What `predict` says of a row that it rejects; no class. None is "reject" for classes that
         are texts, and for numbers -1, or where they are as small the next smaller integer.
@@ -196,7 +197,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     >>> model = PredtronClassifier(reject_cost=0.3, average=True, max_iter=10)
     >>> model = model.fit(X_train, y_train)
     >>> round(model.coverage(X_test), 2)
-    0.86
+    0.96
     """
 
     _parameter_constraints: dict = {

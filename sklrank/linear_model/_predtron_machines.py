@@ -4,7 +4,7 @@ Both machines play rounds and score rows. A round is a row, or where `starts` ar
 a query, which then stand together: ::
 
     with machine.learning_from(X) as play:
-        play(rows, task, starts, bounds, scores)  # rows: a slice or row numbers of X
+        play(rows, task, starts, bounds, scores, forecasts)  # rows: a slice or row numbers of X
 """
 
 from contextlib import contextmanager
@@ -66,8 +66,8 @@ class LinearMachine:
                 part.__setstate__(state)
             raise
 
-    def _play(self, X, rows, task, starts=None, bounds=None, scores=None):
-        _play_rounds(self.rounds, Rows(X[rows], self.constant), task, starts, bounds, scores)
+    def _play(self, X, rows, task, starts=None, bounds=None, *written):
+        _play_rounds(self.rounds, Rows(X[rows], self.constant), task, starts, bounds, *written)
 
     def radii(self, X, rows, starts=None):
         """How far a step of each round reaches, `(n_rounds,)`: R of the theorems is the largest."""
@@ -160,7 +160,7 @@ class KernelMachine:
         self.sums = np.pad(self.sums[:, kept], grown)
         self.born = np.pad(self.born[kept], grown[1])
 
-    def _play(self, X, offset, rows, task, starts=None, bounds=None, scores=None):
+    def _play(self, X, offset, rows, task, starts=None, bounds=None, *written):
         own = offset + np.arange(X.shape[0])[rows]
         # No other point has a coefficient, nor can one get it.
         live = np.union1d(np.flatnonzero(self.born), own)
@@ -170,7 +170,7 @@ class KernelMachine:
         kernel_rows = KernelRows(values, places, born, self.n_born, self.budget)
         self.rounds.mirror_map = EuclideanMap.of(self.coefs[:, live])
         self.rounds.sums = EuclideanSums.of(self.sums[:, live]) if self.average else None
-        _play_rounds(self.rounds, kernel_rows, task, starts, bounds, scores)
+        _play_rounds(self.rounds, kernel_rows, task, starts, bounds, *written)
         self.coefs[:, live] = self.rounds.mirror_map.dual_weights
         if self.average:
             self.sums[:, live] = self.rounds.sums.values
@@ -218,9 +218,9 @@ class KernelMachine:
         return np.concatenate(scores)
 
 
-def _play_rounds(rounds, rows, task, starts, bounds, scores):
+def _play_rounds(rounds, rows, task, starts, bounds, *written):
     if starts is None:
-        rounds.play_rows(rows, task, bounds, scores)
+        rounds.play_rows(rows, task, bounds, *written)
     else:
         rounds.play_queries(rows, starts, task, bounds)
 

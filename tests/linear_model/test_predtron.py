@@ -38,6 +38,7 @@ LINEAR = {
     "classes": PredtronClassifier(),
     "classes, mean": PredtronClassifier(average=True, loss="absolute", update="loss-driven"),
     "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate="theory"),
+    "rejections, mean": PredtronClassifier(reject_cost=0.3, average=True),
     "rejections, printed": PredtronClassifier(reject_cost=0.0, reject_rule="representation"),
     "sets": PredtronClassifier(loss="hamming", average=True, fit_intercept=False),
     "classes, entropy": PredtronClassifier(mirror_map="entropy", learning_rate=0.1, average=True),

@@ -1,5 +1,7 @@
 """PredtronClassifier: classes, sets of labels and rejections as a user meets them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -153,18 +155,38 @@ def thresholds_of(leads):
     return np.array([0.0, *2.0 ** (np.arange(1, 2048) / 8 - 128 + unit), np.inf])
 
 
+@cache
+def scores_before(n_classes, loss, average, mirror_map):
+    """Of each row, by the weights after the rows before it: the last ones, or the mean of all."""
+    rows = n_classes > SPECIES
+    X, y = np.column_stack([IRIS[rows], np.ones(rows.sum())]), SPECIES[rows]
+    learner = PredtronClassifier(loss=loss, mirror_map=mirror_map, fit_intercept=False)
+    history, scores = np.zeros((len(y), 1 if n_classes == 2 else n_classes, 5)), []
+    for i in range(len(y)):
+        weights = history[:i].mean(axis=0) if average and i else history[i - 1]
+        scores.append(weights @ X[i])
+        history[i] = learner.partial_fit(X[[i]], y[[i]], np.arange(n_classes)).coef_
+    return np.squeeze(scores)
+
+
+@pytest.mark.parametrize(
+    ("average", "mirror_map"), [(False, "euclidean"), (True, "euclidean"), (True, "p-norm")]
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("cost", [0.02, 0.1, [0.05, 0.4, 0.1], 1.0, 0.0])
-@pytest.mark.parametrize("loss", ["zero_one", [3, 1, 2]])
-def test_threshold_of_leads(n_classes, cost, loss):
+@pytest.mark.parametrize("loss", ["zero_one", (3, 1, 2)])
+def test_threshold_of_leads(n_classes, cost, loss, average, mirror_map):
     """That which would have cost least, of leads before each row was learnt; later passes aside."""
     rows = n_classes > SPECIES
     X, y = IRIS[rows], SPECIES[rows]
+    loss = loss if isinstance(loss, str) else loss[:n_classes]
     model = PredtronClassifier(
         reject_cost=cost if np.ndim(cost) == 0 else cost[:n_classes],
-        loss=loss if isinstance(loss, str) else loss[:n_classes],
+        loss=loss,
+        average=average,
+        mirror_map=mirror_map,
     )
-    scores = clone(model).progressive_fit(X, y)
+    scores = scores_before(n_classes, loss, average, mirror_map)
     leads = leads_of(scores)
     found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
     mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
@@ -183,6 +205,15 @@ def test_threshold_of_leads(n_classes, cost, loss):
         assert_allclose(fitted.coverage(X), np.mean(~away))
     if cost == 1.0 and isinstance(loss, str):
         assert threshold == 0
+
+
+def test_threshold_under_a_kernel():
+    """That of the linear model, of more rows than one call of the compiled loop takes."""
+    X, y = load_digits(return_X_y=True)
+    linear = rejecting_model().fit(X[:500], y[:500])
+    dual = rejecting_model(kernel="linear").fit(X[:500], y[:500])
+    assert_allclose(dual.reject_threshold_, linear.reject_threshold_)
+    assert 0 < linear.coverage(X) < 1
 
 
 @pytest.mark.parametrize("exponent", [-150, -50, 50, 150])
