@@ -51,7 +51,9 @@ cdef class WeightSums:
         Zero rounds have the weights at the start for a mean.
         """
         weights = mirror_map.weights
-        return (np.asarray(self.sums) + (n_rounds + 1 - self.last) * weights) / max(n_rounds, 1)
+        if not n_rounds:
+            return weights
+        return (np.asarray(self.sums) + (n_rounds + 1 - self.last) * weights) / n_rounds
 
     cdef void score(
         self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means

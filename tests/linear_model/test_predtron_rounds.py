@@ -18,6 +18,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import scale
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
+from sklrank.linear_model._mirror_maps import EntropicMap, EuclideanMap
+from sklrank.linear_model._predtron_rounds import make_sums
 
 ROUNDING = 1e-9
 N_ROUNDS, N_FEATURES = 12, 30
@@ -386,6 +388,12 @@ def test_rankings_of_documents(loss, update, representation):
             **RANKING_LOSSES[loss][0],
         )
         check_queries(model, X, y, qid, rounds)
+
+
+@pytest.mark.parametrize("mirror_map", [EntropicMap(3, 4), EuclideanMap.of(np.ones((3, 4)))])
+def test_mean_of_no_rounds(mirror_map):
+    """The weights at the start."""
+    assert_array_equal(make_sums(mirror_map).mean(mirror_map, 0), mirror_map.weights)
 
 
 # -- Kernels: dual coefficients of rows.
