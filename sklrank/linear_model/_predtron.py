@@ -90,7 +90,9 @@ class PredtronMixin:
             return None
         kernel = self.kernel
         if isinstance(kernel, str):
-            parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            # Not None, which not every kernel understands.
+            gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
+            parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
             kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
         return partial(_call_kernel, kernel)
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import Perceptron
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.preprocessing import scale
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
@@ -495,6 +495,18 @@ def test_precomputed_kernels(name, average):
     more = rows(9)
     scores = given._scores(pairwise_kernels(more, X, metric="rbf"))
     assert_allclose(scores, model._scores(more), atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [None, 0.5])
+@pytest.mark.parametrize("kernel", PAIRWISE_KERNEL_FUNCTIONS)
+def test_every_kernel_of_scikit_learn(kernel, gamma):
+    """Those of rows without numbers below zero, too; `gamma` is 1 / n_features by default."""
+    X, y = np.abs(rows(7)), labels(3, seed=8)
+    parameters = {"gamma": gamma or 1 / N_FEATURES, "degree": 3, "coef0": 1}
+    values = pairwise_kernels(X, metric=kernel, filter_params=True, **parameters)
+    given = PredtronClassifier(kernel="precomputed").fit(values, y)
+    model = PredtronClassifier(kernel=kernel, gamma=gamma).fit(X, y)
+    assert_allclose(model.decision_function(X), given.decision_function(values), atol=1e-12)
 
 
 @pytest.mark.parametrize("average", [False, True])
