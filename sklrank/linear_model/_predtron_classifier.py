@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import accuracy_score
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_target, relevance_lists
+from sklrank._validation import check_target, check_weights
 from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
@@ -421,14 +422,21 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Returns
         -------
         float
-            At most 1. With `reject_cost` a row counts 1 less the cost of what is said of it.
+            At most 1. With `reject_cost` a row counts 1 less the cost of what is said of it; of a
+            class that was not learnt, the most that this costs for any class.
         """
         if self.reject_label_ is None:
             return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
         predictions, rejected = self._decide(self._scores(X))
-        _, labels = relevance_lists(check_target(y, multilabel=False), self.classes_)
-        costs = self._costs[labels, np.where(rejected, len(self.classes_), predictions)]
-        return 1.0 - float(np.average(costs, weights=sample_weight))
+        y = check_target(y, multilabel=False).values
+        check_consistent_length(predictions, y)
+        weights = check_weights(sample_weight, len(y), positive=True)
+        # The last row of costs is that of other classes.
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        labels = [places.get(label, -1) for label in y.tolist()]
+        costs = np.vstack([self._costs, self._costs.max(axis=0)])
+        costs = costs[labels, np.where(rejected, len(places), predictions)]
+        return 1.0 - float(np.average(costs, weights=weights))
 
     def _decide(self, scores):
         """The best class of each row, as an index, and whether the row is rejected."""

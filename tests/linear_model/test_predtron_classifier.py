@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_multilabel_classification
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
@@ -267,6 +267,38 @@ def test_score_of_rejections(costs):
     assert_allclose(model.score(IRIS, SPECIES, sample_weight=weights), expected)
     covered = weights[predictions != -1].sum() / weights.sum()
     assert_allclose(model.coverage(IRIS, sample_weight=weights), covered)
+
+
+def test_score_of_classes_that_were_not_learnt():
+    """They cost what the dearest class does; a search or a cross-validation goes on."""
+    costs = np.array([[0, 2, 5], [1, 0, 4], [3, 3, 0.0]])
+    model = rejecting_model(loss=costs).set_params(reject_cost=[1.5, 0.5, 1]).fit(IRIS, SPECIES)
+    predictions = model.predict(IRIS)
+    assert set(predictions) == {-1, 0, 1, 2}
+    dearest = {-1: 1.5, 0: 3, 1: 3, 2: 5}
+    assert_allclose(
+        model.score(IRIS, np.full(150, 7)), 1 - np.mean([dearest[p] for p in predictions])
+    )
+    rare = np.append(SPECIES, 3)
+    with pytest.warns(UserWarning, match="least populated class"):
+        scores = cross_val_score(rejecting_model(), np.vstack([IRIS, IRIS[0]]), rare)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "message"),
+    [
+        (SPECIES[:1], None, "inconsistent numbers of samples"),
+        (SPECIES[:-1], None, "inconsistent numbers of samples"),
+        (SPECIES, np.ones(149), "sample_weight must have the shape"),
+        (SPECIES, np.zeros(150), "sample_weight is all zeros"),
+        (SPECIES, np.full(150, -1.0), "sample_weight must not be negative"),
+    ],
+)
+def test_score_of_rejections_refuses_bad_input(y, weights, message):
+    model = rejecting_model().fit(IRIS, SPECIES)
+    with pytest.raises(ValueError, match=message):
+        model.score(IRIS, y, sample_weight=weights)
 
 
 @pytest.mark.parametrize(
