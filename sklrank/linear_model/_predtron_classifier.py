@@ -378,10 +378,11 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         best, rejected = self._decide(scores)
         predictions = self.classes_[best]
         if self.reject_label_ is not None:
-            # A text may be longer than those of the classes.
+            # A text may be longer than those of the classes. No type of NumPy has all numbers of
+            # uint64, and one below zero.
             if predictions.dtype.kind != "O":
                 kind = np.result_type(predictions, np.asarray(self.reject_label_))
-                predictions = predictions.astype(kind)
+                predictions = predictions.astype(object if predictions.dtype == "u8" else kind)
             predictions[rejected] = self.reject_label_
         return predictions
 

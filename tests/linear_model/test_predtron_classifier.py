@@ -327,6 +327,17 @@ def test_labels_of_rejections(classes, label, expected):
         assert_allclose(model.score(IRIS, y), np.mean(hits + 0.9 * (predictions == expected)))
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.uint64, np.int64])
+@pytest.mark.parametrize("label", [None, 7])
+def test_rejections_leave_large_numbers_as_they_are(kind, label):
+    """Also those that a float has not."""
+    classes = np.iinfo(kind).max - np.arange(3, dtype=kind)
+    model = rejecting_model(reject_label=label).fit(IRIS, classes[SPECIES])
+    predictions = model.predict(IRIS).tolist()
+    assert set(predictions) == {*classes.tolist(), model.reject_label_}
+    assert {type(label) for label in predictions} == {int}
+
+
 def test_without_the_option():
     model = PredtronClassifier().fit(IRIS, SPECIES)
     assert model.reject_label_ is None
