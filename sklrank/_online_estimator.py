@@ -107,7 +107,9 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
             )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
-            target = check_target(y, multilabel=self._takes_indicators)
+            # A started model takes what it took, whatever its parameters are now.
+            takes_sets = self._takes_indicators or (self._learns_indicators and not restart)
+            target = check_target(y, multilabel=takes_sets)
             n_samples = X.shape[0]
             if target.values.shape[0] != n_samples:
                 raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")

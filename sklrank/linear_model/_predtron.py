@@ -20,7 +20,7 @@ __all__ = ["PredtronMixin", "goes_on"]
 
 def goes_on(model):
     """Whether a model can learn from more rows: of a precomputed kernel it lacks their values."""
-    if model.kernel == "precomputed":
+    if model._is_precomputed:
         raise AttributeError(
             "kernel='precomputed' cannot go on with more rows, whose kernel values with those "
             "before are not known: call fit with the kernel matrix of all rows"
@@ -96,8 +96,14 @@ class PredtronMixin:
             kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
         return partial(_call_kernel, kernel)
 
+    @property
+    def _is_precomputed(self):
+        if hasattr(self, "_machine"):
+            return self._machine.is_precomputed
+        return self.kernel == "precomputed"
+
     def _check_pairwise(self, X):
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(
                 "X must be the kernel matrix of the rows under kernel='precomputed', which is "
                 f"square; got the shape {X.shape}"

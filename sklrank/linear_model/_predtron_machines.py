@@ -41,6 +41,7 @@ class LinearMachine:
 
     # Of a call: the compiled loop does not heed the keyboard.
     most_rows = 10_000
+    is_precomputed = False
 
     def __init__(self, mirror_map, constant, learning_rate, average):
         convexity = getattr(mirror_map, "convexity", None) or np.nan
@@ -146,10 +147,15 @@ class KernelMachine:
             raise
         self._take(np.flatnonzero(self.born))
 
+    @property
+    def is_precomputed(self):
+        """Whether rows hold their kernel values with the points that were learnt from."""
+        return self.kernel is None
+
     def _take(self, kept, X=None):
         """Keep some points, and take up new ones without coefficients."""
         n_new = 0 if X is None else X.shape[0]
-        if self.kernel is None:
+        if self.is_precomputed:
             X = np.arange(n_new)
         if self.points is None:
             self.points = X
@@ -179,7 +185,7 @@ class KernelMachine:
 
     def _kernel_values(self, X, points):
         points = self.points[points]
-        return self._finished(X[:, points] if self.kernel is None else self.kernel(X, points))
+        return self._finished(X[:, points] if self.is_precomputed else self.kernel(X, points))
 
     def radii(self, X, rows, starts=None):
         """As of a linear machine, in the space of the kernel."""
@@ -191,7 +197,7 @@ class KernelMachine:
 
     def _gram(self, X, rows):
         X = X[rows]
-        return self._finished(X[:, rows] if self.kernel is None else self.kernel(X, X))
+        return self._finished(X[:, rows] if self.is_precomputed else self.kernel(X, X))
 
     def _finished(self, values):
         """Kernel values as an array, with what the intercept adds."""
