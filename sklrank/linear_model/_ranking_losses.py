@@ -23,8 +23,8 @@ __all__ = [
     "ranking_extremes",
 ]
 
-# Sums of more would overflow.
-MOST_GAIN = 1e300
+# Sums of more would overflow, as would the reciprocal of what is best if all gains were smaller.
+MOST_GAIN, LEAST_GAIN = 1e300, 1e-300
 
 
 class NDCGLoss:
@@ -134,7 +134,7 @@ def gains_of(loss, relevance, starts):
     Returns
     -------
     ndarray of shape (n_items,)
-        Gains, finite and not negative.
+        Gains, finite and not negative, the greatest of a round not near zero.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def gains_of(loss, relevance, starts):
     relevance = np.asarray(relevance, dtype=np.float64)
     if not np.isfinite(relevance).all():
         raise ValueError("y must have finite grades, got NaN or infinity: leave such items out.")
-    gains = np.empty(len(relevance))
+    gains, best = np.empty((2, len(relevance)))
     sizes = np.diff(starts)
     for size in np.unique(sizes[sizes > 0]):
         places = starts[:-1][sizes == size][:, np.newaxis] + np.arange(size)
@@ -154,13 +154,14 @@ def gains_of(loss, relevance, starts):
                 "loss must give a gain for each entry of an array of the shape "
                 f"{places.shape}, got the shape {block.shape}."
             )
-        gains[places] = block
-    bad = ~((gains >= 0) & (gains <= MOST_GAIN))
+        gains[places], best[places] = block, block.max(axis=1, keepdims=True)
+    bad = ~((gains >= 0) & (gains <= MOST_GAIN) & ((gains == 0) | (best >= LEAST_GAIN)))
     if bad.any():
         item = bad.argmax()
         raise ValueError(
-            f"loss must give gains from 0 to {MOST_GAIN:g}, got {gains[item]} for the relevance "
-            f"{relevance[item]}: grade items from 0 (not relevant) up."
+            f"loss must give gains from 0 to {MOST_GAIN:g}, the greatest of a round 0 or from "
+            f"{LEAST_GAIN:g}, got {gains[item]} for the relevance {relevance[item]}: grade items "
+            "from 0 (not relevant) up."
         )
     return gains
 
