@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MOST_FACTOR, check_entries, unchanged_on_error
-from sklrank.linear_model._losses import as_numbers
+from sklrank._validation import MOST_FACTOR, as_numbers, check_entries, unchanged_on_error
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
 
@@ -228,7 +227,7 @@ def _call_kernel(kernel, A, B):
     # What overflows is refused below.
     with np.errstate(over="ignore", invalid="ignore"):
         values = kernel(A, B)
-    values = as_numbers("kernel", values.toarray() if sparse.issparse(values) else values)
+    values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
     if values.shape != (A.shape[0], B.shape[0]):
         raise ValueError(
             f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row of "

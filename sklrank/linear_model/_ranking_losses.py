@@ -10,7 +10,8 @@ and best is the greatest that the sum can be (Jain et al. 2015, proof of Lemma 3
 
 import numpy as np
 
-from sklrank.linear_model._losses import as_numbers, extremes, look_up
+from sklrank._validation import as_numbers
+from sklrank.linear_model._losses import extremes, look_up
 from sklrank.metrics._conventions import check_k, factors_of
 
 __all__ = [
@@ -148,7 +149,7 @@ def gains_of(loss, relevance, starts):
     sizes = np.diff(starts)
     for size in np.unique(sizes[sizes > 0]):
         places = starts[:-1][sizes == size][:, np.newaxis] + np.arange(size)
-        block = as_numbers("loss", loss.gains(relevance[places]))
+        block = as_numbers(loss.gains(relevance[places]), "loss")
         if block.shape != places.shape:
             raise ValueError(
                 "loss must give a gain for each entry of an array of the shape "
@@ -187,7 +188,7 @@ def discounts_of(loss, n_positions):
     ValueError
         If they are something else.
     """
-    discounts = np.array(as_numbers("loss", loss.discounts(n_positions)))
+    discounts = np.array(as_numbers(loss.discounts(n_positions), "loss"))
     fair = discounts.shape == (n_positions,) and np.isfinite(discounts).all()
     if not (fair and (discounts >= 0).all() and (np.diff(discounts) <= 0).all()):
         raise ValueError(

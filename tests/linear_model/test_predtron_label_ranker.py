@@ -231,7 +231,7 @@ class Nonsense:
         ({"loss": Nonsense(gains=lambda y: -y - 1)}, "loss must give gains from 0"),
         ({"loss": Nonsense(gains=lambda y: y / 0.0)}, "loss must give gains from 0"),
         ({"loss": Nonsense(gains=lambda y: y * 1e-310)}, "loss must give gains from 0"),
-        ({"loss": Nonsense(gains=lambda y: "none")}, "loss must consist of numbers"),
+        ({"loss": Nonsense(gains=lambda y: "none")}, "loss must be numbers"),
         ({"loss": Nonsense(discounts=lambda n: np.ones(2))}, "loss must give 5 finite discounts"),
         ({"loss": Nonsense(discounts=lambda n: np.arange(n))}, "loss must give 5 finite discounts"),
         ({"loss": Nonsense(discounts=lambda n: -np.ones(n))}, "loss must give 5 finite discounts"),
