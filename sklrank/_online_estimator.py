@@ -33,6 +33,7 @@ class OnlineRows(BaseEstimator):
 
     _takes_sparse = False
     _multiplies_entries = False
+    _learns_indicators = False  # whether a row has labels, or a class
 
     @property
     def _takes_nan(self):
@@ -81,6 +82,15 @@ class OnlineRows(BaseEstimator):
             and bool(np.isfinite(sum_of_squares(X.ravel())))
         )
 
+    def _check_same_classes(self, classes):
+        # Class labels are a set; the names of an indicator's columns have their order.
+        given = np.ravel(classes) if self._learns_indicators else sorted_classes(classes)
+        if not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes={np.ravel(classes).tolist()} differs from the first call's "
+                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
+            )
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._takes_nan
@@ -96,7 +106,6 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
     """
 
     _takes_indicators = False
-    _learns_indicators = False  # what the first call brought
 
     def _prepare(self, X, y, classes, sample_weight, *, restart):
         """Check all that is to be learnt; where `restart`, forget what was learnt before.
@@ -116,7 +125,9 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
             )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
-            target = check_target(y, multilabel=self._takes_indicators)
+            # A started model takes what it took, whatever its parameters are now.
+            takes_sets = self._takes_indicators or (self._learns_indicators and not restart)
+            target = check_target(y, multilabel=takes_sets)
             n_samples = X.shape[0]
             if target.values.shape[0] != n_samples:
                 raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")
@@ -161,15 +172,6 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
             )
         if classes is not None:
             self._check_same_classes(classes)
-
-    def _check_same_classes(self, classes):
-        # Class labels are a set; the names of an indicator's columns have their order.
-        given = np.ravel(classes) if self._learns_indicators else sorted_classes(classes)
-        if not np.array_equal(given, self.classes_):
-            raise ValueError(
-                f"classes={np.ravel(classes).tolist()} differs from the first call's "
-                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
-            )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -11,13 +11,12 @@ The theorems of Jain et al. (2015) need the least loss that is not zero, c_L, an
 
 import numpy as np
 
-from sklrank._validation import MOST_FACTOR
+from sklrank._validation import MOST_FACTOR, as_numbers
 
 __all__ = [
     "CLASS_LOSSES",
     "SUBSET_LOSSES",
     "SubsetLosses",
-    "as_numbers",
     "class_costs",
     "extremes",
     "look_up",
@@ -75,10 +74,10 @@ def class_costs(loss, classes, reject_cost=None):
     if isinstance(loss, str):
         costs = look_up(CLASS_LOSSES, loss, "costs, or a function of two classes")(n_classes)
     elif callable(loss):
-        costs = as_numbers("loss", [[loss(truth, guess) for guess in classes] for truth in classes])
+        costs = as_numbers([[loss(truth, guess) for guess in classes] for truth in classes], "loss")
     else:
         # A copy: the compiled loops rely on what is checked here, though the caller may change it.
-        costs = np.array(as_numbers("loss", loss), order="C")
+        costs = np.array(as_numbers(loss, "loss"), order="C")
         if costs.shape == (n_classes,):
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
     if costs.shape != (n_classes, n_classes):
@@ -94,7 +93,7 @@ def class_costs(loss, classes, reject_cost=None):
         )
     if reject_cost is None:
         return costs
-    rejection = as_numbers("reject_cost", reject_cost)
+    rejection = as_numbers(reject_cost, "reject_cost")
     fair = np.isfinite(rejection) & (rejection >= 0)
     if rejection.shape not in ((), (n_classes,)) or not fair.all():
         raise ValueError(
@@ -182,7 +181,7 @@ class SubsetLosses:
 
     def _evaluate(self, r):
         tp, fp = np.indices((r + 1, self.n_labels - r + 1))
-        table = as_numbers("loss", self._function(tp, fp, r - tp, self.n_labels - r - fp))
+        table = as_numbers(self._function(tp, fp, r - tp, self.n_labels - r - fp), "loss")
         if table.shape != tp.shape:
             raise ValueError(
                 f"loss must return a number for each entry of arrays of the shape {tp.shape}, got "
@@ -209,14 +208,6 @@ def look_up(table, loss, otherwise):
     if not isinstance(loss, str) or loss not in table:
         raise ValueError(f"loss must be one of {sorted(table)}, or {otherwise}, got {loss!r}.")
     return table[loss]
-
-
-def as_numbers(name, values):
-    """The values of a parameter as an ndarray of float64."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must consist of numbers, got {values!r}.") from error
 
 
 def _check_losses(losses, what):

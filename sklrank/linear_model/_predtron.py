@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MOST_FACTOR, check_entries, unchanged_on_error
-from sklrank.linear_model._losses import as_numbers
+from sklrank._validation import MOST_FACTOR, as_numbers, unchanged_on_error
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
 
@@ -20,7 +19,7 @@ __all__ = ["PredtronMixin", "goes_on"]
 
 def goes_on(model):
     """Whether a model can learn from more rows: of a precomputed kernel it lacks their values."""
-    if model.kernel == "precomputed":
+    if model._is_precomputed:
         raise AttributeError(
             "kernel='precomputed' cannot go on with more rows, whose kernel values with those "
             "before are not known: call fit with the kernel matrix of all rows"
@@ -36,6 +35,7 @@ class PredtronMixin:
     """
 
     _takes_sparse = True
+    _multiplies_entries = True
     _parameter_constraints: dict = {
         "update": [StrOptions({"loss-augmented", "loss-driven"})],
         "mirror_map": CONSTRAINTS,
@@ -51,11 +51,6 @@ class PredtronMixin:
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-
-    def _check_rows(self, X, *, reset):
-        X = super()._check_rows(X, reset=reset)
-        check_entries(X)
-        return X
 
     def _make_machine(self, n_scores, constant):
         """What learns, and by which steps, as the parameters are now."""
@@ -90,12 +85,20 @@ class PredtronMixin:
             return None
         kernel = self.kernel
         if isinstance(kernel, str):
-            parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            # Not None, which not every kernel understands.
+            gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
+            parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
             kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
         return partial(_call_kernel, kernel)
 
+    @property
+    def _is_precomputed(self):
+        if hasattr(self, "_machine"):
+            return self._machine.is_precomputed
+        return self.kernel == "precomputed"
+
     def _check_pairwise(self, X):
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(
                 "X must be the kernel matrix of the rows under kernel='precomputed', which is "
                 f"square; got the shape {X.shape}"
@@ -143,17 +146,16 @@ class PredtronMixin:
         for batch in gen_batches(n_rounds, max(1, machine.most_rows * n_rounds // X.shape[0])):
             rounds = batch if order is None else order[batch]
             rows, starts = lessons.rows(rounds)
-            bounds = of_batch = None
+            bounds = forecasts = None
             if np.isnan(machine.rounds.learning_rate):
                 radii = machine.radii(X, rows, starts)
                 bounds = np.column_stack([radii, lessons.extremes(rounds)])
-            if scores is not None:
-                of_batch = scores[batch]
-            elif watched:
-                of_batch = np.empty((batch.stop - batch.start, n_scores))
-            play(rows, lessons.task(rounds), starts, bounds, of_batch)
             if watched:
-                lessons.record(rounds, of_batch)
+                forecasts = np.empty((batch.stop - batch.start, n_scores))
+            of_batch = None if scores is None else scores[batch]
+            play(rows, lessons.task(rounds), starts, bounds, of_batch, forecasts)
+            if watched:
+                lessons.record(rounds, forecasts)
 
     def _tally(self):
         rounds = self._machine.rounds
@@ -221,7 +223,7 @@ def _call_kernel(kernel, A, B):
     # What overflows is refused below.
     with np.errstate(over="ignore", invalid="ignore"):
         values = kernel(A, B)
-    values = as_numbers("kernel", values.toarray() if sparse.issparse(values) else values)
+    values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
     if values.shape != (A.shape[0], B.shape[0]):
         raise ValueError(
             f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row of "

@@ -150,6 +150,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     0.96
     """
 
+    _learns_indicators = True
     _parameter_constraints: dict = {
         **PredtronRankerMixin._parameter_constraints,
         "fit_intercept": ["boolean"],
@@ -352,11 +353,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
                 f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
                 "call fit to start anew"
             )
-        elif classes is not None and not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"classes={np.ravel(classes).tolist()} differs from the first call's "
-                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
-            )
+        elif classes is not None:
+            self._check_same_classes(classes)
         self._check_pairwise(X)
         starts = np.arange(len(relevance) + 1) * n_labels
         return X, self._ranking_lessons(relevance.ravel(), starts)

@@ -5,8 +5,8 @@ Lessons have `n_rounds`, and for some rounds, a slice or an array of their numbe
 - ``rows(rounds)``: their rows of X, and where those of each query start (None: a row a round);
 - ``task(rounds)``: what judges their scores;
 - ``extremes(rounds)``: the least nonzero and the greatest loss of each, `(n, 2)`;
-- where `watch` is not None, ``record(rounds, scores)``: takes note of the scores before they were
-  learnt from.
+- where `watch` is not None, ``record(rounds, scores)``: takes note of the scores that would have
+  predicted them before they were learnt from.
 """
 
 from functools import partial

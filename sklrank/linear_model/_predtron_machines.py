@@ -4,7 +4,7 @@ Both machines play rounds and score rows. A round is a row, or where `starts` ar
 a query, which then stand together: ::
 
     with machine.learning_from(X) as play:
-        play(rows, task, starts, bounds, scores)  # rows: a slice or row numbers of X
+        play(rows, task, starts, bounds, scores, forecasts)  # rows: a slice or row numbers of X
 """
 
 from contextlib import contextmanager
@@ -41,6 +41,7 @@ class LinearMachine:
 
     # Of a call: the compiled loop does not heed the keyboard.
     most_rows = 10_000
+    is_precomputed = False
 
     def __init__(self, mirror_map, constant, learning_rate, average):
         convexity = getattr(mirror_map, "convexity", None) or np.nan
@@ -66,8 +67,8 @@ class LinearMachine:
                 part.__setstate__(state)
             raise
 
-    def _play(self, X, rows, task, starts=None, bounds=None, scores=None):
-        _play_rounds(self.rounds, Rows(X[rows], self.constant), task, starts, bounds, scores)
+    def _play(self, X, rows, task, starts=None, bounds=None, *written):
+        _play_rounds(self.rounds, Rows(X[rows], self.constant), task, starts, bounds, *written)
 
     def radii(self, X, rows, starts=None):
         """How far a step of each round reaches, `(n_rounds,)`: R of the theorems is the largest."""
@@ -146,10 +147,15 @@ class KernelMachine:
             raise
         self._take(np.flatnonzero(self.born))
 
+    @property
+    def is_precomputed(self):
+        """Whether rows hold their kernel values with the points that were learnt from."""
+        return self.kernel is None
+
     def _take(self, kept, X=None):
         """Keep some points, and take up new ones without coefficients."""
         n_new = 0 if X is None else X.shape[0]
-        if self.kernel is None:
+        if self.is_precomputed:
             X = np.arange(n_new)
         if self.points is None:
             self.points = X
@@ -160,7 +166,7 @@ class KernelMachine:
         self.sums = np.pad(self.sums[:, kept], grown)
         self.born = np.pad(self.born[kept], grown[1])
 
-    def _play(self, X, offset, rows, task, starts=None, bounds=None, scores=None):
+    def _play(self, X, offset, rows, task, starts=None, bounds=None, *written):
         own = offset + np.arange(X.shape[0])[rows]
         # No other point has a coefficient, nor can one get it.
         live = np.union1d(np.flatnonzero(self.born), own)
@@ -170,7 +176,7 @@ class KernelMachine:
         kernel_rows = KernelRows(values, places, born, self.n_born, self.budget)
         self.rounds.mirror_map = EuclideanMap.of(self.coefs[:, live])
         self.rounds.sums = EuclideanSums.of(self.sums[:, live]) if self.average else None
-        _play_rounds(self.rounds, kernel_rows, task, starts, bounds, scores)
+        _play_rounds(self.rounds, kernel_rows, task, starts, bounds, *written)
         self.coefs[:, live] = self.rounds.mirror_map.dual_weights
         if self.average:
             self.sums[:, live] = self.rounds.sums.values
@@ -179,7 +185,7 @@ class KernelMachine:
 
     def _kernel_values(self, X, points):
         points = self.points[points]
-        return self._finished(X[:, points] if self.kernel is None else self.kernel(X, points))
+        return self._finished(X[:, points] if self.is_precomputed else self.kernel(X, points))
 
     def radii(self, X, rows, starts=None):
         """As of a linear machine, in the space of the kernel."""
@@ -191,7 +197,7 @@ class KernelMachine:
 
     def _gram(self, X, rows):
         X = X[rows]
-        return self._finished(X[:, rows] if self.kernel is None else self.kernel(X, X))
+        return self._finished(X[:, rows] if self.is_precomputed else self.kernel(X, X))
 
     def _finished(self, values):
         """Kernel values as an array, with what the intercept adds."""
@@ -218,9 +224,9 @@ class KernelMachine:
         return np.concatenate(scores)
 
 
-def _play_rounds(rounds, rows, task, starts, bounds, scores):
+def _play_rounds(rounds, rows, task, starts, bounds, *written):
     if starts is None:
-        rounds.play_rows(rows, task, bounds, scores)
+        rounds.play_rows(rows, task, bounds, *written)
     else:
         rounds.play_queries(rows, starts, task, bounds)
 

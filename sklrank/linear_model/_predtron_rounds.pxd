@@ -9,6 +9,12 @@ cdef class WeightSums:
     cdef double[:, ::1] sums                # (n_classes, width)
     cdef Py_ssize_t last                    # round of the last change
 
+    # Write the scores of a row by the mean weights after `n_rounds` rounds, one or more; `scores`
+    # are those by the last weights.
+    cdef void score(
+        self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
+    ) noexcept nogil
+
     # In round `t`, from 1, the dual weights are about to change by `size * direction row'`.
     cdef void record(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
@@ -30,6 +36,10 @@ cdef class PredtronRounds:
     cdef double radius, least_loss, most_loss       # of the rounds so far
     cdef double[::1] unit                   # (1,) one
 
+    # Write the scores that would predict a row; `scores` are those by the weights that learn.
+    cdef void forecast(
+        self, const Row* row, const double* scores, double* forecasts
+    ) noexcept nogil
     cdef double record_round(
         self, double loss, bint driven, const double[:, ::1] bounds, Py_ssize_t i
     ) noexcept nogil

@@ -39,6 +39,7 @@ class PredtronRounds:
         task: Task,
         bounds: NDArray[np.float64] | None = None,
         scores: NDArray[np.float64] | None = None,
+        forecasts: NDArray[np.float64] | None = None,
     ) -> None: ...
     def play_queries(
         self,

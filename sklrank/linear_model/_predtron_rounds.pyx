@@ -15,11 +15,12 @@ of weights, and the step is that on the sum of its documents, direction_1 x_1 + 
 """
 
 from libc.math cimport INFINITY, NAN, isnan
+from libc.string cimport memcpy
 
 import numpy as np
 
 from sklrank.linear_model._mirror_maps cimport EuclideanMap
-from sklrank.linear_model._rows cimport add_outer
+from sklrank.linear_model._rows cimport add_outer, table_products
 
 # Rows of which the squares all but vanish would have an infinite one.
 cdef double MOST_RATE = 1e300
@@ -50,7 +51,17 @@ cdef class WeightSums:
         Zero rounds have the weights at the start for a mean.
         """
         weights = mirror_map.weights
-        return (np.asarray(self.sums) + (n_rounds + 1 - self.last) * weights) / max(n_rounds, 1)
+        if not n_rounds:
+            return weights
+        return (np.asarray(self.sums) + (n_rounds + 1 - self.last) * weights) / n_rounds
+
+    cdef void score(
+        self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        table_products(&self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], row, means)
+        for k in range(self.sums.shape[0]):
+            means[k] = (means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
 
     cdef void record(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
@@ -77,6 +88,14 @@ cdef class EuclideanSums(WeightSums):
         """As in the base."""
         total = (n_rounds + 1) * mirror_map.weights - np.asarray(self.sums)
         return total / max(n_rounds, 1)
+
+    cdef void score(
+        self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        table_products(&self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], row, means)
+        for k in range(self.sums.shape[0]):
+            means[k] = ((n_rounds + 1) * scores[k] - means[k]) / n_rounds
 
     cdef void record(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
@@ -112,13 +131,15 @@ cdef class PredtronRounds:
         self.unit = np.ones(1)
 
     def play_rows(
-        self, Rows rows, Task task, const double[:, ::1] bounds=None, double[:, ::1] scores=None
+        self, Rows rows, Task task, const double[:, ::1] bounds=None, double[:, ::1] scores=None,
+        double[:, ::1] forecasts=None,
     ):
         """Play a round for each row.
 
         `bounds` `(n_rounds, 3)` has the radius, the least nonzero and the greatest loss of each
         round, and is needed for the theorems' learning rate only. Where `scores` `(n_rounds,
-        n_scores)` are given, those of each row are written there before it is learnt.
+        n_scores)` are given, those of each row are written there before it is learnt; and where
+        `forecasts` are, those that would predict it: by the mean of the weights, if one is kept.
         """
         cdef double[::1] own_scores = np.empty(self.mirror_map.n_classes)
         cdef double[::1] direction = np.empty(self.mirror_map.n_classes)
@@ -130,15 +151,15 @@ cdef class PredtronRounds:
         for i in range(task.n_rounds):
             if task.n_scores(i) != self.mirror_map.n_classes:
                 raise ValueError("the task has other scores than the weights")
-        if scores is not None and (
-            scores.shape[0] != rows.n_rows or scores.shape[1] != self.mirror_map.n_classes
-        ):
-            raise ValueError("scores do not fit the rows")
+        self.check_scores(rows, scores)
+        self.check_scores(rows, forecasts)
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
                 t = &own_scores[0] if scores is None else &scores[i, 0]
                 self.mirror_map.score(&row, t)
+                if forecasts is not None:
+                    self.forecast(&row, t, &forecasts[i, 0])
                 loss = task.judge(i, t, &direction[0])
                 size = self.record_round(loss, task.driven, bounds, i)
                 if loss > 0.0:
@@ -197,6 +218,14 @@ cdef class PredtronRounds:
         self.mirror_map.raise_error()
         return np.asarray(scores)
 
+    cdef void forecast(
+        self, const Row* row, const double* scores, double* forecasts
+    ) noexcept nogil:
+        if self.sums is not None and self.n_rounds > 0:
+            self.sums.score(self.n_rounds, row, scores, forecasts)
+        else:
+            memcpy(forecasts, scores, self.mirror_map.n_classes * sizeof(double))
+
     cdef double record_round(
         self, double loss, bint driven, const double[:, ::1] bounds, Py_ssize_t i
     ) noexcept nogil:
@@ -241,6 +270,11 @@ cdef class PredtronRounds:
             raise ValueError(
                 f"X has {rows.n_features} columns, the weights {self.mirror_map.width}"
             )
+
+    def check_scores(self, Rows rows, scores):
+        """Refuse to write what does not fit; None: nothing is written."""
+        if scores is not None and tuple(scores.shape) != (rows.n_rows, self.mirror_map.n_classes):
+            raise ValueError("scores do not fit the rows")
 
     def __reduce__(self):
         arguments = self.mirror_map, self.learning_rate, self.convexity, self.sums

@@ -10,7 +10,8 @@ and best is the greatest that the sum can be (Jain et al. 2015, proof of Lemma 3
 
 import numpy as np
 
-from sklrank.linear_model._losses import as_numbers, extremes, look_up
+from sklrank._validation import as_numbers
+from sklrank.linear_model._losses import extremes, look_up
 from sklrank.metrics._conventions import check_k, factors_of
 
 __all__ = [
@@ -23,8 +24,8 @@ __all__ = [
     "ranking_extremes",
 ]
 
-# Sums of more would overflow.
-MOST_GAIN = 1e300
+# Sums of more would overflow, as would the reciprocal of what is best if all gains were smaller.
+MOST_GAIN, LEAST_GAIN = 1e300, 1e-300
 
 
 class NDCGLoss:
@@ -134,7 +135,7 @@ def gains_of(loss, relevance, starts):
     Returns
     -------
     ndarray of shape (n_items,)
-        Gains, finite and not negative.
+        Gains, finite and not negative, the greatest of a round not near zero.
 
     Raises
     ------
@@ -144,23 +145,24 @@ def gains_of(loss, relevance, starts):
     relevance = np.asarray(relevance, dtype=np.float64)
     if not np.isfinite(relevance).all():
         raise ValueError("y must have finite grades, got NaN or infinity: leave such items out.")
-    gains = np.empty(len(relevance))
+    gains, best = np.empty((2, len(relevance)))
     sizes = np.diff(starts)
     for size in np.unique(sizes[sizes > 0]):
         places = starts[:-1][sizes == size][:, np.newaxis] + np.arange(size)
-        block = as_numbers("loss", loss.gains(relevance[places]))
+        block = as_numbers(loss.gains(relevance[places]), "loss")
         if block.shape != places.shape:
             raise ValueError(
                 "loss must give a gain for each entry of an array of the shape "
                 f"{places.shape}, got the shape {block.shape}."
             )
-        gains[places] = block
-    bad = ~((gains >= 0) & (gains <= MOST_GAIN))
+        gains[places], best[places] = block, block.max(axis=1, keepdims=True)
+    bad = ~((gains >= 0) & (gains <= MOST_GAIN) & ((gains == 0) | (best >= LEAST_GAIN)))
     if bad.any():
         item = bad.argmax()
         raise ValueError(
-            f"loss must give gains from 0 to {MOST_GAIN:g}, got {gains[item]} for the relevance "
-            f"{relevance[item]}: grade items from 0 (not relevant) up."
+            f"loss must give gains from 0 to {MOST_GAIN:g}, the greatest of a round 0 or from "
+            f"{LEAST_GAIN:g}, got {gains[item]} for the relevance {relevance[item]}: grade items "
+            "from 0 (not relevant) up."
         )
     return gains
 
@@ -186,7 +188,7 @@ def discounts_of(loss, n_positions):
     ValueError
         If they are something else.
     """
-    discounts = np.array(as_numbers("loss", loss.discounts(n_positions)))
+    discounts = np.array(as_numbers(loss.discounts(n_positions), "loss"))
     fair = discounts.shape == (n_positions,) and np.isfinite(discounts).all()
     if not (fair and (discounts >= 0).all() and (np.diff(discounts) <= 0).all()):
         raise ValueError(

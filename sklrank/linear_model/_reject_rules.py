@@ -37,7 +37,7 @@ class LeadRule:
         self._unit = None  # its exponent
 
     def record(self, scores, labels):
-        """Count rounds: their scores, before they were learnt, and their classes."""
+        """Count rounds: scores as `rejects` gets them, of before they were learnt; and classes."""
         leads, predictions = leads_of(scores)
         with np.errstate(divide="ignore"):
             exponents = np.log2(leads)

@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-from sklrank.linear_model._losses import as_numbers
+from sklrank._validation import as_numbers
 
 __all__ = ["REPRESENTATIONS", "heights"]
 
@@ -55,7 +55,7 @@ def heights(representation, n_positions, *, power=1.1):
     positions = np.arange(1.0, n_positions + 1)
     with np.errstate(over="ignore"):
         if callable(representation):
-            values = np.array(as_numbers("representation", representation(positions.copy())))
+            values = np.array(as_numbers(representation(positions.copy()), "representation"))
         else:
             values = _named(representation)(positions, _check_power(power))
         squares = np.sum(np.square(values))

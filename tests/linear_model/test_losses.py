@@ -217,6 +217,16 @@ def test_gains_refused_by_name(grade):
             gains_of(NDCGLoss(), np.array([1.0, grade]), np.array([0, 2]))
 
 
+def test_small_gains():
+    """Refused where no gain of the list is larger; beside larger ones they may be so."""
+    starts = np.array([0, 1, 3])
+    gains = gains_of(GradeLoss(), np.array([0.0, 5e-324, 1e-300]), starts)
+    assert_array_equal(gains, [0, 5e-324, 1e-300])
+    for tiny in (5e-324, 9e-301):
+        with pytest.raises(ValueError, match=f"^loss must give gains .* got {tiny} for"):
+            gains_of(GradeLoss(), np.array([1.0, 0.0, tiny]), starts)
+
+
 @pytest.mark.parametrize("grade", [np.nan, np.inf])
 def test_grades_that_are_no_numbers_are_refused(grade):
     with pytest.raises(ValueError, match="^y must have finite grades"):

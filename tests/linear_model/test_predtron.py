@@ -38,6 +38,7 @@ LINEAR = {
     "classes": PredtronClassifier(),
     "classes, mean": PredtronClassifier(average=True, loss="absolute", update="loss-driven"),
     "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate="theory"),
+    "rejections, mean": PredtronClassifier(reject_cost=0.3, average=True),
     "rejections, printed": PredtronClassifier(reject_cost=0.0, reject_rule="representation"),
     "sets": PredtronClassifier(loss="hamming", average=True, fit_intercept=False),
     "classes, entropy": PredtronClassifier(mirror_map="entropy", learning_rate=0.1, average=True),
@@ -297,6 +298,34 @@ def test_precomputed_kernels_cannot_go_on():
         with pytest.raises(AttributeError) as caught:
             getattr(model, method)
         assert "call fit with the kernel matrix" in str(caught.value.__cause__)
+
+
+@each_model
+def test_parameters_are_read_when_a_model_is_started(name, fingerprint):
+    """Later ones do not change what it takes, nor what it makes of it."""
+    X, targets = stream(MODELS[name])
+    whole = partial_fit(clone(MODELS[name]), X, targets)
+    others = {"kernel": "precomputed", "mirror_map": "p-norm", "average": True, "budget": 3}
+    others |= {"update": "loss-driven", "learning_rate": 0.5}
+    if isinstance(whole, PredtronClassifier):
+        others |= {"loss": "absolute", "reject_cost": 0.4, "reject_rule": "representation"}
+    else:
+        others |= {"loss": "ndcg", "k": 1, "representation": "reciprocal"}
+    model = partial_fit(clone(MODELS[name]), X, targets, slice(30)).set_params(**others)
+    partial_fit(model, X, targets, slice(30, None))
+    if name in LINEAR:
+        assert fingerprint(model._machine) == fingerprint(whole._machine)
+    else:
+        assert_allclose(scores_of(model, X), scores_of(whole, X), rtol=1e-9, atol=1e-9)
+
+
+def test_precomputed_kernels_cannot_go_on_without_the_parameter():
+    """A row of the matrix is no row of features."""
+    X, (y,) = stream(PredtronClassifier())
+    model = PredtronClassifier(kernel="precomputed").fit(X @ X.T, y).set_params(kernel=None)
+    assert not hasattr(model, "partial_fit")
+    assert model.fit(X, y).coef_.shape == (3, 12)
+    assert hasattr(model, "partial_fit")
 
 
 # -- What is refused.

@@ -1,5 +1,7 @@
 """PredtronClassifier: classes, sets of labels and rejections as a user meets them."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_multilabel_classification
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
@@ -153,18 +155,38 @@ def thresholds_of(leads):
     return np.array([0.0, *2.0 ** (np.arange(1, 2048) / 8 - 128 + unit), np.inf])
 
 
+@cache
+def scores_before(n_classes, loss, average, mirror_map):
+    """Of each row, by the weights after the rows before it: the last ones, or the mean of all."""
+    rows = n_classes > SPECIES
+    X, y = np.column_stack([IRIS[rows], np.ones(rows.sum())]), SPECIES[rows]
+    learner = PredtronClassifier(loss=loss, mirror_map=mirror_map, fit_intercept=False)
+    history, scores = np.zeros((len(y), 1 if n_classes == 2 else n_classes, 5)), []
+    for i in range(len(y)):
+        weights = history[:i].mean(axis=0) if average and i else history[i - 1]
+        scores.append(weights @ X[i])
+        history[i] = learner.partial_fit(X[[i]], y[[i]], np.arange(n_classes)).coef_
+    return np.squeeze(scores)
+
+
+@pytest.mark.parametrize(
+    ("average", "mirror_map"), [(False, "euclidean"), (True, "euclidean"), (True, "p-norm")]
+)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("cost", [0.02, 0.1, [0.05, 0.4, 0.1], 1.0, 0.0])
-@pytest.mark.parametrize("loss", ["zero_one", [3, 1, 2]])
-def test_threshold_of_leads(n_classes, cost, loss):
+@pytest.mark.parametrize("loss", ["zero_one", (3, 1, 2)])
+def test_threshold_of_leads(n_classes, cost, loss, average, mirror_map):
     """That which would have cost least, of leads before each row was learnt; later passes aside."""
     rows = n_classes > SPECIES
     X, y = IRIS[rows], SPECIES[rows]
+    loss = loss if isinstance(loss, str) else loss[:n_classes]
     model = PredtronClassifier(
         reject_cost=cost if np.ndim(cost) == 0 else cost[:n_classes],
-        loss=loss if isinstance(loss, str) else loss[:n_classes],
+        loss=loss,
+        average=average,
+        mirror_map=mirror_map,
     )
-    scores = clone(model).progressive_fit(X, y)
+    scores = scores_before(n_classes, loss, average, mirror_map)
     leads = leads_of(scores)
     found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
     mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
@@ -183,6 +205,15 @@ def test_threshold_of_leads(n_classes, cost, loss):
         assert_allclose(fitted.coverage(X), np.mean(~away))
     if cost == 1.0 and isinstance(loss, str):
         assert threshold == 0
+
+
+def test_threshold_under_a_kernel():
+    """That of the linear model, of more rows than one call of the compiled loop takes."""
+    X, y = load_digits(return_X_y=True)
+    linear = rejecting_model().fit(X[:500], y[:500])
+    dual = rejecting_model(kernel="linear").fit(X[:500], y[:500])
+    assert_allclose(dual.reject_threshold_, linear.reject_threshold_)
+    assert 0 < linear.coverage(X) < 1
 
 
 @pytest.mark.parametrize("exponent", [-150, -50, 50, 150])
@@ -238,6 +269,38 @@ def test_score_of_rejections(costs):
     assert_allclose(model.coverage(IRIS, sample_weight=weights), covered)
 
 
+def test_score_of_classes_that_were_not_learnt():
+    """They cost what the dearest class does; a search or a cross-validation goes on."""
+    costs = np.array([[0, 2, 5], [1, 0, 4], [3, 3, 0.0]])
+    model = rejecting_model(loss=costs).set_params(reject_cost=[1.5, 0.5, 1]).fit(IRIS, SPECIES)
+    predictions = model.predict(IRIS)
+    assert set(predictions) == {-1, 0, 1, 2}
+    dearest = {-1: 1.5, 0: 3, 1: 3, 2: 5}
+    assert_allclose(
+        model.score(IRIS, np.full(150, 7)), 1 - np.mean([dearest[p] for p in predictions])
+    )
+    rare = np.append(SPECIES, 3)
+    with pytest.warns(UserWarning, match="least populated class"):
+        scores = cross_val_score(rejecting_model(), np.vstack([IRIS, IRIS[0]]), rare)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "message"),
+    [
+        (SPECIES[:1], None, "inconsistent numbers of samples"),
+        (SPECIES[:-1], None, "inconsistent numbers of samples"),
+        (SPECIES, np.ones(149), "sample_weight must have the shape"),
+        (SPECIES, np.zeros(150), "sample_weight is all zeros"),
+        (SPECIES, np.full(150, -1.0), "sample_weight must not be negative"),
+    ],
+)
+def test_score_of_rejections_refuses_bad_input(y, weights, message):
+    model = rejecting_model().fit(IRIS, SPECIES)
+    with pytest.raises(ValueError, match=message):
+        model.score(IRIS, y, sample_weight=weights)
+
+
 @pytest.mark.parametrize(
     ("classes", "label", "expected"),
     [
@@ -262,6 +325,17 @@ def test_labels_of_rejections(classes, label, expected):
         assert_allclose(model.coverage(IRIS), np.mean(predictions != expected))
         hits = predictions == y
         assert_allclose(model.score(IRIS, y), np.mean(hits + 0.9 * (predictions == expected)))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.uint64, np.int64])
+@pytest.mark.parametrize("label", [None, 7])
+def test_rejections_leave_large_numbers_as_they_are(kind, label):
+    """Also those that a float has not."""
+    classes = np.iinfo(kind).max - np.arange(3, dtype=kind)
+    model = rejecting_model(reject_label=label).fit(IRIS, classes[SPECIES])
+    predictions = model.predict(IRIS).tolist()
+    assert set(predictions) == {*classes.tolist(), model.reject_label_}
+    assert {type(label) for label in predictions} == {int}
 
 
 def test_without_the_option():
@@ -386,8 +460,8 @@ def test_bad_indicators_leave_the_model_as_it_was(fingerprint):
         ({"loss": [1, -1, 1]}, "loss must be from 0 to 1e.60"),
         ({"loss": [1, np.nan, 1]}, "loss must be from 0 to 1e.60"),
         ({"loss": [1, np.inf, 1]}, "loss must be from 0 to 1e.60"),
-        ({"loss": [1, "a", 1]}, "loss must consist of numbers"),
-        ({"loss": lambda true, guess: "a"}, "loss must consist of numbers"),
+        ({"loss": [1, "a", 1]}, "loss must be numbers"),
+        ({"loss": lambda true, guess: "a"}, "loss must be numbers"),
         ({"loss": lambda true, guess: 1}, "loss must be 0 where"),
         ({"reject_cost": np.inf}, "reject_cost"),
         ({"reject_cost": -0.1}, "reject_cost"),

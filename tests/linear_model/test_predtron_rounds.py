@@ -14,10 +14,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import Perceptron
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.preprocessing import scale
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
+from sklrank.linear_model._mirror_maps import EntropicMap, EuclideanMap
+from sklrank.linear_model._predtron_rounds import make_sums
 
 ROUNDING = 1e-9
 N_ROUNDS, N_FEATURES = 12, 30
@@ -388,6 +390,12 @@ def test_rankings_of_documents(loss, update, representation):
         check_queries(model, X, y, qid, rounds)
 
 
+@pytest.mark.parametrize("mirror_map", [EntropicMap(3, 4), EuclideanMap.of(np.ones((3, 4)))])
+def test_mean_of_no_rounds(mirror_map):
+    """The weights at the start."""
+    assert_array_equal(make_sums(mirror_map).mean(mirror_map, 0), mirror_map.weights)
+
+
 # -- Kernels: dual coefficients of rows.
 
 
@@ -487,6 +495,18 @@ def test_precomputed_kernels(name, average):
     more = rows(9)
     scores = given._scores(pairwise_kernels(more, X, metric="rbf"))
     assert_allclose(scores, model._scores(more), atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [None, 0.5])
+@pytest.mark.parametrize("kernel", PAIRWISE_KERNEL_FUNCTIONS)
+def test_every_kernel_of_scikit_learn(kernel, gamma):
+    """Those of rows without numbers below zero, too; `gamma` is 1 / n_features by default."""
+    X, y = np.abs(rows(7)), labels(3, seed=8)
+    parameters = {"gamma": gamma or 1 / N_FEATURES, "degree": 3, "coef0": 1}
+    values = pairwise_kernels(X, metric=kernel, filter_params=True, **parameters)
+    given = PredtronClassifier(kernel="precomputed").fit(values, y)
+    model = PredtronClassifier(kernel=kernel, gamma=gamma).fit(X, y)
+    assert_allclose(model.decision_function(X), given.decision_function(values), atol=1e-12)
 
 
 @pytest.mark.parametrize("average", [False, True])
