@@ -12,6 +12,7 @@ split as X_train, Y_train, X_test and Y_test. Without it, emotions, scene and ye
 OpenML, and the other sets are left out.
 
 Run:  python examples/paper_table_3.py [--seeds 10] [--large] [--plot FILE]
+      Two to three minutes, without --large.
 """
 
 import argparse
