@@ -5,7 +5,8 @@ With scikit-learn's metadata routing on, one `qid=` feeds the splitter, `fit` an
 `QueryKFold` and the scorers of `sklrank.metrics` ask for it by themselves, and other steps of a
 pipeline never see it.
 
-With routing off the search would score its folds without queries; the ranker refuses, and says how.
+With routing off the search would split without queries; `QueryKFold` refuses, and says how to turn
+it on.
 
 The data: `letor/MQ2008_S1.npz` in the folder that `SKLRANK_DATA` names, else synthetic queries.
 

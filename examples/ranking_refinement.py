@@ -24,6 +24,7 @@ The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, whic
 parts as X, y and qid. Without it the recommenders are played alone.
 
 Run:  python examples/ranking_refinement.py [--plot FILE]
+      Three to four minutes without the benchmark data.
 """
 
 import argparse

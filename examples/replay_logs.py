@@ -10,7 +10,7 @@ with its probabilities and the clicks: a data frame, a line for each visitor. Fr
 
 The table compares the estimates with the truth, which only a simulation knows, in pairs per row.
 
-Run:  python examples/replay_logs.py
+Run:  pip install pandas && python examples/replay_logs.py
 """
 
 import argparse

@@ -116,5 +116,5 @@ def _draw_each(random, allowed, n_drawn):
     """Draw `n_drawn` columns of each row among those allowed: a mask."""
     order = np.where(allowed, random.random_sample(allowed.shape), 2.0)
     drawn = np.zeros_like(allowed)
-    np.put_along_axis(drawn, np.argpartition(order, n_drawn)[:, :n_drawn], True, axis=1)
+    np.put_along_axis(drawn, np.argpartition(order, n_drawn - 1)[:, :n_drawn], True, axis=1)
     return drawn

@@ -3,8 +3,8 @@
 The same sets circulate in several dresses, which differ in the head of the file only:
 
 - a line of names, features ``A1, A2, ...`` and label columns ``L1, L2, ...``;
-- a line of names, features, a column ``ranking`` of texts such as ``b>c>a`` and, it may be, one
-  column a label, which says the same in numbers;
+- a line of names, features, a column ``ranking`` of texts such as ``b>c>a`` and, it may be, columns
+  by the names of the labels, which say the same in numbers;
 - a line of three numbers: rows, features, labels;
 - XARFF, the ARFF of Weka-LR: an attribute of the type ``RANKING {a, b, c}``.
 """
@@ -41,8 +41,6 @@ class _Table:
     separator: str = ","
     ranking_column: int | None = None
     """Where rankings stand as texts."""
-    feature_columns: list[int] | None = None
-    """Beside such a column."""
     label_columns: list[int] | None = None
     label_names: list[str] | None = None
     n_rows: int | None = None
@@ -77,7 +75,8 @@ def load_label_ranking(
         The label columns: ``4`` for the first four columns, ``-4`` for the last four, or their
         names. None for what the head says: a column ``ranking`` or of XARFF's type ``RANKING``,
         which holds texts such as ``b>c>a``; else the columns ``L1``, ``L2`` and so on; else the
-        last ones, by the third of the three numbers.
+        last ones, by the third of the three numbers. Beside texts, columns by the names of the
+        labels are no features, and all that stand behind the column ``ranking`` must be such.
 
     orderings : bool, default=False
         Whether the label columns hold orderings, the labels best first, rather than the positions
@@ -190,8 +189,13 @@ def load_label_ranking(
         else:
             target = close_ranks(_read_numbers(table, columns))
     else:
-        feature_columns = table.feature_columns
         target, label_names = _read_rankings(table)
+        # Columns by the names of labels say in numbers what the texts say.
+        feature_columns = [
+            i
+            for i, name in enumerate(table.names)
+            if i != table.ranking_column and name not in label_names
+        ]
         if orderings:
             target = _invert(table, target, np.arange(1.0, len(label_names) + 1))
     data, categories = _read_features(table, feature_columns)
@@ -248,7 +252,6 @@ def _read_head(path: str, lines: list[tuple[int, str]]) -> tuple[_Table, list[tu
     lowered = [name.lower() for name in names]
     if "ranking" in lowered:
         table.ranking_column = lowered.index("ranking")
-        table.feature_columns = list(range(table.ranking_column))
         table.label_names = names[table.ranking_column + 1 :] or None
     else:
         table.label_columns = [i for i, name in enumerate(names) if _LABEL_COLUMN.fullmatch(name)]
@@ -262,9 +265,6 @@ def _read_xarff_head(
     for i, (number, line) in enumerate(lines):
         keyword = line.split(maxsplit=1)[0].lower()
         if keyword == "@data":
-            table.feature_columns = [
-                j for j in range(len(table.names)) if j != table.ranking_column
-            ]
             return table, lines[i + 1 :]
         if keyword == "@relation":
             continue
@@ -297,7 +297,11 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
                 f"negative (the last ones), or names, got {labels}."
             )
         columns = list(range(n_columns)[:labels] if labels > 0 else range(n_columns)[labels:])
-    elif isinstance(labels, (str, bool)) or not set(labels) <= set(table.names):
+    elif (
+        isinstance(labels, str)
+        or not np.iterable(labels)
+        or not all(name in table.names for name in labels)
+    ):
         raise ValueError(f"labels must be an integer or names of columns, got {labels!r}.")
     else:
         columns = [table.names.index(name) for name in labels]
@@ -322,14 +326,19 @@ def _read_features(table: _Table, columns: list[int]) -> tuple[np.ndarray, dict[
 
 def _nominal_values(table: _Table, column: int) -> list[str] | None:
     """The values that a nominal feature can take; None for a feature of numbers."""
-    if table.declared_values is not None:
+    if table.declared_values is not None and column != table.ranking_column:
         return table.declared_values.get(column)
-    if column == table.ranking_column:
-        # Beside labels that were told. As a feature it would give the target away.
-        return None
     found = {texts[column] for texts in table.rows}.difference(_MISSING)
     # A single number tells a slip of the pen in a numeric feature from a nominal one.
-    return None if not found or any(map(_is_number, found)) else sorted(found)
+    if not found or any(map(_is_number, found)):
+        return None
+    if column == table.ranking_column:
+        raise ValueError(
+            f"{table.path}: column {table.names[column]!r} holds rankings, which as a feature "
+            "would give away the labels that were told: leave labels out, and the rankings are "
+            "the target, or take that column out of the file."
+        )
+    return sorted(found)
 
 
 def _is_number(text: str) -> bool:
@@ -407,9 +416,8 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
             table.fail(
                 len(rankings) - 1, f"{text!r} is no ranking: a label between signs is missing."
             )
-    label_names = table.label_names
-    if label_names is None:
-        label_names = sorted({name for tiers in rankings for tier in tiers for name in tier})
+    named = {name for tiers in rankings for tier in tiers for name in tier}
+    label_names = table.label_names or sorted(named)
     column = {name: j for j, name in enumerate(label_names)}
     target = np.full((len(rankings), len(label_names)), np.nan)
     for i, tiers in enumerate(rankings):
@@ -422,6 +430,11 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
                         f"{label_names}, each once: see {name!r}.",
                     )
                 target[i, column[name]] = place
+    if table.declared_values is None and named < set(label_names):
+        raise ValueError(
+            f"{table.path}: no ranking names {sorted(set(label_names) - named)}, though behind the "
+            "column of rankings there are labels only: put features before it."
+        )
     return close_ranks(target), label_names
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from sklrank._rankings import check_positions
+from sklrank.metrics._pair_counts import count_pairs
+from sklrank.metrics._positions import check_two_rankings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,8 +47,9 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     >>> alpha_inconsistency([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]])
     0.5
     """
-    n_pairs, n_same, _ = _count_pairs(Y_clean, Y_noisy)
-    return float((n_same < n_pairs).mean())
+    counts = _count_pairs(Y_clean, Y_noisy)
+    n_same = counts.concordant + counts.tied_both
+    return float((n_same < sum(counts)).mean())
 
 
 def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
@@ -92,33 +92,13 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     >>> round(beta_tau_gap([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]]), 3)
     0.667
     """
-    n_pairs, _, tau_sum = _count_pairs(Y_clean, Y_noisy)
-    counts = n_pairs > 0
-    if not counts.any():
+    counts = _count_pairs(Y_clean, Y_noisy)
+    n_pairs = sum(counts)
+    if not n_pairs.any():
         raise ValueError("Y_clean and Y_noisy have no row with two labels that are ranked in both.")
-    return float((tau_sum[counts] / n_pairs[counts]).mean())
+    has_pairs = n_pairs > 0
+    return float(((counts.concordant - counts.discordant)[has_pairs] / n_pairs[has_pairs]).mean())
 
 
-def _count_pairs(Y_clean, Y_noisy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count label pairs of each row.
-
-    Returns
-    -------
-    n_pairs, n_same, tau_sum : ndarray of shape (n_samples,)
-        The pairs ranked in both rankings; those of them that stand alike; concordant less
-        discordant ones.
-    """
-    Y_clean, Y_noisy = check_positions(Y_clean, "Y_clean"), check_positions(Y_noisy, "Y_noisy")
-    if Y_clean.shape != Y_noisy.shape:
-        raise ValueError(
-            f"Y_noisy must have the shape of Y_clean, {Y_clean.shape}, got {Y_noisy.shape}."
-        )
-    n_pairs, n_same, tau_sum = np.zeros((3, len(Y_clean)), dtype=np.int64)
-    for j in range(Y_clean.shape[1] - 1):
-        # One label against all later ones; NaN where either is not ranked.
-        clean, noisy = (np.sign(Y[:, j + 1 :] - Y[:, [j]]) for Y in (Y_clean, Y_noisy))
-        product = clean * noisy
-        n_pairs += (~np.isnan(product)).sum(axis=1)
-        n_same += (clean == noisy).sum(axis=1)
-        tau_sum += np.nansum(product, axis=1).astype(np.int64)
-    return n_pairs, n_same, tau_sum
+def _count_pairs(Y_clean, Y_noisy):
+    return count_pairs(*check_two_rankings(Y_clean, Y_noisy, names=("Y_clean", "Y_noisy")))

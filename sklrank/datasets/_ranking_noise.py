@@ -77,9 +77,7 @@ def sample_mallows(
     [3. 2. 1.] 0.00...
     """
     centers = check_positions(centers, "centers", complete=True)
-    check_scalar(theta, "theta", Real, min_val=0)
-    if np.isnan(theta):
-        raise ValueError("theta must be a number from 0 to infinity, got nan.")
+    check_theta(theta)
     n_samples, n_labels = centers.shape
     uniform = check_random_state(random_state).random_sample((n_samples, n_labels))
 
@@ -93,6 +91,13 @@ def sample_mallows(
     drawn = np.empty_like(positions)
     np.put_along_axis(drawn, np.argsort(centers, axis=1), positions, axis=1)
     return drawn
+
+
+def check_theta(theta):
+    """Refuse what is no parameter of the Mallows model."""
+    check_scalar(theta, "theta", Real, min_val=0)
+    if np.isnan(theta):
+        raise ValueError("theta must be a number from 0 to infinity, got nan.")
 
 
 def _truncated_geometric(uniform: np.ndarray, n_values: int, theta: float) -> np.ndarray:
@@ -127,6 +132,11 @@ def sample_plackett_luce(
     -------
     ndarray of shape (n_samples, n_labels), float64
         Positions, 1 is best; one draw for each row.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not finite numbers in two dimensions.
 
     References
     ----------

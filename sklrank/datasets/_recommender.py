@@ -180,10 +180,13 @@ def personality_diagnosis(ratings, of_others):
     ndarray of shape (n_users, n_items)
         Where no other user rated an item, the mean rating.
     """
-    differences = ratings[:, np.newaxis] - of_others
-    distances = np.nansum(differences**2, axis=2) / (2 * RATING_DEVIATION**2)
+    rated, known = ~np.isnan(ratings), ~np.isnan(of_others)
+    own, theirs = np.where(rated, ratings, 0.0), np.where(known, of_others, 0.0)
+    # (a - b)^2 = a^2 - 2 a b + b^2, summed over the items that both rated; exact, as ratings are
+    # whole numbers.
+    squares = own**2 @ known.T - 2 * own @ theirs.T + rated @ theirs.T**2
+    distances = squares / (2 * RATING_DEVIATION**2)
     belief = np.exp(distances.min(axis=1, keepdims=True) - distances)
-    known = ~np.isnan(of_others)
     mean = of_others[known].mean()
     deviations = np.where(known, of_others - mean, 0.0)
     # Whoever has not rated an item expects the mean, with little belief.

@@ -10,7 +10,12 @@ from sklearn.utils import check_random_state, check_scalar
 
 from sklrank._rankings import positions_from_scores
 from sklrank.datasets._less_told import check_probabilities, hide_labels, tie_labels
-from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce, truncated_normal
+from sklrank.datasets._ranking_noise import (
+    check_theta,
+    sample_mallows,
+    sample_plackett_luce,
+    truncated_normal,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -147,6 +152,7 @@ def make_sparse_label_ranking(
     check_scalar(scale, "scale", Real, min_val=0)
     if not np.isfinite(scale):
         raise ValueError(f"scale must be finite, got {scale}.")
+    check_theta(theta)
     survival = check_probabilities(survival, "survival", (n_samples, n_labels))
     tie_probability = check_probabilities(
         tie_probability, "tie_probability", (n_samples, n_labels - 1)
@@ -184,4 +190,5 @@ def _observe(
         return Y_clean
     if noise == "gaussian":
         return positions_from_scores(scores + truncated_normal(rng, scale, _BOUND, scores.shape))
-    return sample_plackett_luce(scores / scale, random_state=rng)
+    # Quotients by smaller numbers would overflow.
+    return sample_plackett_luce(scores / max(scale, np.finfo(np.float64).tiny), random_state=rng)

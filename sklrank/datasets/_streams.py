@@ -211,7 +211,7 @@ def _draw_biases(
     centre = norm.ppf(cardinality / n_labels)
     low, high = centre - spread.max() - 1, centre - spread.min() + 1
     shift = brentq(lambda shift: norm.cdf(shift + spread).sum() - cardinality, low, high)
-    return (shift + spread) * np.sqrt(1 + noise**2)
+    return (shift + spread) * np.hypot(1, noise)
 
 
 def _features(X: np.ndarray, function: str) -> np.ndarray:

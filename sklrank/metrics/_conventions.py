@@ -77,12 +77,12 @@ def choose(convention, **choices):
     ValueError
         If the convention or a choice is unknown.
     """
-    defaults = _look_up("convention", _CONVENTIONS, convention)
+    defaults = look_up("convention", _CONVENTIONS, convention)
     for name, choice in choices.items():
         if choice is None:
             choices[name] = defaults[name]
         elif not (name in _FUNCTIONS and callable(choice)):
-            _look_up(name, _OPTIONS[name], choice)
+            look_up(name, _OPTIONS[name], choice)
     return SimpleNamespace(**choices)
 
 
@@ -145,7 +145,8 @@ def _call(name, function, values):
     return results
 
 
-def _look_up(name, table, choice):
+def look_up(name, table, choice):
+    """The entry of `table` that the parameter `name` chooses."""
     if not isinstance(choice, str) or choice not in table:
         also = "callable or " if name in _FUNCTIONS else ""
         raise ValueError(f"{name} must be {also}one of {sorted(table)}, got {choice!r}.")

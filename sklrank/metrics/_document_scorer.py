@@ -1,6 +1,7 @@
 """Scorers of document rankers: they ask for the query ids of the rows that they score."""
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
 from sklrank.metrics._document_ranking import average_precision_score, ndcg_score
 from sklrank.metrics._scorer import Scorer, label_scores
@@ -23,7 +24,7 @@ class DocumentScorer(Scorer):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows to score.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Grades.
+            Grades; a single column is 1-d.
         qid : array-like of shape (n_samples,)
             Query ids, for 1-d `y`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -39,7 +40,7 @@ class DocumentScorer(Scorer):
         ValueError
             If `qid` is not given for 1-d `y`.
         """
-        by_labels = np.ndim(y) == 2
+        by_labels = np.ndim(y) == 2 and np.shape(y)[1] > 1
         if qid is None and not by_labels:
             raise ValueError(
                 "qid did not reach the scorer, which would take all rows for one query. In "
@@ -47,7 +48,10 @@ class DocumentScorer(Scorer):
                 "pass the ids on: GridSearchCV(...).fit(X, y, qid=qid), cross_validate(..., "
                 "params={'qid': qid}). In a call of your own, pass qid=qid."
             )
-        scores = label_scores(estimator, X) if by_labels else estimator.predict(X)
+        if by_labels:
+            scores = label_scores(estimator, X)
+        else:
+            y, scores = column_or_1d(y), estimator.predict(X)
         return self._metric(y, scores, qid=qid, sample_weight=sample_weight, **self.get_params())
 
 

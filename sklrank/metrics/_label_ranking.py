@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from sklrank.metrics._conventions import look_up
 from sklrank.metrics._pair_counts import count_pairs
 from sklrank.metrics._positions import check_two_rankings, ranked_in_both
 from sklrank.metrics._rows import evaluate_rows
@@ -109,11 +110,10 @@ def kendall_tau_score(
     gamma 1.0
     x 0.667
     """
-    if variant not in _VARIANTS:
-        raise ValueError(f"variant must be one of {sorted(_VARIANTS)}, got {variant!r}.")
+    parts = look_up("variant", _VARIANTS, variant)
 
     def scores(true, pred):
-        above, below = _VARIANTS[variant](count_pairs(true, pred))
+        above, below = parts(count_pairs(true, pred))
         return np.divide(above, below, out=np.zeros(len(true)), where=below > 0)
 
     return _evaluate(scores, y_true, y_pred, average=average, sample_weight=sample_weight)

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklrank.metrics._conventions import look_up
 from sklrank.metrics._pair_sums import hinge_sums, logistic_sums, rank_sums
 from sklrank.metrics._relevance import check_relevance_and_scores
 from sklrank.metrics._rows import evaluate_rows
@@ -103,10 +104,8 @@ def rank_loss(
     >>> rank_loss(["b", "a"], [[0.1, 0.7], [0.4, 0.6]])
     0.5
     """
-    if ties not in _TIES:
-        raise ValueError(f"ties must be one of {sorted(_TIES)}, got {ties!r}.")
     return _evaluate(
-        partial(rank_sums, tie=_TIES[ties]),
+        partial(rank_sums, tie=look_up("ties", _TIES, ties)),
         y_true,
         y_score,
         normalize=normalize,

@@ -5,13 +5,15 @@ import numpy as np
 from sklrank._rankings import check_positions
 
 
-def check_two_rankings(y_true, y_pred):
+def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
     """Check two rankings of the same labels in every row.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples, n_labels)
         Positions, smaller = better; NaN = not ranked.
+    names : (str, str)
+        How errors name them.
 
     Returns
     -------
@@ -23,15 +25,17 @@ def check_two_rankings(y_true, y_pred):
     ValueError
         If the two differ in shape or hold values that are no positions.
     """
-    true, pred = check_positions(y_true, "y_true"), check_positions(y_pred, "y_pred")
+    of_true, of_pred = names
+    true, pred = check_positions(y_true, of_true), check_positions(y_pred, of_pred)
     if len(true) != len(pred):
         raise ValueError(
-            f"y_true has {len(true)} rows and y_pred has {len(pred)}: both need one row per sample."
+            f"{of_true} has {len(true)} rows and {of_pred} has {len(pred)}: both need one row per "
+            "sample."
         )
     if true.shape != pred.shape:
         raise ValueError(
-            f"y_pred must have the shape of y_true, {true.shape}, got {pred.shape}: give each "
-            "label a position, NaN where it is not ranked."
+            f"{of_pred} must have the shape of {of_true}, {true.shape}, got {pred.shape}: give "
+            "each label a position, NaN where it is not ranked."
         )
     return true, pred
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from sklrank._rankings import is_missing
 from sklrank._validation import check_weights
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def reject_loss(
     y_pred: ArrayLike,
     *,
     reject_cost: float | ArrayLike,
-    reject_label: object = -1,
+    reject_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean cost: 1 for a wrong class, `reject_cost` for a row that is rejected.
@@ -33,8 +34,9 @@ def reject_loss(
         Predictions, `reject_label` where a row is rejected.
     reject_cost : float or array-like of shape (n_samples,)
         What it costs to reject, 0 or more: one number, or one for each row.
-    reject_label : object, default=-1
-        What stands for a rejection.
+    reject_label : object, default=None
+        What stands for a rejection; of the kind of the predictions, or NaN. None is "reject" where
+        these are texts, else -1: where -1 is a class, pass `reject_label_` of the model.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
@@ -46,7 +48,8 @@ def reject_loss(
     Raises
     ------
     ValueError
-        If the shapes differ, a cost is negative or not finite, or `y_true` holds `reject_label`.
+        If the shapes differ, a cost is negative or not finite, `y_true` holds `reject_label`, or
+        that is a text where predictions are numbers or the other way round.
 
     References
     ----------
@@ -76,7 +79,7 @@ def reject_loss(
 
 
 def coverage_score(
-    y_pred: ArrayLike, *, reject_label: object = -1, sample_weight: ArrayLike | None = None
+    y_pred: ArrayLike, *, reject_label: object = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Share of the rows that are not rejected.
 
@@ -84,8 +87,9 @@ def coverage_score(
     ----------
     y_pred : array-like of shape (n_samples,)
         Predictions, `reject_label` where a row is rejected.
-    reject_label : object, default=-1
-        What stands for a rejection.
+    reject_label : object, default=None
+        What stands for a rejection; of the kind of the predictions, or NaN. None is "reject" where
+        these are texts, else -1: where -1 is a class, pass `reject_label_` of the model.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
@@ -94,6 +98,11 @@ def coverage_score(
     float
         From 0 to 1.
 
+    Raises
+    ------
+    ValueError
+        If `reject_label` is a text where predictions are numbers or the other way round.
+
     Examples
     --------
     >>> from sklrank.metrics import coverage_score
@@ -101,15 +110,16 @@ def coverage_score(
     0.75
     """
     y_pred = _column("y_pred", y_pred)
+    rejected = _holds(y_pred, _choose_label(y_pred, reject_label))
     weights = check_weights(sample_weight, len(y_pred), positive=True)
-    return float(np.average(y_pred != reject_label, weights=weights))
+    return float(np.average(~rejected, weights=weights))
 
 
 def selective_accuracy_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    reject_label: object = -1,
+    reject_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
     """Accuracy on the rows that are not rejected.
@@ -120,8 +130,9 @@ def selective_accuracy_score(
         Class labels.
     y_pred : array-like of shape (n_samples,)
         Predictions, `reject_label` where a row is rejected.
-    reject_label : object, default=-1
-        What stands for a rejection.
+    reject_label : object, default=None
+        What stands for a rejection; of the kind of the predictions, or NaN. None is "reject" where
+        these are texts, else -1: where -1 is a class, pass `reject_label_` of the model.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
 
@@ -133,7 +144,8 @@ def selective_accuracy_score(
     Raises
     ------
     ValueError
-        If the shapes differ, or `y_true` holds `reject_label`.
+        If the shapes differ, `y_true` holds `reject_label`, or that is a text where predictions are
+        numbers or the other way round.
 
     Examples
     --------
@@ -149,7 +161,8 @@ def selective_accuracy_score(
 
 
 def _column(name, labels):
-    labels = column_or_1d(labels)
+    # NumPy would make texts of all entries of a list that has one.
+    labels = column_or_1d(labels if hasattr(labels, "dtype") else np.asarray(labels, dtype=object))
     if not len(labels):
         raise ValueError(f"{name} has no rows, which leaves nothing to average: give one at least")
     return labels
@@ -158,9 +171,28 @@ def _column(name, labels):
 def _check(y_true, y_pred, reject_label):
     y_true, y_pred = _column("y_true", y_true), _column("y_pred", y_pred)
     check_consistent_length(y_true, y_pred)
-    if (y_true == reject_label).any():
+    reject_label = _choose_label(y_pred, reject_label)
+    if _holds(y_true, reject_label).any():
         raise ValueError(
             f"y_true holds reject_label={reject_label!r}, which stands for a rejection: choose one "
             "that is no class"
         )
-    return y_true, y_pred, y_pred == reject_label
+    return y_true, y_pred, _holds(y_pred, reject_label)
+
+
+def _choose_label(y_pred, label):
+    """What stands for a rejection: a text where predictions are texts, or NaN."""
+    told = y_pred[~is_missing(y_pred)] if y_pred.dtype.kind == "O" else y_pred[:1]
+    of_texts = {isinstance(prediction, str) for prediction in told.tolist()}
+    if label is None:
+        if len(of_texts) == 2:
+            raise ValueError("y_pred holds texts and numbers: pass the reject_label among them")
+        return "reject" if True in of_texts else -1
+    if of_texts and label == label and isinstance(label, str) not in of_texts:
+        kind = "a text" if True in of_texts else "a number"
+        raise ValueError(f"reject_label={label!r} must be {kind}, as y_pred holds {told[0]!r}")
+    return label
+
+
+def _holds(labels, label):
+    return labels == label if label == label else is_missing(labels)

@@ -1,9 +1,9 @@
 """From values of rows to what a metric returns: each row's value, or their weighted mean."""
 
 import numpy as np
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import gen_batches
 
-from sklrank._validation import MOST_WEIGHT
+from sklrank._validation import check_weights
 
 # Numbers in a temporary array: small enough for the cache, large enough to hide NumPy's overhead.
 _BLOCK = 2**16
@@ -55,17 +55,4 @@ def check_weight(sample_weight, n_samples, average):
             "sample_weight only weighs the mean over rows, got it with average=False: multiply "
             "what average=False returns by the weights instead."
         )
-    weight = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
-    )
-    if (
-        weight.shape != (n_samples,)
-        or (weight < 0).any()
-        or (weight > MOST_WEIGHT).any()
-        or not weight.any()
-    ):
-        raise ValueError(
-            f"sample_weight must be {n_samples} numbers from 0 to {MOST_WEIGHT:g}, not all 0, got "
-            f"shape {weight.shape} with values in [{weight.min()}, {weight.max()}]."
-        )
-    return weight
+    return check_weights(sample_weight, n_samples, positive=True)

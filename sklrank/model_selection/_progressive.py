@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from numbers import Integral
+from reprlib import repr as shortened
 from time import perf_counter
 from typing import Any
 
@@ -75,8 +76,9 @@ def progressive_val_score(
     Raises
     ------
     ValueError
-        If `scoring` is unknown or does not suit `y`, if `chunk_size` is not a positive integer, or
-        if lengths differ. The estimator is untouched then.
+        If `scoring` is unknown or does not suit `y`, if `chunk_size` is not a positive integer, if
+        lengths differ or there are no rows, or if `y` has a class that is not in `classes`, or that
+        a fitted estimator does not have. The estimator is untouched then.
     TypeError
         If the estimator cannot learn row by row, or takes no `sample_weight` though it is given.
 
@@ -117,6 +119,8 @@ def progressive_val_score(
         raise ValueError(
             f"y must be class labels (1-d) or a 0/1 indicator (2-d), got shape {y.shape}."
         )
+    if not y.shape[0]:
+        raise ValueError("X has no rows, which leaves nothing to score: give one at least.")
     evaluate = row_values(scoring, y)
     if not isinstance(chunk_size, Integral) or chunk_size < 1:
         raise ValueError(f"chunk_size must be a positive number of rows, got {chunk_size!r}.")
@@ -129,6 +133,7 @@ def progressive_val_score(
     for name in params:
         if not _accepts(learn, name):
             raise TypeError(f"{name} is not a parameter of {learn!r}: leave {name} out.")
+    _check_labels(y, _column_classes(estimator, y, classes))
 
     if learn.__name__ == "progressive_fit":
         scores = as_label_columns(np.asarray(learn(X, y, **params)))
@@ -166,6 +171,16 @@ def _check_weight(sample_weight, n_samples):
             "per row."
         )
     return weight
+
+
+def _check_labels(y, classes):
+    unknown = set() if classes is None else set(y.tolist()) - set(classes)
+    if unknown:
+        raise ValueError(
+            f"y has the class {next(iter(unknown))!r}, which has no column among the scores of "
+            f"{shortened(np.asarray(classes).tolist())}: leave such rows out, or name every class "
+            "that may come, in `classes`, when the estimator first learns."
+        )
 
 
 def _column_classes(estimator, y, classes):

@@ -13,7 +13,7 @@ def keywords(X, y, n_keywords=120, n_classes=9):
     return np.array([np.asarray(heads[y == k].sum(axis=0)) > 0 for k in range(n_classes)])
 
 
-@pytest.mark.parametrize("sizes", [(400, 120), (300, 50)])
+@pytest.mark.parametrize("sizes", [(400, 120), (300, 50), (60, 40)])
 def test_documents_have_keywords_and_other_words(sizes):
     n_features, n_keywords = sizes
     X, y = make_keyword_documents(9000, n_features, n_keywords=n_keywords, random_state=0)

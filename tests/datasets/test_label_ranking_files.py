@@ -133,9 +133,40 @@ def test_numbers_have_no_categories(write):
     assert load_label_ranking(write("A1,A2,L1,L2\n1,?,1,2\n")).categories == {}
 
 
-def test_rankings_beside_told_labels_are_no_feature(write):
-    with pytest.raises(ValueError, match="'ranking' must be a finite number, got 'b>a'"):
-        load_label_ranking(write("A1,ranking,a,b\n1,b>a,1,0\n"), labels=["a", "b"])
+TOLD_TWICE = {
+    "names": "A1,ranking,a,b\n1,b>a,1,0\n",
+    "xarff": (
+        "@relation r\n@attribute A1 real\n@attribute ranking ranking {a,b}\n"
+        "@attribute a real\n@attribute b real\n@data\n1,b>a,1,0\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("dress", TOLD_TWICE)
+def test_rankings_beside_told_labels_are_no_feature(write, dress):
+    path = write(TOLD_TWICE[dress])
+    with pytest.raises(ValueError, match="column 'ranking' holds rankings.*leave labels out"):
+        load_label_ranking(path, labels=["a", "b"])
+    bunch = load_label_ranking(path)
+    assert bunch.feature_names == ["A1"]
+    assert_array_equal(bunch.target, [[2, 1]])
+
+
+@pytest.mark.parametrize("head", ["A1,a,b,ranking", "a,A1,b,ranking", "a,b,A1,ranking"])
+def test_columns_of_labels_before_rankings_are_no_features(write, head):
+    """They would give the target away."""
+    values = {"A1": "5", "a": "2", "b": "1", "ranking": "b>a"}
+    row = ",".join(values[name] for name in head.split(","))
+    bunch = load_label_ranking(write(f"{head}\n{row}\n"))
+    assert bunch.feature_names == ["A1"]
+    assert_array_equal(bunch.data, [[5]])
+    assert_array_equal(bunch.target, [[2, 1]])
+
+
+@pytest.mark.parametrize("head", ["A1,ranking,a,b,A2", "ranking,A2,a,b,A1"])
+def test_features_behind_rankings_are_no_labels(write, head):
+    with pytest.raises(ValueError, match=r"no ranking names \['A.*put features before it"):
+        load_label_ranking(write(head + "\n" + head.replace("ranking", "b>a").replace("A", "")))
 
 
 def test_orderings_by_name(write):
@@ -166,6 +197,8 @@ def test_gzip_and_encoding(tmp_path):
         (NAMES, {"labels": 1}, "labels must be two columns or more"),
         (NAMES, {"labels": "L1"}, "labels must be an integer or names of columns"),
         (NAMES, {"labels": ["L1", "L9"]}, "labels must be an integer or names of columns"),
+        (NAMES, {"labels": [["L1", "L2"]]}, "labels must be an integer or names of columns"),
+        (NAMES, {"labels": 1.5}, "labels must be an integer or names of columns, got 1.5"),
         (NAMES, {"labels": ["L1", "L1"]}, "labels must be two columns or more, each once"),
         (NAMES + "1,2,3\n", {}, "data.txt, line 5: 3 values for 5 columns"),
         (NAMES + "1,red,1,2,3\n", {}, "line 5: column 'A2' must be a finite number, got 'red'"),

@@ -1,5 +1,7 @@
 """The synthetic recommender keeps what its docstring promises."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -84,6 +86,15 @@ def test_personality_diagnosis_against_loops():
             )
             # A user unlike all who rated the item counts on the mean, too.
             assert_allclose(scores[user, item], expected, atol=1e-4)
+
+
+def test_personality_diagnosis_takes_no_array_of_users_by_users_by_items():
+    ratings = np.random.RandomState(0).randint(5, size=(60, 400)).astype(float)
+    tracemalloc.start()
+    personality_diagnosis(ratings, ratings)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * ratings.nbytes
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,8 @@ def test_mallows_noise_is_as_large_as_theory_says(theta):
         ({"noise": "uniform"}, "noise must be one of .*got 'uniform'"),
         ({"scale": -1}, "scale"),
         ({"scale": np.inf}, "scale must be finite"),
-        ({"noise": "mallows", "theta": -1}, "theta"),
+        ({"theta": -1}, "theta"),
+        ({"theta": np.nan}, "theta"),
         ({"survival": 1.1}, "^survival must be a probability"),
         ({"survival": [1, 1]}, r"^survival must .* shape \(50, 5\), got \(2,\)"),
         ({"tie_probability": -0.1}, "^tie_probability must be a probability"),
@@ -161,6 +162,13 @@ def test_mallows_noise_is_as_large_as_theory_says(theta):
 def test_wrong_parameters(parameters, problem):
     with pytest.raises(ValueError, match=problem):
         make_sparse_label_ranking(**{"n_samples": 50, **parameters})
+
+
+def test_noise_too_small_to_divide_by():
+    _, Y, Y_clean, _ = make_sparse_label_ranking(
+        50, noise="plackett-luce", scale=1e-320, random_state=0, return_clean=True
+    )
+    assert_array_equal(Y, Y_clean)
 
 
 def test_wrong_types():
@@ -238,6 +246,8 @@ def test_measures_on_complete_rankings():
     assert alpha_inconsistency(clean, noisy) == pytest.approx(alpha)
     assert beta_tau_gap(clean, noisy) == pytest.approx(beta)
     assert beta_tau_gap(clean, -clean) == -1
+    far = [[-1e308, 0, 1e308]]
+    assert alpha_inconsistency(far, far) == 0 and beta_tau_gap(far, [[1, 2, 3]]) == 1
 
 
 @given(incomplete_partial, st.integers(0, 99))

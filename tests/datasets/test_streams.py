@@ -77,6 +77,11 @@ def test_without_noise_the_scores_tell_the_labels():
     assert_array_equal(Y, scores > 0)
 
 
+def test_noise_alone_tells_the_labels():
+    _, Y = make_multilabel_ranking_stream(2000, cardinality=4.0, noise=1e200, random_state=0)
+    assert Y.sum(axis=1).mean() == pytest.approx(4.0, abs=0.2)
+
+
 def test_linear_scores_use_the_informative_features_only():
     X, _, scores = make_multilabel_ranking_stream(
         200, 6, n_informative=4, random_state=0, return_scores=True

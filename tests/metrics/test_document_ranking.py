@@ -249,7 +249,7 @@ def test_best_and_worst_order(metric):
         ({"k": True}, "k must be a positive integer"),
         ({"ties": "best"}, r"ties must be one of \['average', 'stable', 'worst'\], got 'best'"),
         ({"convention": "trec"}, r"convention must be one of \['letor', 'standard'\], got 'trec'"),
-        ({"sample_weight": [1, 2]}, "sample_weight must be 3 numbers"),
+        ({"sample_weight": [1, 2]}, "sample_weight must have the shape"),
         ({"sample_weight": [1, 2, 1], "average": False}, "sample_weight only weighs the mean"),
     ],
 )

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import clone, config_context
 from sklearn.datasets import make_multilabel_classification
@@ -39,6 +40,15 @@ def test_score_is_the_metric_by_query(scorer, metric, documents):
     assert scorer(model, X, y, qid=qid, sample_weight=weight) == metric(
         y, model.predict(X), qid=qid, sample_weight=weight
     )
+
+
+@every_scorer
+def test_a_frame_of_one_column_has_documents(scorer, metric, documents):
+    X, y, qid, model = documents
+    frame = pd.DataFrame({"grade": y})
+    assert scorer(model, X, frame, qid=qid) == metric(y, model.predict(X), qid=qid)
+    with pytest.raises(ValueError, match="qid did not reach the scorer"):
+        scorer(model, X, frame)
 
 
 @every_scorer

@@ -327,6 +327,8 @@ def test_verbose(iris, multilabel, capsys):
         ({"estimator": Majority(), "classes": ["ant"]}, TypeError, "classes is not a parameter"),
         ({"y": np.zeros((60, 2, 2))}, ValueError, r"y must be class .* got shape \(60, 2, 2\)"),
         ({"y": np.zeros(3)}, ValueError, r"\[60, 3\]"),
+        ({"X": np.empty((0, 4)), "y": []}, ValueError, "X has no rows"),
+        ({"classes": ["ant", "bee"]}, ValueError, "y has the class 'cow'.*'ant', 'bee'.*`classes`"),
         (
             {"y": np.zeros((60, 2)), "scoring": "accuracy"},
             ValueError,
@@ -341,6 +343,18 @@ def test_errors_come_before_learning(options, error, message, iris):
     with pytest.raises(error, match=message):
         progressive_val_score(**arguments)
     assert set(vars(arguments["estimator"])) == before
+
+
+@pytest.mark.parametrize("model", [SGDClassifier(random_state=0), OnlineLogisticRegression()])
+def test_classes_that_a_fitted_model_lacks_are_found_before_learning(model, iris):
+    """SGDClassifier learns their rows as those of no class that it has."""
+    X, y = iris
+    known = y != "cow"
+    model = clone(model).partial_fit(X[known], y[known], classes=["ant", "bee"])
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match="y has the class 'cow', which has no column"):
+        progressive_val_score(model, X, y, chunk_size=10)
+    assert_array_equal(model.coef_, before)
 
 
 def test_scoring_that_averages(iris):
