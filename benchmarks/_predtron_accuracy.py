@@ -46,7 +46,7 @@ def load_class_sets(quick):
         "breast_cancer": load_breast_cancer(return_X_y=True),
         "digits": load_digits(return_X_y=True),
     }
-    if "SKLRANK_DATA" in os.environ and not quick:
+    if os.environ.get("SKLRANK_DATA") and not quick:
         sets |= {name: load_multiclass(name) for name in FILES}
     return sets
 

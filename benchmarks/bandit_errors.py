@@ -140,7 +140,7 @@ def contest(name, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rows, to see it work")
-    files = FILES if "SKLRANK_DATA" in os.environ else ()
+    files = FILES if os.environ.get("SKLRANK_DATA") else ()
     available = [name for name in (*SETS, *MORE) if name not in FILES or name in files]
     default = [name for name in SETS if name in available]
     parser.add_argument("--sets", nargs="+", choices=available, default=default)

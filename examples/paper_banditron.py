@@ -207,7 +207,7 @@ def draw(results, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10, help="random orders of each set")
-    available = SETS if "SKLRANK_DATA" in os.environ else SETS[len(FILES) :]
+    available = SETS if os.environ.get("SKLRANK_DATA") else SETS[len(FILES) :]
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(available))
     parser.add_argument("--drawn", type=int, default=10_000, help="rows of SynSep and SynNonSep")
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the runs")

@@ -326,7 +326,7 @@ def main():
     parser.add_argument("--plot", metavar="FILE", help="draw the figures")
     arguments = parser.parse_args()
     figures = []
-    if "SKLRANK_DATA" in os.environ:
+    if os.environ.get("SKLRANK_DATA"):
         figures += play_feedback(arguments)
     figures += play_recommender(arguments)
     if arguments.plot:

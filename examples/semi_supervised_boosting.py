@@ -244,7 +244,7 @@ def draw(figures, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    available = SETS if "SKLRANK_DATA" in os.environ else SETS[:1]
+    available = SETS if os.environ.get("SKLRANK_DATA") else SETS[:1]
     parser.add_argument("--sets", nargs="+", default=available, help="iris, wine, nursery, ... too")
     parser.add_argument("--figures", nargs="+", type=int, default=[1, 2, 3], choices=[1, 2, 3])
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of figure 1")
