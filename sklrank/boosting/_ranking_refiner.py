@@ -14,7 +14,6 @@ from sklrank._sklearn import (
     Interval,
     StrOptions,
     _fit_context,
-    _num_samples,
     _safe_indexing,
 )
 from sklrank._validation import unchanged_on_error
@@ -30,6 +29,7 @@ from sklrank.boosting._refinement_inputs import (
     scores_by,
 )
 from sklrank.boosting._refinement_objectives import ProductObjective, SumObjective
+from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -353,12 +353,13 @@ class RankingRefiner(DocumentRanker):
             If `qid` is None although the ranker was fitted with queries; if nothing is judged, or
             lengths differ.
         """
-        grades = check_grades(y, _num_samples(X))
-        check_qid(qid, len(grades))
-        check_consistent_length(grades, sample_weight)
+        scores = self._scores_by_query(X, qid)
+        grades = check_grades(y, len(scores))
+        check_qid(qid, len(scores))
+        check_consistent_length(scores, sample_weight)
         rows = np.flatnonzero(~np.isnan(grades))
-        X, qid, sample_weight = (
+        qid, weights = (
             values if values is None else _safe_indexing(values, rows)
-            for values in (X, qid, sample_weight)
+            for values in (qid, sample_weight)
         )
-        return super().score(X, _safe_indexing(y, rows), qid, sample_weight)
+        return ndcg_score(grades[rows], scores[rows], qid=qid, sample_weight=weights)

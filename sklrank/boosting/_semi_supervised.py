@@ -126,7 +126,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         if not len(rows):
             raise ValueError("y labels no row: all entries are -1; give rows with labels to score")
         weights = None if sample_weight is None else _safe_indexing(sample_weight, rows)
-        return accuracy_score(y[rows], self.predict(_safe_indexing(X, rows)), sample_weight=weights)
+        return accuracy_score(y[rows], self.predict(X)[rows], sample_weight=weights)
 
     def _template(self):
         """The weak learner, before it is cloned."""

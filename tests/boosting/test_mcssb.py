@@ -205,7 +205,10 @@ def test_where_all_pairs_are_alike_the_largest_class_is_all_there_is():
     assert "nothing left to gain" in balanced.stop_reason_
 
 
-@pytest.mark.parametrize("Z", [X, X.tolist(), pd.DataFrame(X), sparse.csr_matrix(X)], ids=type)
+SPARSE = [make(X) for make in (sparse.csr_matrix, sparse.coo_array, sparse.bsr_array)]
+
+
+@pytest.mark.parametrize("Z", [X, X.tolist(), pd.DataFrame(X), *SPARSE], ids=type)
 @pytest.mark.parametrize("weights", [None, np.arange(120.0)], ids=["", "weighted"])
 def test_score_leaves_out_what_has_no_label(Z, weights):
     model = mcssb().fit(np.asarray(X), Y)

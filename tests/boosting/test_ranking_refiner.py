@@ -347,5 +347,7 @@ def test_sparse_rows(data):
     X, judged, qid = data
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
     dense = refiner(estimator=tree).fit(X, judged, qid)
-    thin = refiner(estimator=tree).fit(sparse.csr_array(X), judged, qid)
-    assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X))
+    for make in (sparse.csr_array, sparse.coo_array, sparse.dia_array):
+        thin = refiner(estimator=tree).fit(make(X), judged, qid)
+        assert_allclose(thin.predict(make(X)), dense.predict(X))
+        assert thin.score(make(X), judged, qid) == pytest.approx(dense.score(X, judged, qid))
