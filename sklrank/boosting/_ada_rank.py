@@ -7,14 +7,14 @@ from numbers import Integral
 from sklearn.utils import get_tags
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
+from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._query_objective import METRICS, STEPS, QueryObjective
 
 __all__ = ["AdaRank"]
 
 
-class AdaRank(DocumentRanker):
+class AdaRank(JudgedRanker):
     r"""AdaRank: document ranking by boosting weak rankers for a metric of whole queries.
 
     The metric :math:`E(q, F)` of the ranking of each query, from 0 to 1, enters an exponential
@@ -120,7 +120,7 @@ class AdaRank(DocumentRanker):
     """
 
     _parameter_constraints = {
-        **DocumentRanker._parameter_constraints,
+        **JudgedRanker._parameter_constraints,
         "metric": [StrOptions(set(METRICS))],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions(set(SEARCHES))],

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from sklrank._sklearn import StrOptions
-from sklrank.boosting._document_ranker import DocumentRanker
+from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._ndcg_objective import NDCGObjective
 from sklrank.metrics._conventions import gains_of
 
 __all__ = ["NDCGBoost"]
 
 
-class NDCGBoost(DocumentRanker):
+class NDCGBoost(JudgedRanker):
     r"""NDCG_Boost: document ranking by boosting a classifier for expected NDCG.
 
     Algorithm 5 of [1]_. Scores :math:`F` define a distribution over rankings, under which the
@@ -104,7 +104,7 @@ class NDCGBoost(DocumentRanker):
     """
 
     _parameter_constraints = {
-        **DocumentRanker._parameter_constraints,
+        **JudgedRanker._parameter_constraints,
         "gain": [StrOptions({"exponential", "linear"}), callable],
     }
 

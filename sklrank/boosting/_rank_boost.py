@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sklrank.boosting._document_ranker import DocumentRanker
+from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._pair_objective import PairObjective
 
 __all__ = ["RankBoost"]
 
 
-class RankBoost(DocumentRanker):
+class RankBoost(JudgedRanker):
     r"""RankBoost: document ranking by boosting a classifier for the order of pairs.
 
     [1]_ minimises the mean exponential loss over the pairs of documents of a query of which i is

@@ -17,7 +17,6 @@ from sklrank._sklearn import (
     _safe_indexing,
 )
 from sklrank._validation import unchanged_on_error
-from sklrank.boosting._booster import Booster
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._refinement_errors import BaseOrder, JudgedOrder
 from sklrank.boosting._refinement_inputs import (
@@ -194,7 +193,7 @@ class RankingRefiner(DocumentRanker):
     __metadata_request__fit = {"qid": True, "base_scores": True}
 
     _parameter_constraints = {
-        **Booster._parameter_constraints,
+        **DocumentRanker._parameter_constraints,
         "base_ranker": [
             Interval(Integral, 0, None, closed="left"),
             str,
@@ -305,17 +304,15 @@ class RankingRefiner(DocumentRanker):
         self.noise_ = (
             noise_by_number(judgements, queries) if self.noise == "auto" else float(self.noise)
         )
-        self._boost_rows(X, (base_scores, judgements), queries)
+        self._boost_rows(X, self._objective(base_scores, judgements, queries))
         return self
 
     def _begin(self):
-        # Judgements are few: none is held out to stop early.
-        Booster._begin(self)
+        super()._begin()
         if not self.estimators_:
             self._response = self.response
 
-    def _objective(self, sources, queries):
-        base_scores, judgements = sources
+    def _objective(self, base_scores, judgements, queries):
         base = BaseOrder(base_scores, self.confidence_, queries)
         judged = JudgedOrder(judgements, self.noise_, queries)
         if self.combination == "product":
