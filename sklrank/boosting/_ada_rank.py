@@ -57,7 +57,7 @@ class AdaRank(JudgedRanker):
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
         are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
+        Stop when `metric` of queries held out has not risen by more than `tol` for so many rounds.
         None: no queries are held out.
     validation_fraction : float, default=0.1
         Share of the queries held out.
@@ -81,7 +81,7 @@ class AdaRank(JudgedRanker):
     stop_reason_ : str
         Why there are no more rounds.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the queries held out, after each round; empty without.
+        `metric` of the queries held out, after each round; empty without.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Importances of the weak learners, weighted by the steps, where they have any.
     n_features_in_ : int
@@ -164,6 +164,9 @@ class AdaRank(JudgedRanker):
 
     def _objective(self, y, queries):
         return QueryObjective(y, queries, self.metric, self.k, self.step_rule)
+
+    def _quality(self, y, scores, qid):
+        return METRICS[self.metric](y, scores, qid=qid, k=self.k)
 
     def _learner(self, X, objective):
         if self.estimator is None:

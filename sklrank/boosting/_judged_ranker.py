@@ -14,7 +14,6 @@ from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._weak_learners import hypothesis_of
-from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,7 +25,8 @@ __all__ = ["JudgedRanker"]
 class JudgedRanker(DocumentRanker):
     """A ranker of documents, all of them judged.
 
-    A subclass names its objective of some training rows, `_objective(y, queries)`.
+    A subclass names its objective of some training rows, `_objective(y, queries)`, and by what rows
+    held out are measured, `_quality(y, scores, qid)`.
     """
 
     _parameter_constraints = {
@@ -39,6 +39,10 @@ class JudgedRanker(DocumentRanker):
     @abstractmethod
     def _objective(self, y, queries):
         """What is minimised over these rows."""
+
+    @abstractmethod
+    def _quality(self, y, scores, qid):
+        """How well the scores rank rows that are held out: a metric, akin to the objective."""
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
@@ -109,13 +113,14 @@ class JudgedRanker(DocumentRanker):
         return train, held_out
 
     def _watch(self, X, y, codes):
-        """Early stopping by the NDCG of rows held out."""
+        """Early stopping by how well rows held out are ranked."""
         scores = self._sum(X)
 
         def enough(model, step):
             scores[:] += step * hypothesis_of(model, X, response=self._response)
-            score = ndcg_score(y, scores, qid=codes)
-            self.validation_scores_ = np.append(self.validation_scores_, score)
+            self.validation_scores_ = np.append(
+                self.validation_scores_, self._quality(y, scores, codes)
+            )
             return self._reason_to_stop()
 
         return enough
@@ -125,5 +130,5 @@ class JudgedRanker(DocumentRanker):
         history, patience = self.validation_scores_, self.n_iter_no_change
         if len(history) > patience:
             if history[-patience:].max() <= history[:-patience].max() + self.tol:
-                return f"NDCG of the queries held out has not risen for {patience} rounds"
+                return f"the queries held out have not been ranked better for {patience} rounds"
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sklrank._sklearn import StrOptions
 from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._ndcg_objective import NDCGObjective
+from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
 
 __all__ = ["NDCGBoost"]
@@ -45,8 +46,8 @@ class NDCGBoost(JudgedRanker):
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
         are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
-        None: no queries are held out.
+        Stop when the NDCG of queries held out, with `gain`, has not risen by more than `tol` for so
+        many rounds. None: no queries are held out.
     validation_fraction : float, default=0.1
         Share of the queries held out.
     tol : float, default=1e-4
@@ -69,7 +70,7 @@ class NDCGBoost(JudgedRanker):
     stop_reason_ : str
         Why there are no more rounds.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the queries held out, after each round; empty without.
+        NDCG of the queries held out, with `gain`, after each round; empty without.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Importances of the weak learners, weighted by the steps, where they have any.
     n_features_in_ : int
@@ -139,3 +140,6 @@ class NDCGBoost(JudgedRanker):
 
     def _objective(self, y, queries):
         return NDCGObjective(gains_of(self.gain, y), queries)
+
+    def _quality(self, y, scores, qid):
+        return ndcg_score(y, scores, qid=qid, gain=self.gain)

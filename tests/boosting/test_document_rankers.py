@@ -1,6 +1,7 @@
 """NDCGBoost, RankBoost and AdaRank as a user meets them."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
-from sklrank.metrics import ndcg_score, ndcg_scorer
+from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import StumpClassifier
 
@@ -31,6 +32,8 @@ def make_queries(seed, n=240):
 
 
 X, Y, QID = make_queries(0)
+# Grades whose exponential gains, linear gains and order differ.
+GRADES = 2 * Y
 
 ALGORITHMS = [NDCGBoost, RankBoost, AdaRank]
 TREE = DecisionTreeClassifier(max_depth=2)
@@ -172,8 +175,24 @@ def test_warm_start_cannot_take_rounds_away(fingerprint):
     assert len(ranker.set_params(warm_start=False).fit(X, Y, qid=QID).estimators_) == 4
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm):
+def ndcg_by_order(y, scores, qid):
+    """By the number of the lower grades."""
+    lower = [len(set(y[y < grade])) for grade in y]
+    return ndcg_score(lower, scores, qid=qid, gain="linear")
+
+
+WATCHED = {
+    "ndcg": (NDCGBoost, {}, ndcg_score),
+    "ndcg-linear": (NDCGBoost, {"gain": "linear"}, partial(ndcg_score, gain="linear")),
+    "rank": (RankBoost, {}, ndcg_by_order),
+    "ada": (AdaRank, {"k": 3}, partial(ndcg_score, k=3)),
+    "ada-map": (AdaRank, {"metric": "map"}, average_precision_score),
+}
+
+
+@pytest.mark.parametrize(("algorithm", "parameters", "metric"), WATCHED.values(), ids=WATCHED)
+def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm, parameters, metric):
+    """By the metric that is boosted."""
     learnt_from = set()
 
     class Recorder(DecisionTreeClassifier):
@@ -182,22 +201,35 @@ def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm):
             return super().fit(X, y, sample_weight)
 
     ranker = algorithm(
-        Recorder(max_depth=2), 50, n_iter_no_change=3, validation_fraction=0.2, tol=1e-3
-    ).fit(X, Y, qid=QID)
+        Recorder(max_depth=2),
+        50,
+        n_iter_no_change=3,
+        validation_fraction=0.2,
+        tol=1e-3,
+        **parameters,
+    ).fit(X, GRADES, qid=QID)
     rows = np.isin(X[:, 0], [*learnt_from])
     held_out = ~np.isin(QID, QID[rows])
-    judged = [q for q in set(QID[held_out]) if Y[QID == q].any()]
+    judged = [q for q in set(QID[held_out]) if GRADES[QID == q].any()]
     assert 0 < len(judged) <= 6
     history = [
-        ndcg_score(Y[held_out], s[held_out], qid=QID[held_out]) for s in ranker.staged_predict(X)
+        metric(GRADES[held_out], s[held_out], qid=QID[held_out]) for s in ranker.staged_predict(X)
     ]
     assert_allclose(ranker.validation_scores_, history)
-    assert ranker.stop_reason_ == "NDCG of the queries held out has not risen for 3 rounds"
+    reason = "the queries held out have not been ranked better for 3 rounds"
+    assert ranker.stop_reason_ == reason
 
     def enough(n):
         return n > 3 and max(history[n - 3 : n]) <= max(history[: n - 3]) + 1e-3
 
     assert [enough(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
+
+
+@pytest.mark.parametrize("ranker", [NDCGBoost(gain="linear"), RankBoost(), AdaRank(metric="map")])
+def test_early_stopping_takes_the_grades_that_fit_takes(ranker):
+    """Their exponential gain would overflow."""
+    ranker = clone(ranker).set_params(n_iter_no_change=3)
+    assert len(ranker.fit(X, 1000 * Y, qid=QID).validation_scores_) > 0
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
