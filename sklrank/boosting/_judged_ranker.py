@@ -92,9 +92,17 @@ class JudgedRanker(DocumentRanker):
 
     def _begin(self):
         super()._begin()
+        share = 0.0 if self.n_iter_no_change is None else self.validation_fraction
         if not self.estimators_:
             self.validation_scores_ = np.empty(0)
             self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
+        elif share > self._share_held_out:
+            raise ValueError(
+                f"n_iter_no_change={self.n_iter_no_change} and validation_fraction={share} hold "
+                "out queries that the rounds fitted so far have learnt from; with warm_start=True "
+                f"the share held out cannot grow, it was {self._share_held_out}"
+            )
+        self._share_held_out = share
 
     def _held_out(self, y, queries):
         """Rows to learn from and rows to watch, apart by query; the same after a warm start."""

@@ -232,6 +232,25 @@ def test_early_stopping_takes_the_grades_that_fit_takes(ranker):
     assert len(ranker.fit(X, 1000 * Y, qid=QID).validation_scores_) > 0
 
 
+@pytest.mark.parametrize(
+    ("parameters", "more"),
+    [
+        ({}, {"n_iter_no_change": 3}),
+        ({"n_iter_no_change": 3}, {"validation_fraction": 0.2}),
+    ],
+)
+def test_a_warm_start_holds_out_nothing_that_was_learnt_from(parameters, more, fingerprint):
+    ranker = fit(NDCGBoost(n_estimators=2, warm_start=True, **parameters))
+    before = fingerprint(ranker.set_params(n_estimators=4, **more))
+    with pytest.raises(ValueError, match="the share held out cannot grow, it was 0"):
+        ranker.fit(X, Y, qid=QID)
+    assert fingerprint(ranker) == before
+    assert len(ranker.set_params(n_iter_no_change=None).fit(X, Y, qid=QID).estimators_) == 4
+    # By now all has been learnt from.
+    with pytest.raises(ValueError, match="cannot grow"):
+        ranker.set_params(n_estimators=6, n_iter_no_change=3).fit(X, Y, qid=QID)
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_what_early_stopping_needs(algorithm):
     with pytest.raises(ValueError, match="qid has one query only; use n_iter_no_change=None"):
