@@ -163,7 +163,10 @@ class AdaRank(JudgedRanker):
         self.verbose = verbose
 
     def _objective(self, y, queries):
-        return QueryObjective(y, queries, self.metric, self.k, self.step_rule)
+        beats_chance = self.estimator is not None
+        return QueryObjective(
+            y, queries, self.metric, self.k, self.step_rule, beats_chance=beats_chance
+        )
 
     def _quality(self, y, scores, qid):
         return METRICS[self.metric](y, scores, qid=qid, k=self.k)

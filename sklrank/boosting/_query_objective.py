@@ -42,13 +42,19 @@ class QueryObjective(Objective):
         How many documents of a query count, from the top.
     step_rule : {"xu-li", "printed"}
         See `STEPS`.
+    beats_chance : bool, default=False
+        Whether the step is 0 of what ranks no better under the weights than if all were tied: the
+        papers' masses are in favour of any hypothesis, also of one that predicts a constant. A
+        feature may rank worse by itself, and yet lower the objective beside others.
     """
 
-    def __init__(self, y, queries, metric, k, step_rule):
+    def __init__(self, y, queries, metric, k, step_rule, *, beats_chance=False):
         self._y, self._queries = y, queries
         self._metric, self._k = METRICS[metric], k
         self._masses = STEPS[step_rule]
         self._counts = np.maximum.reduceat(y[queries.order], queries.starts[:-1]) > 0
+        self._beats_chance = beats_chance
+        self._chance = self.performance(np.zeros(len(y)))
         self.labels = np.unique(y, return_inverse=True)[1]
 
     def performance(self, scores):
@@ -64,6 +70,12 @@ class QueryObjective(Objective):
         weights = np.zeros(self._queries.n_queries)
         weights[self._counts] = self.query_weights / self._queries.sizes[self._counts]
         self.weights = weights[self._queries.codes]
+
+    def step(self, hypothesis):
+        performance = self.performance(hypothesis)
+        if self._beats_chance and not self.query_weights @ (performance - self._chance) > 0:
+            return 0.0
+        return self.step_of(*self.masses_of(performance))
 
     def masses(self, hypothesis):
         return self.masses_of(self.performance(hypothesis))

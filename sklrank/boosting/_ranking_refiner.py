@@ -109,8 +109,7 @@ class RankingRefiner(DocumentRanker):
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners, which predict 1 for documents that rise, else 0; a
-        :class:`~sklearn.dummy.DummyClassifier` where the documents drawn were of one class.
+        The weak learners, which predict 1 for documents that rise, else 0.
     estimator_weights_ : ndarray of shape (n_rounds,)
         The step of each.
     objective_ : ndarray of shape (n_rounds + 1,)

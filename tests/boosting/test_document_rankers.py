@@ -279,9 +279,6 @@ def test_importances_of_adarank_are_parts_of_the_sum():
 def test_importances_where_weak_learners_have_none():
     assert not hasattr(fit(DRAWN["ndcg-drawn"]), "feature_importances_")
     assert not hasattr(NDCGBoost(), "feature_importances_")
-    # Single rows are drawn, of one class each.
-    one_class = fit(AdaRank(TREE, 3, max_samples=1))
-    assert_array_equal(one_class.feature_importances_, np.zeros(4))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -451,6 +448,15 @@ def test_bad_parameters(algorithm, parameters, error, message):
 def test_bad_parameters_of_one_algorithm(ranker, message):
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, Y, qid=QID)
+
+
+def test_adarank_draws_again_until_the_classifier_beats_chance():
+    """Single rows are of one class, and what predicts a constant ranks nothing."""
+    ranker = fit(AdaRank(TREE, 3, max_samples=1))
+    assert ranker.stop_reason_ == "none of 10 weak learners, each of new rows, beat chance"
+    few = fit(AdaRank(TREE, 20, max_samples=2, random_state=0))
+    assert all(len(np.unique(weak.predict(X))) > 1 for weak in few.estimators_)
+    assert len(few.estimators_) == 20
 
 
 def test_stumps_of_two_grades_serve_adarank():

@@ -88,6 +88,13 @@ def test_scores_are_sums_of_steps(model):
     assert_allclose(model.feature_importances_.sum(), 1)
 
 
+def test_what_looks_at_no_feature_has_no_importance():
+    """Single rows are drawn, of one class each."""
+    model = mcssb(weighting="resampling", max_samples=1).fit(X, Y)
+    assert len(model.estimators_) > 0
+    assert_array_equal(model.feature_importances_, np.zeros(3))
+
+
 def test_with_two_classes_the_decision_is_a_difference():
     model = mcssb(**RECOMMENDED).fit(X, np.where(Y > 1, 1, Y))
     shares = model.predict_proba(X)

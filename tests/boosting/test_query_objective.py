@@ -41,8 +41,8 @@ def performances(metric, scores, k):
     return np.array([METRICS[metric](GRADES[QID == q], scores[QID == q], k) for q in COUNTED])
 
 
-def objective_of(metric="ndcg", k=None, step_rule="xu-li"):
-    return QueryObjective(GRADES, Queries.from_qid(QID, len(QID)), metric, k, step_rule)
+def objective_of(metric="ndcg", k=None, step_rule="xu-li", **options):
+    return QueryObjective(GRADES, Queries.from_qid(QID, len(QID)), metric, k, step_rule, **options)
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "map"])
@@ -64,6 +64,27 @@ def test_weights_and_steps(metric, k, step_rule):
         "printed": 0.5 * log(eta / (1 - eta)) if eta > 0.5 else 0.0,
     }
     assert_allclose(objective.step(f), expected[step_rule])
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map"])
+def test_what_is_to_beat_chance(metric):
+    """Chance is the mean performance of random orders."""
+    objective = objective_of(metric, beats_chance=True)
+    objective.move_to(X[:, 0])
+    orders = [performances(metric, RANDOM.random_sample(len(QID)), None) for _ in range(2000)]
+    chance = objective.query_weights @ np.mean(orders, axis=0)
+    assert objective.step(np.ones(len(QID))) == 0
+    # Constant in each query.
+    assert objective.step(QID.astype(float)) == 0
+    any_step = objective_of(metric)
+    any_step.move_to(X[:, 0])
+    for sign in (1, -1):
+        f = sign * X[:, 4]
+        quality = objective.query_weights @ performances(metric, f, None)
+        assert abs(quality - chance) > 0.02
+        assert (quality > chance) == (sign > 0)
+        assert any_step.step(f) > 0
+        assert objective.step(f) == (any_step.step(f) if sign > 0 else 0)
 
 
 def test_documents_share_the_weight_of_their_query():
