@@ -6,6 +6,7 @@ from numbers import Integral
 
 from sklearn.utils import get_tags
 
+from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
 from sklrank.boosting._judged_ranker import JudgedRanker
@@ -169,7 +170,7 @@ class AdaRank(JudgedRanker):
         )
 
     def _quality(self, y, scores, qid):
-        return METRICS[self.metric](y, scores, qid=qid, k=self.k)
+        return self._objective(y, Queries.from_qid(qid, len(y))).performance(scores).mean()
 
     def _learner(self, X, objective):
         if self.estimator is None:

@@ -3,11 +3,12 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.metrics import average_precision_score, ndcg_score
+from sklrank.metrics._conventions import choose
+from sklrank.metrics._document_ranking import average_precision_of_queries, ndcg_of_queries
 
 __all__ = ["METRICS", "STEPS", "QueryObjective"]
 
-METRICS = {"ndcg": ndcg_score, "map": average_precision_score}
+METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
 
 
 def _masses_of_xu_li(weights, performance):
@@ -49,18 +50,18 @@ class QueryObjective(Objective):
     """
 
     def __init__(self, y, queries, metric, k, step_rule, *, beats_chance=False):
-        self._y, self._queries = y, queries
-        self._metric, self._k = METRICS[metric], k
+        self._queries = queries
+        self._metric = METRICS[metric](queries, y, choose("standard"), k)
         self._masses = STEPS[step_rule]
-        self._counts = np.maximum.reduceat(y[queries.order], queries.starts[:-1]) > 0
         self._beats_chance = beats_chance
-        self._chance = self.performance(np.zeros(len(y)))
+        chance = self._metric(np.zeros(len(y)))
+        self._counts = ~np.isnan(chance)
+        self._chance = chance[self._counts]
         self.labels = np.unique(y, return_inverse=True)[1]
 
     def performance(self, scores):
         """The metric of each query that counts, from 0 to 1."""
-        values = self._metric(self._y, scores, qid=self._queries.codes, k=self._k, average=False)
-        return values[self._counts]
+        return self._metric(scores)[self._counts]
 
     def move_to(self, scores):
         self.scores = scores

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklrank._queries import Queries
 from sklrank.boosting._feature_ranker import SHARES, FeatureLearner
 from sklrank.boosting._query_objective import QueryObjective
+from sklrank.metrics import _document_lists, _document_ranking
 
 RANDOM = np.random.RandomState(0)
 # The query 5 has no relevant document.
@@ -128,6 +129,24 @@ def test_the_greedy_search_takes_what_lowers_the_objective_most(learning_rate):
     ranker, hypothesis = learner.learn(objective, None)
     assert_allclose(tried[ranker.feature, ranker.factor], min(tried.values()), rtol=1e-12)
     assert_allclose(hypothesis, X[:, ranker.feature] * ranker.factor)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map"])
+def test_a_feature_is_sorted_once_where_nothing_more_is_to_be_told(metric, monkeypatch):
+    """For its performance, and in the first round, where all shares of it rank alike."""
+    sorted_scores = []
+
+    def list_documents(queries, scores, values, ties):
+        sorted_scores.append(scores)
+        return _document_lists.list_documents(queries, scores, values, ties)
+
+    objective = objective_of(metric)
+    objective.move_to(np.zeros(len(QID)))
+    monkeypatch.setattr(_document_ranking, "list_documents", list_documents)
+    learner = FeatureLearner(X, objective, 1.0, "greedy")
+    assert len(sorted_scores) == 10
+    assert learner.learn(objective, None)[0].factor in (1, -1)
+    assert len(sorted_scores) == 20
 
 
 @pytest.mark.parametrize("search", ["greedy", "weighted"])
