@@ -56,6 +56,11 @@ class QueryObjective(Objective):
         self._beats_chance = beats_chance
         chance = self._metric(np.zeros(len(y)))
         self._counts = ~np.isnan(chance)
+        if not self._counts.any():
+            raise ValueError(
+                f"y has no document whose gain differs from 0 under metric={metric!r}, its largest "
+                f"grade is {y.max():g}: let the grades be 1 or more where relevant"
+            )
         self._chance = chance[self._counts]
         self.labels = np.unique(y, return_inverse=True)[1]
 

@@ -450,6 +450,17 @@ def test_bad_parameters_of_one_algorithm(ranker, message):
         ranker.fit(X, Y, qid=QID)
 
 
+def test_adarank_and_grades_of_no_gain():
+    """2^y - 1 is rounded to 0: NDCG counts no such query, average precision does."""
+    ranker = fit(AdaRank())
+    grades = np.where(QID < 15, Y, 1e-17 * Y)
+    half = ranker.fit(X, grades, qid=QID).objective_
+    assert_array_equal(half, ranker.fit(X, np.where(QID < 15, Y, 0), qid=QID).objective_)
+    with pytest.raises(ValueError, match="no document whose gain differs from 0.* 2e-17"):
+        AdaRank().fit(X, 1e-17 * Y, qid=QID)
+    assert np.isfinite(AdaRank(metric="map").fit(X, 1e-17 * Y, qid=QID).objective_).all()
+
+
 def test_adarank_draws_again_until_the_classifier_beats_chance():
     """Single rows are of one class, and what predicts a constant ranks nothing."""
     ranker = fit(AdaRank(TREE, 3, max_samples=1))
