@@ -13,6 +13,7 @@ __all__ = [
     "close_ranks",
     "invert_orderings",
     "is_missing",
+    "listed_labels",
     "positions_from_scores",
 ]
 
@@ -95,6 +96,12 @@ def _is_missing(value) -> bool:
     return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
+def listed_labels(orderings: np.ndarray) -> np.ndarray:
+    """The labels that are listed, row after row, of the type that they have by themselves."""
+    labels = orderings[~is_missing(orderings)]
+    return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
+
+
 def invert_orderings(
     orderings: np.ndarray, classes: np.ndarray, name: str = "orderings"
 ) -> np.ndarray:
@@ -108,8 +115,7 @@ def invert_orderings(
             "move what is missing to its end."
         )
     rows, places = np.nonzero(listed)
-    # Of the type that the labels have by themselves, also where an array of objects holds them.
-    labels = np.array(orderings[listed].tolist())
+    labels = listed_labels(orderings)
     sorter = np.argsort(classes)
     found = np.searchsorted(classes, labels, sorter=sorter)
     columns = sorter[np.minimum(found, len(classes) - 1)]
