@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._rankings import check_positions
-from sklrank._sklearn import HasMethods, Interval
+from sklrank._sklearn import Interval
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
@@ -27,12 +27,10 @@ __all__ = ["LabelRanker"]
 class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the rankers that learn rankings through other estimators.
 
-    A subclass says which estimator it takes by default (`_default_estimator`) and defines
-    `_label_scores(X)`.
+    A subclass names these, `_templates()`, and defines `_label_scores(X)`.
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
         "n_jobs": [
             Interval(Integral, None, -1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -43,8 +41,8 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
     }
 
     @abstractmethod
-    def _default_estimator(self):
-        """The estimator to use where none is given."""
+    def _templates(self):
+        """All estimators that the rows go to, before they are cloned."""
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The position of each label.
@@ -101,13 +99,6 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
                 f"; got {y.shape}: NaN where a label is not ranked"
             )
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
-
-    def _template(self):
-        return self._default_estimator() if self.estimator is None else self.estimator
-
-    def _templates(self):
-        """All estimators that the rows go to."""
-        return [self._template()]
 
     def _check_rows(self, X, *, reset):
         tags = get_tags(self).input_tags
