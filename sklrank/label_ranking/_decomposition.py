@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from sklearn.utils import get_tags
+
 from sklrank._sklearn import HasMethods
 from sklrank.label_ranking._label_ranker import LabelRanker
 
@@ -30,3 +32,11 @@ class DecompositionRanker(LabelRanker):
 
     def _templates(self):
         return [self._template()]
+
+    def _check_takes_one_target(self, part):
+        """Where each label or pair has its own model, refuse an estimator of several targets."""
+        if not get_tags(self._template()).target_tags.single_output:
+            raise ValueError(
+                f"estimator={self.estimator!r} learns several targets together only, but these "
+                f"rankings need one model for each {part}: use the estimator inside it"
+            )

@@ -142,10 +142,10 @@ class LabelwiseRanker(DecompositionRanker):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])
             targets = self._targets(positions)
-            if self._learns_jointly(targets):
-                targets = targets[:, 0] if targets.shape[1] == 1 else targets
+            if self._learns_jointly(targets) and targets.shape[1] > 1:
                 self.estimators_ = [clone(self._template()).fit(X, targets)]
             else:
+                self._check_takes_one_target("label")
                 self.estimators_ = self._in_parallel(
                     delayed(fit_label)(clone(self._template()), X, target) for target in targets.T
                 )

@@ -161,6 +161,7 @@ class PairwiseRanker(DecompositionRanker):
             if self._jointly:
                 self.estimators_ = [clone(self._template()).fit(X, wins[:, open_pairs])]
             else:
+                self._check_takes_one_target("pair of labels")
                 models = iter(
                     self._in_parallel(
                         delayed(fit_pair)(

@@ -21,6 +21,7 @@ from sklearn.linear_model import (
     RidgeCV,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -260,6 +261,14 @@ def test_sparse_rows_where_the_estimator_takes_them():
         PairwiseRanker(GaussianNB()).fit(some, Y)
 
 
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+def test_sparse_rows_with_wide_indices(make, wide_csr):
+    ranks = make(random_state=0).fit(X[:30], Y[:30]).predict(X)
+    wide = make(random_state=0).fit(wide_csr(X[:30]), Y[:30])
+    assert_array_equal(wide.predict(wide_csr(X)), ranks)
+    assert_array_equal(wide.predict(wide_csr(X).tocsc()), ranks)
+
+
 def test_missing_values_where_the_estimator_takes_them():
     holes = np.where(X > 1.5, np.nan, X)
     forest = RandomForestClassifier(10, random_state=0)
@@ -332,6 +341,26 @@ def test_each_decomposition_has_its_kind_of_estimator():
     for classifier in (GaussianNB(), DummyClassifier()):
         with pytest.raises(ValueError, match="estimator must be a regressor.*PairwiseRanker takes"):
             LabelwiseRanker(classifier).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "y", "part"),
+    [
+        (
+            LabelwiseRanker(MultiOutputRegressor(Ridge()), incomplete="relative"),
+            INCOMPLETE,
+            "label",
+        ),
+        (LabelwiseRanker(MultiOutputRegressor(Ridge()), multi_output=False), Y, "label"),
+        (LabelwiseRanker(MultiOutputRegressor(Ridge())), Y[:, :1], "label"),
+        (PairwiseRanker(MultiOutputClassifier(GaussianNB())), INCOMPLETE, "pair of labels"),
+    ],
+)
+def test_estimators_of_several_targets_only(ranker, y, part):
+    with pytest.raises(ValueError, match=f"MultiOutput.*one model for each {part}: use the est"):
+        clone(ranker).fit(X, y)
+    ranker = clone(ranker).set_params(multi_output="auto").fit(X, Y)
+    assert len(ranker.estimators_) == 1
 
 
 def test_labelwise_and_incomplete_rankings():
