@@ -3,13 +3,23 @@
 Other packages build on these too; an import that breaks in a new release is mended here.
 """
 
+from numbers import Integral
+
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
+# Of each estimator that has `n_jobs`.
+N_JOBS = [
+    Interval(Integral, None, -1, closed="right"),
+    Interval(Integral, 1, None, closed="left"),
+    None,
+]
+
 __all__ = [
+    "N_JOBS",
     "HasMethods",
     "Interval",
     "StrOptions",

@@ -51,14 +51,13 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
-        Yields
-        ------
-        ndarray of shape (n_samples,)
+        Returns
+        -------
+        iterator of ndarray of shape (n_samples,)
             Of `classes_`.
         """
-        X = self._check_rows(X)
-        for scores in self._staged_sums(X, len(self.classes_)):
-            yield self.classes_[scores.argmax(axis=1)]
+        stages = self._staged_sums(self._check_rows(X), len(self.classes_))
+        return (self.classes_[scores.argmax(axis=1)] for scores in stages)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the classes.

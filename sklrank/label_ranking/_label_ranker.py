@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._rankings import check_positions
-from sklrank._sklearn import Interval
+from sklrank._sklearn import N_JOBS
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
@@ -31,11 +30,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
     """
 
     _parameter_constraints: dict = {
-        "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }

@@ -285,6 +285,8 @@ def test_refuses_rows_that_are_not_numbers():
         mcssb().fit(np.where(X > 0, X, np.nan), Y)
     with pytest.raises(NotFittedError):
         mcssb().predict(X)
+    with pytest.raises(NotFittedError):
+        mcssb().staged_predict(X)
 
 
 @pytest.mark.parametrize(
@@ -299,6 +301,7 @@ def test_refuses_rows_that_are_not_numbers():
         ({"labeled_weight": 0}, None, "'labeled_weight' parameter"),
         ({"labeled_weight": 1e308}, None, "'labeled_weight' parameter"),
         ({"learning_rate": 2.1}, None, "'learning_rate' parameter"),
+        ({"n_jobs": 0}, None, "'n_jobs' parameter"),
         ({"weighting": "cost", "estimator": GaussianNB()}, None, "needs a regressor"),
         ({"estimator": Ridge()}, None, "must be a classifier"),
         (
