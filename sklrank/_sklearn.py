@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
-# Of each estimator that has `n_jobs`.
+# Made of them: what each `n_jobs` may be.
 N_JOBS = [
     Interval(Integral, None, -1, closed="right"),
     Interval(Integral, 1, None, closed="left"),

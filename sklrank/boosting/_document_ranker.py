@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._validation import canonical_csr
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting._booster import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner, StumpLearner
@@ -83,10 +85,11 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def _checked(self, X, *, reset=False):
         if not reset:
             check_is_fitted(self)
-        return validate_data(
+        X = validate_data(
             self,
             X,
             accept_sparse="csr" if get_tags(self).input_tags.sparse else False,
             dtype=[np.float64, np.float32],
             reset=reset,
         )
+        return canonical_csr(X) if sparse.issparse(X) else X

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
+from sklrank._validation import canonical_csr
 from sklrank.boosting._booster import Booster
 
 if TYPE_CHECKING:
@@ -137,7 +139,8 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
 
     def _check_rows(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return canonical_csr(X) if sparse.issparse(X) else X
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
@@ -150,7 +153,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"
             )
         self.classes_ = classes
-        return X, labels
+        return canonical_csr(X) if sparse.issparse(X) else X, labels
 
     def _boost_from(self, X, labels, objective, learner):
         """Play rounds from the scores of the rounds so far, and label the training rows."""

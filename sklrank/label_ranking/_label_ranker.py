@@ -97,7 +97,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     def _check_rows(self, X, *, reset):
         tags = get_tags(self).input_tags
-        return validate_data(
+        X = validate_data(
             self,
             X,
             reset=reset,
@@ -105,6 +105,11 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             dtype=None if sparse.issparse(X) else "numeric",
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
+        if sparse.issparse(X) and X.nnz <= np.iinfo(np.int32).max:
+            # Trees refuse wider indices.
+            indices = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)((X.data, *indices), shape=X.shape)
+        return X
 
     def _check_rankings(self, y, n_samples):
         """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""

@@ -292,6 +292,12 @@ def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
         algorithm().fit(container(X), Y, qid=QID)
 
 
+def test_sparse_rows_with_wide_indices(wide_csr):
+    ranker = NDCGBoost(DecisionTreeClassifier(max_depth=2, random_state=0), 5)
+    expected = clone(ranker).fit(X, Y, qid=QID).predict(X)
+    assert_allclose(ranker.fit(wide_csr(X), Y, qid=QID).predict(wide_csr(X)), expected)
+
+
 def test_data_frames():
     frame = pd.DataFrame(X, columns=list("abcd"))
     ranker = NDCGBoost(n_estimators=5).fit(frame, pd.Series(Y), qid=pd.Series(QID))

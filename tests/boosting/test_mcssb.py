@@ -153,6 +153,11 @@ def test_sparse_rows_and_data_frames(parameters):
 # -- Parameters.
 
 
+def test_sparse_rows_with_wide_indices(wide_csr):
+    expected = mcssb().fit(X, Y).predict(X)
+    assert_array_equal(mcssb().fit(wide_csr(X), Y).predict(wide_csr(X)), expected)
+
+
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
 def test_a_matrix_or_a_callable_in_place_of_a_name(storage):
     def kernel(X):

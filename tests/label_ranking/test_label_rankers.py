@@ -263,7 +263,8 @@ def test_sparse_rows_where_the_estimator_takes_them():
 
 @pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
 def test_sparse_rows_with_wide_indices(make, wide_csr):
-    ranks = make(random_state=0).fit(X[:30], Y[:30]).predict(X)
+    narrow = make(random_state=0).fit(sparse.csr_array(X[:30]), Y[:30])
+    ranks = narrow.predict(sparse.csr_array(X))
     wide = make(random_state=0).fit(wide_csr(X[:30]), Y[:30])
     assert_array_equal(wide.predict(wide_csr(X)), ranks)
     assert_array_equal(wide.predict(wide_csr(X).tocsc()), ranks)
@@ -343,16 +344,19 @@ def test_each_decomposition_has_its_kind_of_estimator():
             LabelwiseRanker(classifier).fit(X, Y)
 
 
+RIDGES = MultiOutputRegressor(Ridge())
+
+
 @pytest.mark.parametrize(
     ("ranker", "y", "part"),
     [
         (
-            LabelwiseRanker(MultiOutputRegressor(Ridge()), incomplete="relative"),
+            LabelwiseRanker(RIDGES, incomplete="relative"),
             INCOMPLETE,
             "label",
         ),
-        (LabelwiseRanker(MultiOutputRegressor(Ridge()), multi_output=False), Y, "label"),
-        (LabelwiseRanker(MultiOutputRegressor(Ridge())), Y[:, :1], "label"),
+        (LabelwiseRanker(RIDGES, multi_output=False), Y, "label"),
+        (LabelwiseRanker(RIDGES), Y[:, :1], "label"),
         (PairwiseRanker(MultiOutputClassifier(GaussianNB())), INCOMPLETE, "pair of labels"),
     ],
 )
