@@ -30,11 +30,14 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
             input_name=name,
         )
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of positions, one per label: {error}") from error
+        raise ValueError(
+            f"{name} must be an array of positions, one per label, NaN where not ranked: {error}"
+        ) from error
     if Y.ndim != 2:
         raise ValueError(
             f"{name} must hold positions of shape (n_samples, n_labels), got {Y.shape}: one row of "
-            "positions per sample; put brackets around a single ranking."
+            f"positions per sample. Reshape {name}: reshape(1, -1) makes a single ranking of it, "
+            "reshape(-1, 1) a single label."
         )
     bad = np.argwhere(np.isinf(Y))
     if len(bad):

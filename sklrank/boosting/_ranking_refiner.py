@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from sklrank._queries import Queries, check_qid
+from sklrank._queries import Queries, check_qid, check_relevance
 from sklrank._sklearn import (
     HasMethods,
     Interval,
@@ -21,7 +21,6 @@ from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._refinement_errors import BaseOrder, JudgedOrder
 from sklrank.boosting._refinement_inputs import (
     check_base_scores,
-    check_grades,
     check_judgements,
     confidence_by_spread,
     noise_by_number,
@@ -350,7 +349,7 @@ class RankingRefiner(DocumentRanker):
             lengths differ.
         """
         scores = self._scores_by_query(X, qid)
-        grades = check_grades(y, len(scores))
+        grades = check_relevance(y, len(scores), judgements=True)
         check_qid(qid, len(scores))
         check_consistent_length(scores, sample_weight)
         rows = np.flatnonzero(~np.isnan(grades))

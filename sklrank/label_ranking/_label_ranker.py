@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -87,7 +87,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             From -1 to 1, see :func:`~sklrank.metrics.kendall_tau_score`.
         """
         ranks = self.predict(X)
-        y = check_positions(y, "y")
+        y = self._check_rankings(y, len(ranks))
         if y.shape != ranks.shape:
             raise ValueError(
                 f"y must hold a position for each label that was fitted, in the shape {ranks.shape}"
@@ -117,28 +117,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        try:
-            y = check_array(
-                y,
-                dtype=np.float64,
-                ensure_2d=False,
-                allow_nd=True,
-                ensure_min_features=0,
-                ensure_all_finite="allow-nan",
-                input_name="y",
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "y must hold the positions of the labels as numbers, NaN where a label is not "
-                f"ranked: {error}"
-            ) from error
-        if y.ndim != 2:
-            raise ValueError(
-                "y must hold rankings, the positions of the labels, of shape (n_samples, "
-                f"n_labels); got the shape {y.shape}. Reshape y: y.reshape(-1, 1) is one label"
-            )
-        if y.shape[1] == 0:
-            raise ValueError(f"y must have a column for each label; got the shape {y.shape}")
+        y = check_positions(y, "y")
         if len(y) != n_samples:
             raise ValueError(
                 f"y has {len(y)} rows and X has {n_samples}: give each row of X one ranking"

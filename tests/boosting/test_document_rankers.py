@@ -364,6 +364,7 @@ BAD_INPUT = [
     ((X, replaced(Y, np.nan), QID), "y contains NaN"),
     ((X, replaced(Y, np.inf), QID), "y contains infinity"),
     ((X, replaced(Y, -1), QID), "0 or more; got -1"),
+    ((X, Y + 1j, QID), "real numbers; got complex ones"),
     ((X, np.array(["a", "b", "c"])[Y], QID), "y must be relevance, numbers"),
     ((X, np.ones(len(X)), QID), "no query with documents of different relevance"),
     ((X, Y, np.arange(len(X))), "no query with documents of different relevance"),
