@@ -88,16 +88,26 @@ def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     return codes.astype(np.intp, copy=False), names
 
 
-def check_relevance(y, n_samples):
-    """Relevance `(n_samples,)`, float64, 0 or more."""
+def check_relevance(y, n_samples, *, judgements=False):
+    """Relevance `(n_samples,)`, float64, 0 or more.
+
+    As `judgements` it may be any numbers, and NaN where a document is not judged.
+    """
     if y is None:
         raise ValueError("a ranker requires y to be passed, but the target y is None")
-    y = as_numbers(y, "y", "relevance, numbers of 0 or more")
-    y = check_array(y, ensure_2d=False, input_name="y")
+    if np.iscomplexobj(y):
+        raise ValueError("y must be relevance, real numbers; got complex ones")
+    y = as_numbers(y, "y", "numbers" if judgements else "relevance, numbers of 0 or more")
+    finite = "allow-nan" if judgements else True
+    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name="y")
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
-    if y.min() < 0:
+    if np.isnan(y).all():
+        raise ValueError(
+            "y is NaN in every row: nothing is judged; give the relevance of some documents"
+        )
+    if not judgements and y.min() < 0:
         raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
     return y
 

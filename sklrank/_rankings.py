@@ -13,6 +13,7 @@ __all__ = [
     "close_ranks",
     "invert_orderings",
     "is_missing",
+    "listed_labels",
     "positions_from_scores",
 ]
 
@@ -29,11 +30,14 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
             input_name=name,
         )
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of positions, one per label: {error}") from error
+        raise ValueError(
+            f"{name} must be an array of positions, one per label, NaN where not ranked: {error}"
+        ) from error
     if Y.ndim != 2:
         raise ValueError(
             f"{name} must hold positions of shape (n_samples, n_labels), got {Y.shape}: one row of "
-            "positions per sample; put brackets around a single ranking."
+            f"positions per sample. Reshape {name}: reshape(1, -1) makes a single ranking of it, "
+            "reshape(-1, 1) a single label."
         )
     bad = np.argwhere(np.isinf(Y))
     if len(bad):
@@ -95,6 +99,12 @@ def _is_missing(value) -> bool:
     return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
+def listed_labels(orderings: np.ndarray) -> np.ndarray:
+    """The labels that are listed, row after row, of the type that they have by themselves."""
+    labels = orderings[~is_missing(orderings)]
+    return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
+
+
 def invert_orderings(
     orderings: np.ndarray, classes: np.ndarray, name: str = "orderings"
 ) -> np.ndarray:
@@ -108,8 +118,7 @@ def invert_orderings(
             "move what is missing to its end."
         )
     rows, places = np.nonzero(listed)
-    # Of the type that the labels have by themselves, also where an array of objects holds them.
-    labels = np.array(orderings[listed].tolist())
+    labels = listed_labels(orderings)
     sorter = np.argsort(classes)
     found = np.searchsorted(classes, labels, sorter=sorter)
     columns = sorter[np.minimum(found, len(classes) - 1)]

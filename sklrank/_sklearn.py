@@ -3,6 +3,8 @@
 Other packages build on these too; an import that breaks in a new release is mended here.
 """
 
+from numbers import Integral
+
 from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -10,6 +12,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
 __all__ = [
+    "N_JOBS",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -18,4 +21,11 @@ __all__ = [
     "_fit_context",
     "_num_samples",
     "_safe_indexing",
+]
+
+# Made of them: what each `n_jobs` may be.
+N_JOBS = [
+    Interval(Integral, None, -1, closed="right"),
+    Interval(Integral, 1, None, closed="left"),
+    None,
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._rankings import positions_from_scores
 from sklrank.metrics import ndcg_score, rank_loss
@@ -139,10 +140,15 @@ class DocumentRankerMixin:
         ValueError
             If `qid` is None although the ranker was fitted with queries.
         """
+        return ndcg_score(y, self._scores_by_query(X, qid), qid=qid, sample_weight=sample_weight)
+
+    def _scores_by_query(self, X, qid):
+        """What `predict` says, unless `qid` is None although the ranker was fitted with queries."""
+        check_is_fitted(self)
         if qid is None and self._knows_queries:
             raise ValueError(
                 "qid is None, but this ranker was fitted with queries: all rows would count as one "
                 "query. Pass qid=..., and let scikit-learn's tools pass it on by "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
-        return ndcg_score(y, self.predict(X), qid=qid, sample_weight=sample_weight)
+        return self.predict(X)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 
@@ -40,6 +41,19 @@ def letor_data(benchmark_folder):
         return tuple(map(np.concatenate, zip(*arrays)))
 
     return load
+
+
+@pytest.fixture
+def wide_csr():
+    """Function that makes a CSR array with indices of 64 bits."""
+
+    def make(X):
+        matrix = sparse.csr_array(X)
+        matrix.indices = matrix.indices.astype(np.int64)
+        matrix.indptr = matrix.indptr.astype(np.int64)
+        return matrix
+
+    return make
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
 """Every public estimator through scikit-learn's checks, in each configuration that differs."""
 
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -144,6 +146,15 @@ def expected_failed_checks(estimator):
     if learns_in_a_batch or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
     return {"check_sample_weight_equivalence_on_dense_data": "rows are learnt one after the other"}
+
+
+SCORED = {type(one).__name__: one for one in ESTIMATORS if hasattr(one, "score")}
+
+
+@pytest.mark.parametrize("estimator", SCORED.values(), ids=SCORED)
+def test_score_of_what_is_not_fitted(estimator):
+    with pytest.raises(NotFittedError):
+        clone(estimator).score([[0.0, 1.0], [1.0, 0.0]], [0, 1])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

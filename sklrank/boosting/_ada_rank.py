@@ -6,15 +6,16 @@ from numbers import Integral
 
 from sklearn.utils import get_tags
 
+from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
+from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._query_objective import METRICS, STEPS, QueryObjective
 
 __all__ = ["AdaRank"]
 
 
-class AdaRank(DocumentRanker):
+class AdaRank(JudgedRanker):
     r"""AdaRank: document ranking by boosting weak rankers for a metric of whole queries.
 
     The metric :math:`E(q, F)` of the ranking of each query, from 0 to 1, enters an exponential
@@ -57,7 +58,7 @@ class AdaRank(DocumentRanker):
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
         are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
+        Stop when `metric` of queries held out has not risen by more than `tol` for so many rounds.
         None: no queries are held out.
     validation_fraction : float, default=0.1
         Share of the queries held out.
@@ -81,7 +82,7 @@ class AdaRank(DocumentRanker):
     stop_reason_ : str
         Why there are no more rounds.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the queries held out, after each round; empty without.
+        `metric` of the queries held out, after each round; empty without.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Importances of the weak learners, weighted by the steps, where they have any.
     n_features_in_ : int
@@ -120,7 +121,7 @@ class AdaRank(DocumentRanker):
     """
 
     _parameter_constraints = {
-        **DocumentRanker._parameter_constraints,
+        **JudgedRanker._parameter_constraints,
         "metric": [StrOptions(set(METRICS))],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions(set(SEARCHES))],
@@ -163,7 +164,13 @@ class AdaRank(DocumentRanker):
         self.verbose = verbose
 
     def _objective(self, y, queries):
-        return QueryObjective(y, queries, self.metric, self.k, self.step_rule)
+        beats_chance = self.estimator is not None
+        return QueryObjective(
+            y, queries, self.metric, self.k, self.step_rule, beats_chance=beats_chance
+        )
+
+    def _quality(self, y, scores, qid):
+        return self._objective(y, Queries.from_qid(qid, len(y))).performance(scores).mean()
 
     def _learner(self, X, objective):
         if self.estimator is None:

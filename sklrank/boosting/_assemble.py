@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklrank._sklearn import Interval, _fit_context
+from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._assemble_objective import AssembleObjective
 from sklrank.boosting._booster import Booster
@@ -112,7 +112,7 @@ class AssembleClassifier(SemiSupervisedBooster):
     _parameter_constraints: dict = {
         **Booster._parameter_constraints,
         "labeled_share": [Interval(Real, 0, 1, closed="right")],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(

@@ -74,13 +74,15 @@ class FeatureLearner:
     def learn(self, objective, random_state):
         """The feature and share that lower the objective most; None if none does."""
         best, lowest = None, objective.value * (1 - ROUNDING)
+        # Added to nothing, all shares of a feature rank alike.
+        shares = self.shares if objective.scores.any() else self.shares[:1]
         quality = self.performances @ objective.query_weights
         for index in np.argsort(-quality, kind="stable")[: self.n_tried]:
             ranker = self.rankers[index]
             hypothesis = ranker.predict(self.X)
             masses = objective.masses_of(self.performances[index])
             step = self.learning_rate * objective.step_of(*masses)
-            for share in self.shares:
+            for share in shares:
                 value = objective.value_at(objective.scores + share * step * hypothesis)
                 if value < lowest:
                     lowest = value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._sklearn import N_JOBS, Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._booster import Booster
 from sklrank.boosting._class_masses import diffused_masses, labeled_masses
@@ -155,7 +155,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         "bandwidth": [Interval(Real, 0, None, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weighting": [StrOptions({"auto", "sample_weight", "resampling", "cost"})],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(

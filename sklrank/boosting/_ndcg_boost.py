@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from sklrank._sklearn import StrOptions
-from sklrank.boosting._document_ranker import DocumentRanker
+from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._ndcg_objective import NDCGObjective
+from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
 
 __all__ = ["NDCGBoost"]
 
 
-class NDCGBoost(DocumentRanker):
+class NDCGBoost(JudgedRanker):
     r"""NDCG_Boost: document ranking by boosting a classifier for expected NDCG.
 
     Algorithm 5 of [1]_. Scores :math:`F` define a distribution over rankings, under which the
@@ -45,8 +46,8 @@ class NDCGBoost(DocumentRanker):
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
         are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
-        None: no queries are held out.
+        Stop when the NDCG of queries held out, with `gain`, has not risen by more than `tol` for so
+        many rounds. None: no queries are held out.
     validation_fraction : float, default=0.1
         Share of the queries held out.
     tol : float, default=1e-4
@@ -69,7 +70,7 @@ class NDCGBoost(DocumentRanker):
     stop_reason_ : str
         Why there are no more rounds.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the queries held out, after each round; empty without.
+        NDCG of the queries held out, with `gain`, after each round; empty without.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Importances of the weak learners, weighted by the steps, where they have any.
     n_features_in_ : int
@@ -104,7 +105,7 @@ class NDCGBoost(DocumentRanker):
     """
 
     _parameter_constraints = {
-        **DocumentRanker._parameter_constraints,
+        **JudgedRanker._parameter_constraints,
         "gain": [StrOptions({"exponential", "linear"}), callable],
     }
 
@@ -139,3 +140,6 @@ class NDCGBoost(DocumentRanker):
 
     def _objective(self, y, queries):
         return NDCGObjective(gains_of(self.gain, y), queries)
+
+    def _quality(self, y, scores, qid):
+        return ndcg_score(y, scores, qid=qid, gain=self.gain)

@@ -3,11 +3,12 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.metrics import average_precision_score, ndcg_score
+from sklrank.metrics._conventions import choose
+from sklrank.metrics._document_ranking import average_precision_of_queries, ndcg_of_queries
 
 __all__ = ["METRICS", "STEPS", "QueryObjective"]
 
-METRICS = {"ndcg": ndcg_score, "map": average_precision_score}
+METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
 
 
 def _masses_of_xu_li(weights, performance):
@@ -42,19 +43,30 @@ class QueryObjective(Objective):
         How many documents of a query count, from the top.
     step_rule : {"xu-li", "printed"}
         See `STEPS`.
+    beats_chance : bool, default=False
+        Whether the step is 0 of what ranks no better under the weights than if all were tied: the
+        papers' masses are in favour of any hypothesis, also of one that predicts a constant. A
+        feature may rank worse by itself, and yet lower the objective beside others.
     """
 
-    def __init__(self, y, queries, metric, k, step_rule):
-        self._y, self._queries = y, queries
-        self._metric, self._k = METRICS[metric], k
+    def __init__(self, y, queries, metric, k, step_rule, *, beats_chance=False):
+        self._queries = queries
+        self._metric = METRICS[metric](queries, y, choose("standard"), k)
         self._masses = STEPS[step_rule]
-        self._counts = np.maximum.reduceat(y[queries.order], queries.starts[:-1]) > 0
+        self._beats_chance = beats_chance
+        chance = self._metric(np.zeros(len(y)))
+        self._counts = ~np.isnan(chance)
+        if not self._counts.any():
+            raise ValueError(
+                f"y has no document whose gain differs from 0 under metric={metric!r}, its largest "
+                f"grade is {y.max():g}: let the grades be 1 or more where relevant"
+            )
+        self._chance = chance[self._counts]
         self.labels = np.unique(y, return_inverse=True)[1]
 
     def performance(self, scores):
         """The metric of each query that counts, from 0 to 1."""
-        values = self._metric(self._y, scores, qid=self._queries.codes, k=self._k, average=False)
-        return values[self._counts]
+        return self._metric(scores)[self._counts]
 
     def move_to(self, scores):
         self.scores = scores
@@ -64,6 +76,12 @@ class QueryObjective(Objective):
         weights = np.zeros(self._queries.n_queries)
         weights[self._counts] = self.query_weights / self._queries.sizes[self._counts]
         self.weights = weights[self._queries.codes]
+
+    def step(self, hypothesis):
+        performance = self.performance(hypothesis)
+        if self._beats_chance and not self.query_weights @ (performance - self._chance) > 0:
+            return 0.0
+        return self.step_of(*self.masses_of(performance))
 
     def masses(self, hypothesis):
         return self.masses_of(self.performance(hypothesis))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from sklrank.boosting._document_ranker import DocumentRanker
+import numpy as np
+
+from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._pair_objective import PairObjective
+from sklrank.metrics import ndcg_score
 
 __all__ = ["RankBoost"]
 
 
-class RankBoost(DocumentRanker):
+class RankBoost(JudgedRanker):
     r"""RankBoost: document ranking by boosting a classifier for the order of pairs.
 
     [1]_ minimises the mean exponential loss over the pairs of documents of a query of which i is
@@ -40,8 +43,9 @@ class RankBoost(DocumentRanker):
         How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
         are drawn up to ten times a round, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds.
-        None: no queries are held out.
+        Stop when the NDCG of queries held out has not risen by more than `tol` for so many rounds;
+        as only the order of relevance counts, the gain of a document is the number of the lower
+        values that `y` has there. None: no queries are held out.
     validation_fraction : float, default=0.1
         Share of the queries held out.
     tol : float, default=1e-4
@@ -123,3 +127,7 @@ class RankBoost(DocumentRanker):
 
     def _objective(self, y, queries):
         return PairObjective(y, queries)
+
+    def _quality(self, y, scores, qid):
+        order = np.unique(y, return_inverse=True)[1]
+        return ndcg_score(order, scores, qid=qid, gain="linear")

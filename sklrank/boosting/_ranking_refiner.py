@@ -8,28 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from sklrank._queries import Queries, check_qid
+from sklrank._queries import Queries, check_qid, check_relevance
 from sklrank._sklearn import (
     HasMethods,
     Interval,
     StrOptions,
     _fit_context,
-    _num_samples,
     _safe_indexing,
 )
 from sklrank._validation import unchanged_on_error
-from sklrank.boosting._booster import Booster
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._refinement_errors import BaseOrder, JudgedOrder
 from sklrank.boosting._refinement_inputs import (
     check_base_scores,
-    check_grades,
     check_judgements,
     confidence_by_spread,
     noise_by_number,
     scores_by,
 )
 from sklrank.boosting._refinement_objectives import ProductObjective, SumObjective
+from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -110,8 +108,7 @@ class RankingRefiner(DocumentRanker):
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners, which predict 1 for documents that rise, else 0; a
-        :class:`~sklearn.dummy.DummyClassifier` where the documents drawn were of one class.
+        The weak learners, which predict 1 for documents that rise, else 0.
     estimator_weights_ : ndarray of shape (n_rounds,)
         The step of each.
     objective_ : ndarray of shape (n_rounds + 1,)
@@ -194,7 +191,7 @@ class RankingRefiner(DocumentRanker):
     __metadata_request__fit = {"qid": True, "base_scores": True}
 
     _parameter_constraints = {
-        **Booster._parameter_constraints,
+        **DocumentRanker._parameter_constraints,
         "base_ranker": [
             Interval(Integral, 0, None, closed="left"),
             str,
@@ -305,17 +302,15 @@ class RankingRefiner(DocumentRanker):
         self.noise_ = (
             noise_by_number(judgements, queries) if self.noise == "auto" else float(self.noise)
         )
-        self._boost_rows(X, (base_scores, judgements), queries)
+        self._boost_rows(X, self._objective(base_scores, judgements, queries))
         return self
 
     def _begin(self):
-        # Judgements are few: none is held out to stop early.
-        Booster._begin(self)
+        super()._begin()
         if not self.estimators_:
             self._response = self.response
 
-    def _objective(self, sources, queries):
-        base_scores, judgements = sources
+    def _objective(self, base_scores, judgements, queries):
         base = BaseOrder(base_scores, self.confidence_, queries)
         judged = JudgedOrder(judgements, self.noise_, queries)
         if self.combination == "product":
@@ -353,12 +348,13 @@ class RankingRefiner(DocumentRanker):
             If `qid` is None although the ranker was fitted with queries; if nothing is judged, or
             lengths differ.
         """
-        grades = check_grades(y, _num_samples(X))
-        check_qid(qid, len(grades))
-        check_consistent_length(grades, sample_weight)
+        scores = self._scores_by_query(X, qid)
+        grades = check_relevance(y, len(scores), judgements=True)
+        check_qid(qid, len(scores))
+        check_consistent_length(scores, sample_weight)
         rows = np.flatnonzero(~np.isnan(grades))
-        X, qid, sample_weight = (
+        qid, weights = (
             values if values is None else _safe_indexing(values, rows)
-            for values in (X, qid, sample_weight)
+            for values in (qid, sample_weight)
         )
-        return super().score(X, _safe_indexing(y, rows), qid, sample_weight)
+        return ndcg_score(grades[rows], scores[rows], qid=qid, sample_weight=weights)

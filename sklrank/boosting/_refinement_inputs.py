@@ -5,15 +5,15 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._queries import check_relevance
 from sklrank._validation import as_numbers
 from sklrank.boosting._refinement_errors import AnyOrder, GradedOrder, PairedOrder
 
 __all__ = [
     "check_base_scores",
-    "check_grades",
     "check_judgements",
     "confidence_by_spread",
     "noise_by_number",
@@ -92,24 +92,10 @@ def check_judgements(y, pairs, queries):
             "as y or as pairs"
         )
     if pairs is None:
-        return GradedOrder(check_grades(y, len(queries.codes)), queries)
+        return GradedOrder(check_relevance(y, len(queries.codes), judgements=True), queries)
     if y is not None:
         raise ValueError("y and pairs both tell the judgements; pass one of them, the other None")
     return PairedOrder(check_pairs(pairs, queries))
-
-
-def check_grades(y, n_samples):
-    """Relevance `(n_samples,)`, float64, NaN where a document is not judged."""
-    y = as_numbers(y, "y")
-    y = check_array(y, ensure_2d=False, ensure_all_finite="allow-nan", input_name="y")
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_samples:
-        raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
-    if np.isnan(y).all():
-        raise ValueError(
-            "y is NaN in every row: nothing is judged; give the relevance of some documents"
-        )
-    return y
 
 
 def check_pairs(pairs, queries):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
+from sklrank._validation import canonical_csr
 from sklrank.boosting._booster import Booster
 
 if TYPE_CHECKING:
@@ -51,14 +53,13 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
-        Yields
-        ------
-        ndarray of shape (n_samples,)
+        Returns
+        -------
+        iterator of ndarray of shape (n_samples,)
             Of `classes_`.
         """
-        X = self._check_rows(X)
-        for scores in self._staged_sums(X, len(self.classes_)):
-            yield self.classes_[scores.argmax(axis=1)]
+        stages = self._staged_sums(self._check_rows(X), len(self.classes_))
+        return (self.classes_[scores.argmax(axis=1)] for scores in stages)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the classes.
@@ -126,7 +127,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         if not len(rows):
             raise ValueError("y labels no row: all entries are -1; give rows with labels to score")
         weights = None if sample_weight is None else _safe_indexing(sample_weight, rows)
-        return accuracy_score(y[rows], self.predict(_safe_indexing(X, rows)), sample_weight=weights)
+        return accuracy_score(y[rows], self.predict(X)[rows], sample_weight=weights)
 
     def _template(self):
         """The weak learner, before it is cloned."""
@@ -138,7 +139,8 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
 
     def _check_rows(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return canonical_csr(X) if sparse.issparse(X) else X
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
@@ -151,7 +153,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"
             )
         self.classes_ = classes
-        return X, labels
+        return canonical_csr(X) if sparse.issparse(X) else X, labels
 
     def _boost_from(self, X, labels, objective, learner):
         """Play rounds from the scores of the rounds so far, and label the training rows."""

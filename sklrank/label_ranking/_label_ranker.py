@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._rankings import check_positions
-from sklrank._sklearn import HasMethods, Interval
+from sklrank._sklearn import N_JOBS
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
@@ -27,24 +26,18 @@ __all__ = ["LabelRanker"]
 class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the rankers that learn rankings through other estimators.
 
-    A subclass says which estimator it takes by default (`_default_estimator`) and defines
-    `_label_scores(X)`.
+    A subclass names these, `_templates()`, and defines `_label_scores(X)`.
     """
 
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
     @abstractmethod
-    def _default_estimator(self):
-        """The estimator to use where none is given."""
+    def _templates(self):
+        """All estimators that the rows go to, before they are cloned."""
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The position of each label.
@@ -94,7 +87,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             From -1 to 1, see :func:`~sklrank.metrics.kendall_tau_score`.
         """
         ranks = self.predict(X)
-        y = check_positions(y, "y")
+        y = self._check_rankings(y, len(ranks))
         if y.shape != ranks.shape:
             raise ValueError(
                 f"y must hold a position for each label that was fitted, in the shape {ranks.shape}"
@@ -102,16 +95,9 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             )
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
-    def _template(self):
-        return self._default_estimator() if self.estimator is None else self.estimator
-
-    def _templates(self):
-        """All estimators that the rows go to."""
-        return [self._template()]
-
     def _check_rows(self, X, *, reset):
         tags = get_tags(self).input_tags
-        return validate_data(
+        X = validate_data(
             self,
             X,
             reset=reset,
@@ -119,6 +105,11 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             dtype=None if sparse.issparse(X) else "numeric",
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
+        if sparse.issparse(X) and X.nnz <= np.iinfo(np.int32).max:
+            # Trees refuse wider indices.
+            indices = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)((X.data, *indices), shape=X.shape)
+        return X
 
     def _check_rankings(self, y, n_samples):
         """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""
@@ -126,28 +117,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        try:
-            y = check_array(
-                y,
-                dtype=np.float64,
-                ensure_2d=False,
-                allow_nd=True,
-                ensure_min_features=0,
-                ensure_all_finite="allow-nan",
-                input_name="y",
-            )
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "y must hold the positions of the labels as numbers, NaN where a label is not "
-                f"ranked: {error}"
-            ) from error
-        if y.ndim != 2:
-            raise ValueError(
-                "y must hold rankings, the positions of the labels, of shape (n_samples, "
-                f"n_labels); got the shape {y.shape}. Reshape y: y.reshape(-1, 1) is one label"
-            )
-        if y.shape[1] == 0:
-            raise ValueError(f"y must have a column for each label; got the shape {y.shape}")
+        y = check_positions(y, "y")
         if len(y) != n_samples:
             raise ValueError(
                 f"y has {len(y)} rows and X has {n_samples}: give each row of X one ranking"

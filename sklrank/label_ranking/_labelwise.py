@@ -14,7 +14,7 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
-from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._decomposition import DecompositionRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["LabelwiseRanker"]
 
 
-class LabelwiseRanker(LabelRanker):
+class LabelwiseRanker(DecompositionRanker):
     r"""Rank labels by regressions on their positions.
 
     Algorithm 1 of [1]_: where :math:`\sigma(l)` is the position of label l among k labels, a
@@ -85,7 +85,7 @@ class LabelwiseRanker(LabelRanker):
     """
 
     _parameter_constraints: dict = {
-        **LabelRanker._parameter_constraints,
+        **DecompositionRanker._parameter_constraints,
         "multi_output": [StrOptions({"auto"}), "boolean"],
         "incomplete": [StrOptions({"raise", "relative"})],
     }
@@ -142,10 +142,10 @@ class LabelwiseRanker(LabelRanker):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])
             targets = self._targets(positions)
-            if self._learns_jointly(targets):
-                targets = targets[:, 0] if targets.shape[1] == 1 else targets
+            if self._learns_jointly(targets) and targets.shape[1] > 1:
                 self.estimators_ = [clone(self._template()).fit(X, targets)]
             else:
+                self._check_takes_one_target("label")
                 self.estimators_ = self._in_parallel(
                     delayed(fit_label)(clone(self._template()), X, target) for target in targets.T
                 )

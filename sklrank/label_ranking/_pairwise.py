@@ -14,7 +14,7 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
-from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._decomposition import DecompositionRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PairwiseRanker"]
 
 
-class PairwiseRanker(LabelRanker):
+class PairwiseRanker(DecompositionRanker):
     """Rank labels by classifiers that compare two of them.
 
     Algorithms 6 to 8 of [1]_: for each pair of labels a classifier learns from the rows that rank
@@ -92,7 +92,7 @@ class PairwiseRanker(LabelRanker):
     """
 
     _parameter_constraints: dict = {
-        **LabelRanker._parameter_constraints,
+        **DecompositionRanker._parameter_constraints,
         "voting": [StrOptions({"copeland", "soft"})],
         "multi_output": [StrOptions({"auto"}), "boolean"],
     }
@@ -161,6 +161,7 @@ class PairwiseRanker(LabelRanker):
             if self._jointly:
                 self.estimators_ = [clone(self._template()).fit(X, wins[:, open_pairs])]
             else:
+                self._check_takes_one_target("pair of labels")
                 models = iter(
                     self._in_parallel(
                         delayed(fit_pair)(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import check_positions, invert_orderings, is_missing
+from sklrank._rankings import check_positions, invert_orderings, is_missing, listed_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,7 +66,7 @@ def positions_from_orderings(
     orderings = _as_labels(orderings)
     if classes is not None:
         return invert_orderings(orderings, _check_classes(classes))
-    found = np.unique(np.array(orderings[~is_missing(orderings)].tolist()))
+    found = np.unique(listed_labels(orderings))
     if len(found) < orderings.shape[1]:
         raise ValueError(
             f"orderings has {orderings.shape[1]} places but only {len(found)} different label(s): "
@@ -96,7 +96,8 @@ def orderings_from_positions(
     -------
     ndarray of shape (n_samples, n_labels)
         Entries of `classes`, best first. Where labels are not ranked, the end of the row is
-        filled: with NaN where the labels are numbers (all are floats then), else with None.
+        filled: with NaN where the labels are numbers (all are floats then), with NaT where they are
+        dates, else with None.
 
     Raises
     ------
@@ -138,9 +139,14 @@ def orderings_from_positions(
         )
     orderings, missing = classes[order], np.isnan(ordered)
     if missing.any():
-        is_numeric = orderings.dtype.kind in "iuf"
-        orderings = orderings.astype(np.float64 if is_numeric else object)
-        orderings[missing] = np.nan if is_numeric else None
+        if orderings.dtype.kind in "iuf":
+            dtype, fill = np.float64, np.nan
+        elif orderings.dtype.kind in "mM":
+            dtype, fill = orderings.dtype, "NaT"
+        else:
+            dtype, fill = object, None
+        orderings = orderings.astype(dtype)
+        orderings[missing] = fill
     return orderings
 
 
@@ -166,11 +172,14 @@ def _as_labels(orderings):
 
 def _check_classes(classes):
     names = np.asarray(classes)
-    if (
-        names.ndim != 1
-        or len(names) == 0
-        or is_missing(names).any()
-        or len(np.unique(names)) < len(names)
-    ):
-        raise ValueError(f"classes must name at least one label, and each once, got {classes!r}.")
+    try:
+        named = names.ndim == 1 and len(np.unique(names)) == len(names) > 0
+    except TypeError:
+        # Numbers and texts have no order.
+        named = False
+    if not named or is_missing(names).any():
+        raise ValueError(
+            "classes must name at least one label, and each once, by names of one kind, got "
+            f"{classes!r}."
+        )
     return names

@@ -116,11 +116,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     """
 
     _parameter_constraints: dict = {
-        **{
-            name: constraint
-            for name, constraint in LabelRanker._parameter_constraints.items()
-            if name != "estimator"
-        },
+        **LabelRanker._parameter_constraints,
         "estimators": [list, None],
         "cv": [StrOptions({"auto"}), "cv_object"],
     }
@@ -206,9 +202,6 @@ class StackedRanker(LabelRanker, _BaseComposition):
             self.shares_ = dict(zip(names, shares.tolist()))
             self.classes_ = np.arange(positions.shape[1])
         return self
-
-    def _default_estimator(self):
-        return default_rankers(self.random_state)
 
     def _named_templates(self, seed):
         if self.estimators is None:

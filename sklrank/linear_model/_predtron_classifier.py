@@ -426,6 +426,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             At most 1. With `reject_cost` a row counts 1 less the cost of what is said of it; of a
             class that was not learnt, the most that this costs for any class.
         """
+        check_is_fitted(self, "classes_")
         if self.reject_label_ is None:
             return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
         predictions, rejected = self._decide(self._scores(X))

@@ -58,7 +58,7 @@ _FUNCTIONS = ("gain", "discount")
 
 
 def choose(convention, **choices):
-    """Take each choice that is None from the convention, and check all of them.
+    """Take each choice that is None, or not named, from the convention, and check all of them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def choose(convention, **choices):
     Returns
     -------
     SimpleNamespace
-        With an attribute for each choice.
+        With an attribute for each choice of the convention.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def choose(convention, **choices):
             choices[name] = defaults[name]
         elif not (name in _FUNCTIONS and callable(choice)):
             look_up(name, _OPTIONS[name], choice)
-    return SimpleNamespace(**choices)
+    return SimpleNamespace(**defaults | choices)
 
 
 def check_k(k):

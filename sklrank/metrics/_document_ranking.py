@@ -147,18 +147,7 @@ def ndcg_score(
     """
     check_k(k)
     chosen = choose(convention, gain=gain, discount=discount, empty=empty, short=short, ties=ties)
-
-    def scores_of(queries, grades, scores):
-        gains = gains_of(chosen.gain, grades)
-        factors = _factors(queries, chosen.discount, k)
-        best = _dcg(queries, gains, gains, factors, ties="stable")
-        values = np.full(queries.n_queries, value_of_empty(chosen.empty))
-        np.divide(_dcg(queries, gains, scores, factors, chosen.ties), best, values, where=best > 0)
-        if k is not None and short_is_zero(chosen.short):
-            values[(queries.sizes < k) & (best > 0)] = 0
-        return values
-
-    return _evaluate(scores_of, y_true, y_score, qid, average, sample_weight)
+    return _evaluate(ndcg_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
 
 
 def dcg_score(
@@ -242,12 +231,7 @@ def dcg_score(
     """
     check_k(k)
     chosen = choose(convention, gain=gain, discount=discount, ties=ties)
-
-    def scores_of(queries, grades, scores):
-        gains = gains_of(chosen.gain, grades)
-        return _dcg(queries, gains, scores, _factors(queries, chosen.discount, k), chosen.ties)
-
-    return _evaluate(scores_of, y_true, y_score, qid, average, sample_weight)
+    return _evaluate(_dcg_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
 
 
 def average_precision_score(
@@ -336,20 +320,53 @@ def average_precision_score(
     """
     check_k(k)
     chosen = choose(convention, empty=empty, ties=ties)
+    return _evaluate(
+        average_precision_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight
+    )
 
-    def scores_of(queries, grades, scores):
-        relevant = grades > 0
-        lists = list_documents(queries, scores, relevant, chosen.ties)
-        precisions = expected_precisions(queries, lists, relevant)
-        n_relevant = np.bincount(queries.codes, weights=relevant, minlength=queries.n_queries)
-        if k is not None:
-            precisions[places(queries) > k] = 0
-            n_relevant = np.minimum(n_relevant, k)
+
+# Each metric as a function of the scores alone, for those who rank the same documents again and
+# again: what does not depend on the scores is done once. The values are those of the queries.
+
+
+def ndcg_of_queries(queries, grades, chosen, k):
+    """NDCG under the conventions chosen."""
+    gains = gains_of(chosen.gain, grades)
+    factors = _factors(queries, chosen.discount, k)
+    best = _dcg(queries, gains, gains, factors, ties="stable")
+
+    def values_of(scores):
         values = np.full(queries.n_queries, value_of_empty(chosen.empty))
-        sums = sums_of_queries(queries, precisions)
+        np.divide(_dcg(queries, gains, scores, factors, chosen.ties), best, values, where=best > 0)
+        if k is not None and short_is_zero(chosen.short):
+            values[(queries.sizes < k) & (best > 0)] = 0
+        return values
+
+    return values_of
+
+
+def _dcg_of_queries(queries, grades, chosen, k):
+    """DCG under the conventions chosen."""
+    gains = gains_of(chosen.gain, grades)
+    factors = _factors(queries, chosen.discount, k)
+    return lambda scores: _dcg(queries, gains, scores, factors, chosen.ties)
+
+
+def average_precision_of_queries(queries, grades, chosen, k):
+    """Average precision under the conventions chosen."""
+    relevant = grades > 0
+    last = np.inf if k is None else k
+    counted = places(queries) <= last
+    n_relevant = np.bincount(queries.codes, weights=relevant, minlength=queries.n_queries)
+    n_relevant = np.minimum(n_relevant, last)
+
+    def values_of(scores):
+        lists = list_documents(queries, scores, relevant, chosen.ties)
+        sums = sums_of_queries(queries, expected_precisions(queries, lists, relevant) * counted)
+        values = np.full(queries.n_queries, value_of_empty(chosen.empty))
         return np.divide(sums, n_relevant, values, where=n_relevant > 0)
 
-    return _evaluate(scores_of, y_true, y_score, qid, average, sample_weight)
+    return values_of
 
 
 def _factors(queries, discount, k):
@@ -364,8 +381,8 @@ def _dcg(queries, gains, scores, factors, ties):
     return sums_of_queries(queries, expected_values(lists, gains) * factors)
 
 
-def _evaluate(scores_of, y_true, y_score, qid, average, sample_weight):
-    """Take ``scores_of(queries, grades, scores)``, one value a query, and average."""
+def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
+    """Check what is given, take a metric of the queries, and average."""
     grades, scores = _check_grades(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(
@@ -384,7 +401,7 @@ def _evaluate(scores_of, y_true, y_score, qid, average, sample_weight):
         )
     else:
         queries = Queries.from_qid(np.repeat(np.arange(len(grades)), grades.shape[1]), grades.size)
-    values = scores_of(queries, grades.ravel(), scores.ravel())
+    values = of_queries(queries, grades.ravel(), chosen, k)(scores.ravel())
     return _mean_of_queries(values, weight) if average else values
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
+from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
 from sklrank._validation import lists_of_rows, unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.online_boosting._pair_sources import AllPairs
@@ -58,11 +58,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
-        "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
     }
 
     @abstractmethod

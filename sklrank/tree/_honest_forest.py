@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import N_JOBS, Interval, StrOptions
 from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsRegressor
@@ -97,11 +97,7 @@ class HonestForestRegressor(HonestRegressor):
             Interval(Real, 0, 1, closed="right"),
             None,
         ],
-        "n_jobs": [
-            Interval(Integral, None, -1, closed="right"),
-            Interval(Integral, 1, None, closed="left"),
-            None,
-        ],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
     }
 

@@ -1,6 +1,7 @@
 """NDCGBoost, RankBoost and AdaRank as a user meets them."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
-from sklrank.metrics import ndcg_score, ndcg_scorer
+from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import StumpClassifier
 
@@ -31,6 +32,8 @@ def make_queries(seed, n=240):
 
 
 X, Y, QID = make_queries(0)
+# Grades whose exponential gains, linear gains and order differ.
+GRADES = 2 * Y
 
 ALGORITHMS = [NDCGBoost, RankBoost, AdaRank]
 TREE = DecisionTreeClassifier(max_depth=2)
@@ -172,8 +175,24 @@ def test_warm_start_cannot_take_rounds_away(fingerprint):
     assert len(ranker.set_params(warm_start=False).fit(X, Y, qid=QID).estimators_) == 4
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm):
+def ndcg_by_order(y, scores, qid):
+    """By the number of the lower grades."""
+    lower = [len(set(y[y < grade])) for grade in y]
+    return ndcg_score(lower, scores, qid=qid, gain="linear")
+
+
+WATCHED = {
+    "ndcg": (NDCGBoost, {}, ndcg_score),
+    "ndcg-linear": (NDCGBoost, {"gain": "linear"}, partial(ndcg_score, gain="linear")),
+    "rank": (RankBoost, {}, ndcg_by_order),
+    "ada": (AdaRank, {"k": 3}, partial(ndcg_score, k=3)),
+    "ada-map": (AdaRank, {"metric": "map"}, average_precision_score),
+}
+
+
+@pytest.mark.parametrize(("algorithm", "parameters", "metric"), WATCHED.values(), ids=WATCHED)
+def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm, parameters, metric):
+    """By the metric that is boosted."""
     learnt_from = set()
 
     class Recorder(DecisionTreeClassifier):
@@ -182,22 +201,54 @@ def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm):
             return super().fit(X, y, sample_weight)
 
     ranker = algorithm(
-        Recorder(max_depth=2), 50, n_iter_no_change=3, validation_fraction=0.2, tol=1e-3
-    ).fit(X, Y, qid=QID)
+        Recorder(max_depth=2),
+        50,
+        n_iter_no_change=3,
+        validation_fraction=0.2,
+        tol=1e-3,
+        **parameters,
+    ).fit(X, GRADES, qid=QID)
     rows = np.isin(X[:, 0], [*learnt_from])
     held_out = ~np.isin(QID, QID[rows])
-    judged = [q for q in set(QID[held_out]) if Y[QID == q].any()]
+    judged = [q for q in set(QID[held_out]) if GRADES[QID == q].any()]
     assert 0 < len(judged) <= 6
     history = [
-        ndcg_score(Y[held_out], s[held_out], qid=QID[held_out]) for s in ranker.staged_predict(X)
+        metric(GRADES[held_out], s[held_out], qid=QID[held_out]) for s in ranker.staged_predict(X)
     ]
     assert_allclose(ranker.validation_scores_, history)
-    assert ranker.stop_reason_ == "NDCG of the queries held out has not risen for 3 rounds"
+    reason = "the queries held out have not been ranked better for 3 rounds"
+    assert ranker.stop_reason_ == reason
 
     def enough(n):
         return n > 3 and max(history[n - 3 : n]) <= max(history[: n - 3]) + 1e-3
 
     assert [enough(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
+
+
+@pytest.mark.parametrize("ranker", [NDCGBoost(gain="linear"), RankBoost(), AdaRank(metric="map")])
+def test_early_stopping_takes_the_grades_that_fit_takes(ranker):
+    """Their exponential gain would overflow."""
+    ranker = clone(ranker).set_params(n_iter_no_change=3)
+    assert len(ranker.fit(X, 1000 * Y, qid=QID).validation_scores_) > 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "more"),
+    [
+        ({}, {"n_iter_no_change": 3}),
+        ({"n_iter_no_change": 3}, {"validation_fraction": 0.2}),
+    ],
+)
+def test_a_warm_start_holds_out_nothing_that_was_learnt_from(parameters, more, fingerprint):
+    ranker = fit(NDCGBoost(n_estimators=2, warm_start=True, **parameters))
+    before = fingerprint(ranker.set_params(n_estimators=4, **more))
+    with pytest.raises(ValueError, match="the share held out cannot grow, it was 0"):
+        ranker.fit(X, Y, qid=QID)
+    assert fingerprint(ranker) == before
+    assert len(ranker.set_params(n_iter_no_change=None).fit(X, Y, qid=QID).estimators_) == 4
+    # By now all has been learnt from.
+    with pytest.raises(ValueError, match="cannot grow"):
+        ranker.set_params(n_estimators=6, n_iter_no_change=3).fit(X, Y, qid=QID)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -228,9 +279,6 @@ def test_importances_of_adarank_are_parts_of_the_sum():
 def test_importances_where_weak_learners_have_none():
     assert not hasattr(fit(DRAWN["ndcg-drawn"]), "feature_importances_")
     assert not hasattr(NDCGBoost(), "feature_importances_")
-    # Single rows are drawn, of one class each.
-    one_class = fit(AdaRank(TREE, 3, max_samples=1))
-    assert_array_equal(one_class.feature_importances_, np.zeros(4))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -242,6 +290,12 @@ def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
     assert_allclose(fitted.predict(container(X)), expected)
     with pytest.raises(TypeError, match="[Ss]parse"):
         algorithm().fit(container(X), Y, qid=QID)
+
+
+def test_sparse_rows_with_wide_indices(wide_csr):
+    ranker = NDCGBoost(DecisionTreeClassifier(max_depth=2, random_state=0), 5)
+    expected = clone(ranker).fit(X, Y, qid=QID).predict(X)
+    assert_allclose(ranker.fit(wide_csr(X), Y, qid=QID).predict(wide_csr(X)), expected)
 
 
 def test_data_frames():
@@ -310,6 +364,7 @@ BAD_INPUT = [
     ((X, replaced(Y, np.nan), QID), "y contains NaN"),
     ((X, replaced(Y, np.inf), QID), "y contains infinity"),
     ((X, replaced(Y, -1), QID), "0 or more; got -1"),
+    ((X, Y + 1j, QID), "real numbers; got complex ones"),
     ((X, np.array(["a", "b", "c"])[Y], QID), "y must be relevance, numbers"),
     ((X, np.ones(len(X)), QID), "no query with documents of different relevance"),
     ((X, Y, np.arange(len(X))), "no query with documents of different relevance"),
@@ -400,6 +455,26 @@ def test_bad_parameters(algorithm, parameters, error, message):
 def test_bad_parameters_of_one_algorithm(ranker, message):
     with pytest.raises(ValueError, match=message):
         ranker.fit(X, Y, qid=QID)
+
+
+def test_adarank_and_grades_of_no_gain():
+    """2^y - 1 is rounded to 0: NDCG counts no such query, average precision does."""
+    ranker = fit(AdaRank())
+    grades = np.where(QID < 15, Y, 1e-17 * Y)
+    half = ranker.fit(X, grades, qid=QID).objective_
+    assert_array_equal(half, ranker.fit(X, np.where(QID < 15, Y, 0), qid=QID).objective_)
+    with pytest.raises(ValueError, match="no document whose gain differs from 0.* 2e-17"):
+        AdaRank().fit(X, 1e-17 * Y, qid=QID)
+    assert np.isfinite(AdaRank(metric="map").fit(X, 1e-17 * Y, qid=QID).objective_).all()
+
+
+def test_adarank_draws_again_until_the_classifier_beats_chance():
+    """Single rows are of one class, and what predicts a constant ranks nothing."""
+    ranker = fit(AdaRank(TREE, 3, max_samples=1))
+    assert ranker.stop_reason_ == "none of 10 weak learners, each of new rows, beat chance"
+    few = fit(AdaRank(TREE, 20, max_samples=2, random_state=0))
+    assert all(len(np.unique(weak.predict(X))) > 1 for weak in few.estimators_)
+    assert len(few.estimators_) == 20
 
 
 def test_stumps_of_two_grades_serve_adarank():

@@ -88,6 +88,13 @@ def test_scores_are_sums_of_steps(model):
     assert_allclose(model.feature_importances_.sum(), 1)
 
 
+def test_what_looks_at_no_feature_has_no_importance():
+    """Single rows are drawn, of one class each."""
+    model = mcssb(weighting="resampling", max_samples=1).fit(X, Y)
+    assert len(model.estimators_) > 0
+    assert_array_equal(model.feature_importances_, np.zeros(3))
+
+
 def test_with_two_classes_the_decision_is_a_difference():
     model = mcssb(**RECOMMENDED).fit(X, np.where(Y > 1, 1, Y))
     shares = model.predict_proba(X)
@@ -144,6 +151,11 @@ def test_sparse_rows_and_data_frames(parameters):
 
 
 # -- Parameters.
+
+
+def test_sparse_rows_with_wide_indices(wide_csr):
+    expected = mcssb().fit(X, Y).predict(X)
+    assert_array_equal(mcssb().fit(wide_csr(X), Y).predict(wide_csr(X)), expected)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
@@ -205,7 +217,10 @@ def test_where_all_pairs_are_alike_the_largest_class_is_all_there_is():
     assert "nothing left to gain" in balanced.stop_reason_
 
 
-@pytest.mark.parametrize("Z", [X, X.tolist(), pd.DataFrame(X), sparse.csr_matrix(X)], ids=type)
+SPARSE = [make(X) for make in (sparse.csr_matrix, sparse.coo_array, sparse.bsr_array)]
+
+
+@pytest.mark.parametrize("Z", [X, X.tolist(), pd.DataFrame(X), *SPARSE], ids=type)
 @pytest.mark.parametrize("weights", [None, np.arange(120.0)], ids=["", "weighted"])
 def test_score_leaves_out_what_has_no_label(Z, weights):
     model = mcssb().fit(np.asarray(X), Y)
@@ -275,6 +290,8 @@ def test_refuses_rows_that_are_not_numbers():
         mcssb().fit(np.where(X > 0, X, np.nan), Y)
     with pytest.raises(NotFittedError):
         mcssb().predict(X)
+    with pytest.raises(NotFittedError):
+        mcssb().staged_predict(X)
 
 
 @pytest.mark.parametrize(
@@ -289,6 +306,7 @@ def test_refuses_rows_that_are_not_numbers():
         ({"labeled_weight": 0}, None, "'labeled_weight' parameter"),
         ({"labeled_weight": 1e308}, None, "'labeled_weight' parameter"),
         ({"learning_rate": 2.1}, None, "'learning_rate' parameter"),
+        ({"n_jobs": 0}, None, "'n_jobs' parameter"),
         ({"weighting": "cost", "estimator": GaussianNB()}, None, "needs a regressor"),
         ({"estimator": Ridge()}, None, "must be a classifier"),
         (

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklrank._queries import Queries
 from sklrank.boosting._feature_ranker import SHARES, FeatureLearner
 from sklrank.boosting._query_objective import QueryObjective
+from sklrank.metrics import _document_lists, _document_ranking
 
 RANDOM = np.random.RandomState(0)
 # The query 5 has no relevant document.
@@ -41,8 +42,8 @@ def performances(metric, scores, k):
     return np.array([METRICS[metric](GRADES[QID == q], scores[QID == q], k) for q in COUNTED])
 
 
-def objective_of(metric="ndcg", k=None, step_rule="xu-li"):
-    return QueryObjective(GRADES, Queries.from_qid(QID, len(QID)), metric, k, step_rule)
+def objective_of(metric="ndcg", k=None, step_rule="xu-li", **options):
+    return QueryObjective(GRADES, Queries.from_qid(QID, len(QID)), metric, k, step_rule, **options)
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "map"])
@@ -64,6 +65,27 @@ def test_weights_and_steps(metric, k, step_rule):
         "printed": 0.5 * log(eta / (1 - eta)) if eta > 0.5 else 0.0,
     }
     assert_allclose(objective.step(f), expected[step_rule])
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map"])
+def test_what_is_to_beat_chance(metric):
+    """Chance is the mean performance of random orders."""
+    objective = objective_of(metric, beats_chance=True)
+    objective.move_to(X[:, 0])
+    orders = [performances(metric, RANDOM.random_sample(len(QID)), None) for _ in range(2000)]
+    chance = objective.query_weights @ np.mean(orders, axis=0)
+    assert objective.step(np.ones(len(QID))) == 0
+    # Constant in each query.
+    assert objective.step(QID.astype(float)) == 0
+    any_step = objective_of(metric)
+    any_step.move_to(X[:, 0])
+    for sign in (1, -1):
+        f = sign * X[:, 4]
+        quality = objective.query_weights @ performances(metric, f, None)
+        assert abs(quality - chance) > 0.02
+        assert (quality > chance) == (sign > 0)
+        assert any_step.step(f) > 0
+        assert objective.step(f) == (any_step.step(f) if sign > 0 else 0)
 
 
 def test_documents_share_the_weight_of_their_query():
@@ -107,6 +129,24 @@ def test_the_greedy_search_takes_what_lowers_the_objective_most(learning_rate):
     ranker, hypothesis = learner.learn(objective, None)
     assert_allclose(tried[ranker.feature, ranker.factor], min(tried.values()), rtol=1e-12)
     assert_allclose(hypothesis, X[:, ranker.feature] * ranker.factor)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "map"])
+def test_a_feature_is_sorted_once_where_nothing_more_is_to_be_told(metric, monkeypatch):
+    """For its performance, and in the first round, where all shares of it rank alike."""
+    sorted_scores = []
+
+    def list_documents(queries, scores, values, ties):
+        sorted_scores.append(scores)
+        return _document_lists.list_documents(queries, scores, values, ties)
+
+    objective = objective_of(metric)
+    objective.move_to(np.zeros(len(QID)))
+    monkeypatch.setattr(_document_ranking, "list_documents", list_documents)
+    learner = FeatureLearner(X, objective, 1.0, "greedy")
+    assert len(sorted_scores) == 10
+    assert learner.learn(objective, None)[0].factor in (1, -1)
+    assert len(sorted_scores) == 20
 
 
 @pytest.mark.parametrize("search", ["greedy", "weighted"])

@@ -301,6 +301,7 @@ BAD = [
     (BASE, {"y": np.full(60, np.nan)}, "nothing is judged"),
     (BASE, {"y": np.zeros(5)}, "60 rows"),
     (BASE, {"y": np.full(60, np.inf)}, "y contains infinity"),
+    (BASE, {"y": np.full(60, 1j)}, "real numbers; got complex"),
     (BASE, {"qid": np.zeros(5)}, "qid"),
     (BASE, {"pairs": [[0, 1]]}, "y and pairs both"),
     (BASE, {"y": None, "pairs": [[0, 60]]}, "from 0 to 59; got 60"),
@@ -347,5 +348,7 @@ def test_sparse_rows(data):
     X, judged, qid = data
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
     dense = refiner(estimator=tree).fit(X, judged, qid)
-    thin = refiner(estimator=tree).fit(sparse.csr_array(X), judged, qid)
-    assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X))
+    for make in (sparse.csr_array, sparse.coo_array, sparse.dia_array):
+        thin = refiner(estimator=tree).fit(make(X), judged, qid)
+        assert_allclose(thin.predict(make(X)), dense.predict(X))
+        assert thin.score(make(X), judged, qid) == pytest.approx(dense.score(X, judged, qid))

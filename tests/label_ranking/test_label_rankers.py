@@ -21,6 +21,7 @@ from sklearn.linear_model import (
     RidgeCV,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -260,6 +261,15 @@ def test_sparse_rows_where_the_estimator_takes_them():
         PairwiseRanker(GaussianNB()).fit(some, Y)
 
 
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+def test_sparse_rows_with_wide_indices(make, wide_csr):
+    narrow = make(random_state=0).fit(sparse.csr_array(X[:30]), Y[:30])
+    ranks = narrow.predict(sparse.csr_array(X))
+    wide = make(random_state=0).fit(wide_csr(X[:30]), Y[:30])
+    assert_array_equal(wide.predict(wide_csr(X)), ranks)
+    assert_array_equal(wide.predict(wide_csr(X).tocsc()), ranks)
+
+
 def test_missing_values_where_the_estimator_takes_them():
     holes = np.where(X > 1.5, np.nan, X)
     forest = RandomForestClassifier(10, random_state=0)
@@ -295,13 +305,13 @@ def test_one_label():
         (None, "requires y to be passed"),
         (Y[:, 0], "Reshape y"),
         (Y[:50], "y has 50 rows and X has 120"),
-        (np.where(Y == 1, np.inf, Y), "infinity"),
+        (np.where(Y == 1, np.inf, Y), "y must be finite, or NaN for a label that is not ranked"),
         (Y * np.nan, "ranks no label"),
-        (Y[:, :0], r"y must have a column for each label; got the shape \(120, 0\)"),
-        (Y[np.newaxis], r"y must hold rankings.*got the shape \(1, 120, 5\)"),
-        (np.full(Y.shape, "first"), "y must hold the positions of the labels as numbers.*first"),
-        ([[1, 2], [1]] * 60, "y must hold the positions of the labels as numbers.*shape"),
-        (sparse.csr_array(Y), r"y must hold the positions of the labels.*toarray\(\)"),
+        (Y[:, :0], "y must be an array of positions, one per label.*0 feature"),
+        (Y[np.newaxis], r"y must hold positions of shape.*got \(1, 120, 5\)"),
+        (np.full(Y.shape, "first"), "y must be an array of positions.*first"),
+        ([[1, 2], [1]] * 60, "y must be an array of positions.*shape"),
+        (sparse.csr_array(Y), r"y must be an array of positions.*toarray\(\)"),
         (Y.astype(str), None),
     ],
 )
@@ -311,17 +321,17 @@ def test_bad_rankings(make, y, message, fingerprint):
     if message is None:
         ranker.fit(X, y)  # strings of numbers are numbers
         return
-    with pytest.raises(ValueError, match=message):
-        ranker.fit(X[:, :3], y)
+    for refusing in (ranker.fit, ranker.score):
+        with pytest.raises(ValueError, match=message):
+            refusing(X, y)
     assert pickle.dumps(ranker) == before
     with pytest.raises(NotFittedError):
         make().predict(X)
 
 
-@pytest.mark.parametrize("y", [Y[:, :4], Y[:60], Y[:, 0]])
-def test_bad_rankings_to_score(y):
-    with pytest.raises(ValueError, match="^y must hold"):
-        LabelwiseRanker(Ridge()).fit(X, Y).score(X, y)
+def test_rankings_of_other_labels_cannot_be_scored():
+    with pytest.raises(ValueError, match=r"^y must hold a position for each.*got \(120, 4\)"):
+        LabelwiseRanker(Ridge()).fit(X, Y).score(X, Y[:, :4])
 
 
 def test_each_decomposition_has_its_kind_of_estimator():
@@ -332,6 +342,29 @@ def test_each_decomposition_has_its_kind_of_estimator():
     for classifier in (GaussianNB(), DummyClassifier()):
         with pytest.raises(ValueError, match="estimator must be a regressor.*PairwiseRanker takes"):
             LabelwiseRanker(classifier).fit(X, Y)
+
+
+RIDGES = MultiOutputRegressor(Ridge())
+
+
+@pytest.mark.parametrize(
+    ("ranker", "y", "part"),
+    [
+        (
+            LabelwiseRanker(RIDGES, incomplete="relative"),
+            INCOMPLETE,
+            "label",
+        ),
+        (LabelwiseRanker(RIDGES, multi_output=False), Y, "label"),
+        (LabelwiseRanker(RIDGES), Y[:, :1], "label"),
+        (PairwiseRanker(MultiOutputClassifier(GaussianNB())), INCOMPLETE, "pair of labels"),
+    ],
+)
+def test_estimators_of_several_targets_only(ranker, y, part):
+    with pytest.raises(ValueError, match=f"MultiOutput.*one model for each {part}: use the est"):
+        clone(ranker).fit(X, y)
+    ranker = clone(ranker).set_params(multi_output="auto").fit(X, Y)
+    assert len(ranker.estimators_) == 1
 
 
 def test_labelwise_and_incomplete_rankings():

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from sklrank._rankings import invert_orderings
 from sklrank.label_ranking import orderings_from_positions, positions_from_orderings
 
 
@@ -77,6 +78,30 @@ def test_missing_labels_of_data_frames():
         assert_array_equal(positions_from_orderings(frame), [[2, 1], [1, np.nan]])
 
 
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[s]"])
+def test_dates_and_times(kind):
+    first, second, third = days = np.array([5, 7, 90], dtype=kind)
+    orderings = np.array([[third, first], [second, np.array("NaT", dtype=kind)]])
+    positions = positions_from_orderings(orderings, classes=days)
+    assert_array_equal(positions, [[2, np.nan, 1], [np.nan, 1, np.nan]])
+    back = orderings_from_positions(positions, classes=days)
+    assert_array_equal(back[:, :2], orderings)
+    assert np.isnat(back[:, 2]).all()
+    assert_array_equal(positions_from_orderings(orderings[:1]), [[2, 1]])
+
+
+def test_orderings_of_numbers_become_no_python_objects():
+    """A list of them would take half of the time."""
+
+    class Listless(np.ndarray):
+        def tolist(self):
+            raise AssertionError("a list of all labels")
+
+    orderings = np.argsort(np.random.RandomState(0).random_sample((50, 6)), axis=1)
+    expected = np.argsort(orderings, axis=1) + 1
+    assert_array_equal(invert_orderings(orderings.view(Listless), np.arange(6)), expected)
+
+
 def test_best_labels_only():
     positions = positions_from_orderings([[4, 1], [0, 4]], classes=range(5))
     assert_array_equal(positions, [[np.nan, 2, np.nan, np.nan, 1], [1, np.nan, np.nan, np.nan, 2]])
@@ -120,7 +145,8 @@ def test_ties():
         ([[0, 1]], [0, 0], "classes must name .* each once"),
         ([[0, 1]], [0, None], "classes must name .* each once"),
         ([[0, 1]], [0, 1, np.nan], "classes must name .* each once"),
-        ([[0, 1]], 2, "classes must name .* each once, got 2"),
+        ([[0, 1]], 2, "classes must name .* each once, .* got 2"),
+        ([[0, 1]], np.array([0, "a"], dtype=object), "classes must name .* of one kind, got"),
     ],
 )
 def test_wrong_orderings(orderings, classes, problem):
