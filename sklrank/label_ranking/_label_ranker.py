@@ -105,10 +105,10 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             dtype=None if sparse.issparse(X) else "numeric",
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
-        if sparse.issparse(X) and X.nnz <= np.iinfo(np.int32).max:
+        if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
             # Trees refuse wider indices.
-            indices = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-            X = type(X)((X.data, *indices), shape=X.shape)
+            arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)(arrays, shape=X.shape)
         return X
 
     def _check_rankings(self, y, n_samples):
