@@ -206,6 +206,7 @@ def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm, para
         n_iter_no_change=3,
         validation_fraction=0.2,
         tol=1e-3,
+        random_state=0,
         **parameters,
     ).fit(X, GRADES, qid=QID)
     rows = np.isin(X[:, 0], [*learnt_from])
