@@ -210,8 +210,12 @@ class OnlineClassifier(OnlineEstimator):
         ndarray of shape (n_samples,)
             Entries of `classes_`.
         """
-        probabilities = self.predict_proba(X)
-        return self.classes_[np.argmax(probabilities, axis=1)]
+        best = np.argmax(self._class_scores(X), axis=1)
+        return self.classes_[best]
+
+    def _class_scores(self, X):
+        """What orders the classes: `(n_samples, n_classes)`."""
+        return self.predict_proba(X)
 
 
 def draw_columns(max_features, n_features: int, random_state) -> np.ndarray:

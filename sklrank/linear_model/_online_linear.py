@@ -153,27 +153,11 @@ class OnlineLogisticRegression(OnlineClassifier):
             Linear scores before the softmax or the logistic function; for two classes the lead of
             the second one.
         """
-        margins = self._margins(X)
+        margins = self._class_scores(X)
         return margins[:, 1] - margins[:, 0] if len(self.classes_) == 2 else margins
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of the greatest margin; the first one of `classes_` among equals.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Entries of `classes_`.
-        """
-        # Probabilities order classes alike, but may be 1 for two of them.
-        best = np.argmax(self._margins(X), axis=1)
-        return self.classes_[best]
-
-    def _margins(self, X):
+    def _class_scores(self, X):
+        # Probabilities order the classes alike, but may be 1 for two of them.
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
         return self._learner.features.transform_rows(X) @ self._learner.weight_table
