@@ -120,7 +120,12 @@ def invert_orderings(
     rows, places = np.nonzero(listed)
     labels = listed_labels(orderings)
     sorter = np.argsort(classes)
-    found = np.searchsorted(classes, labels, sorter=sorter)
+    try:
+        found = np.searchsorted(classes, labels, sorter=sorter)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} lists labels of another kind than classes, {_shorten(classes)}: {error}"
+        ) from error
     columns = sorter[np.minimum(found, len(classes) - 1)]
     unknown = classes[columns] != labels
     if np.any(unknown):

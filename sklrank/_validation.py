@@ -13,6 +13,8 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from sklrank._rankings import is_missing
+
 __all__ = [
     "Target",
     "as_numbers",
@@ -128,7 +130,7 @@ def check_classes(target: Target, classes=None):
         if classes is None:
             return np.arange(n_labels)
         classes = names_of(classes)
-        if len(classes) != n_labels or len(np.unique(classes)) != n_labels:
+        if len(classes) != n_labels or len(set(classes.tolist())) != n_labels:
             raise ValueError(
                 f"classes must name the {n_labels} columns of y, each once; got {classes!r}"
             )
@@ -160,8 +162,10 @@ def names_of(classes):
     names = np.asarray(classes)
     if names.ndim == 2 and names.shape[1] == 1:
         names = names[:, 0]
-    if names.ndim != 1:
-        raise ValueError(f"classes must name labels, in a list or an array; got {classes!r}")
+    if names.ndim != 1 or is_missing(names).any():
+        raise ValueError(
+            f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
+        )
     return names
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklrank._rankings import is_missing
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -187,6 +189,8 @@ class Exploration:
         actions = np.column_stack([np.asarray(frame[f"action_{i}"]) for i in range(k)])
         if not len(actions):
             raise ValueError("frame has no rows")
+        if is_missing(actions).any():
+            raise ValueError("frame lacks actions in some rows: leave those rows out")
         if classes is not None:
             names = np.asarray(classes)
             unknown = np.setdiff1d(actions, names)
@@ -204,7 +208,7 @@ class Exploration:
 
 def _whole_numbers(actions):
     """Actions as integers, in whatever type a data base or a file gave them."""
-    with suppress(TypeError, ValueError):
+    with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
         whole = actions.astype(np.intp)
         if np.array_equal(whole, actions):
             return whole

@@ -96,8 +96,8 @@ def orderings_from_positions(
     -------
     ndarray of shape (n_samples, n_labels)
         Entries of `classes`, best first. Where labels are not ranked, the end of the row is
-        filled: with NaN where the labels are numbers (all are floats then), with NaT where they are
-        dates, else with None.
+        filled: with NaN where the labels are numbers (all are floats then, if these can hold them),
+        with NaT where they are dates, else with None.
 
     Raises
     ------
@@ -139,7 +139,9 @@ def orderings_from_positions(
         )
     orderings, missing = classes[order], np.isnan(ordered)
     if missing.any():
-        if orderings.dtype.kind in "iuf":
+        if classes.dtype.kind in "iuf" and np.all(
+            classes.astype(np.float64).astype(classes.dtype) == classes
+        ):
             dtype, fill = np.float64, np.nan
         elif orderings.dtype.kind in "mM":
             dtype, fill = orderings.dtype, "NaT"

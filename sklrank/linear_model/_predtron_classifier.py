@@ -102,7 +102,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         theorem only.
     reject_label : int, str or None, default=None
         What `predict` says of a row that it rejects; no class. None is "reject" for classes that
-        are texts, and for numbers -1, or where they are as small the next smaller integer.
+        are texts, and for numbers -1, or where that is a class the integer below all of them.
     average : bool, default=False
         Whether to predict by the mean of the weights over the rounds. It is nearly always better,
         and for "euclidean" costs little; other maps pay for a pass over all weights at each
@@ -428,6 +428,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         """
         check_is_fitted(self, "classes_")
         if self.reject_label_ is None:
+            if self._learns_indicators:
+                y = check_target(y, multilabel=True).values.astype(np.intp)
             return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
         predictions, rejected = self._decide(self._scores(X))
         y = check_target(y, multilabel=False).values
@@ -471,8 +473,13 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
 
     def _choose_reject_label(self, classes):
         label, is_number = self.reject_label, classes.dtype.kind in "biuf"
+        if classes.dtype.kind in "mM":
+            raise ValueError(
+                f"y holds classes of the type {classes.dtype}, among which no label stands for a "
+                "rejection: name them by numbers or texts, or leave reject_cost out"
+            )
         if label is None and is_number:
-            return min(-1, int(np.floor(classes.min())) - 1)
+            return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
         label = "reject" if label is None else label
         if isinstance(label, str) == is_number:
             kind = "a number" if is_number else "a text"

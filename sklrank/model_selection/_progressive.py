@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import gen_batches, indexable
 
+from sklrank._validation import names_of
 from sklrank.metrics._relevance import as_label_columns
 from sklrank.metrics._scorer import label_scores
 from sklrank.model_selection._row_values import row_values
@@ -174,11 +175,16 @@ def _check_weight(sample_weight, n_samples):
 
 
 def _check_labels(y, classes):
-    unknown = set() if classes is None else set(y.tolist()) - set(classes)
+    if classes is None:
+        return
+    names = names_of(classes).tolist()
+    if len(set(names)) < len(names):
+        raise ValueError(f"classes must name each class once, got {shortened(names)}")
+    unknown = set(y.tolist()) - set(names)
     if unknown:
         raise ValueError(
             f"y has the class {next(iter(unknown))!r}, which has no column among the scores of "
-            f"{shortened(np.asarray(classes).tolist())}: leave such rows out, or name every class "
+            f"{shortened(names)}: leave such rows out, or name every class "
             "that may come, in `classes`, when the estimator first learns."
         )
 
@@ -189,7 +195,7 @@ def _column_classes(estimator, y, classes):
         return None
     if hasattr(estimator, "classes_"):
         return estimator.classes_
-    return np.unique(y) if classes is None else np.asarray(classes)
+    return np.unique(y) if classes is None else names_of(classes)
 
 
 def _score_then_learn(estimator, X, y, chunk_size, params, verbose):

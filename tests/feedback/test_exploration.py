@@ -80,6 +80,11 @@ def test_frames_that_lack_something():
         Exploration.from_frame(frame.astype({"action_0": float}) + 0.5)
     with pytest.raises(ValueError, match="frame has no rows"):
         Exploration.from_frame(frame[:0])
+    for names in (None, list("abcde")):
+        lacking = SHOWN.to_frame(classes=names).astype({"action_0": object})
+        lacking.loc[0, "action_0"] = None
+        with pytest.raises(ValueError, match="frame lacks actions in some rows"):
+            Exploration.from_frame(lacking, classes=names)
     with pytest.raises(ValueError, match="rewards must have the shape"):
         SHOWN.to_frame(rewards=[[1, 0]])
 

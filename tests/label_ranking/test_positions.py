@@ -102,6 +102,22 @@ def test_orderings_of_numbers_become_no_python_objects():
     assert_array_equal(invert_orderings(orderings.view(Listless), np.arange(6)), expected)
 
 
+def test_whole_numbers_that_are_no_floats():
+    """Which NaN would make of them, where labels are missing."""
+    classes = np.array([2**53 + 1, 2**53, 0])
+    orderings = orderings_from_positions([[1, 2, np.nan]], classes=classes)
+    assert orderings.tolist() == [[2**53 + 1, 2**53, None]]
+    positions = positions_from_orderings(orderings, classes=classes)
+    assert_array_equal(positions, [[1, 2, np.nan]])
+
+
+def test_labels_of_another_kind_than_classes():
+    dates = np.array(["2020", "2021"], dtype="M8[D]")
+    for listed in ([["2020-01-01", "2021-01-01"]], [[pd.Timestamp("2020"), pd.Timestamp("2021")]]):
+        with pytest.raises(ValueError, match="labels of another kind than classes"):
+            positions_from_orderings(listed, classes=dates)
+
+
 def test_best_labels_only():
     positions = positions_from_orderings([[4, 1], [0, 4]], classes=range(5))
     assert_array_equal(positions, [[np.nan, 2, np.nan, np.nan, 1], [1, np.nan, np.nan, np.nan, 2]])

@@ -578,8 +578,14 @@ def test_bad_calls_leave_the_model(model, fingerprint):
     with pytest.raises(NotFittedError):
         _ = model.exploration_
     for call in (model.explore, lambda X, classes: model.partial_fit(X, Y0, classes)):
-        with pytest.raises(ValueError, match="classes must be names that have an order"):
-            call(X0, classes=["a", 1, None])
+        for classes, message in (
+            (np.array(["a", 1], dtype=object), "classes must be names that have an order"),
+            ([0, 1, None], "classes must name labels .* without NaN or None"),
+            ([0, 1, np.nan], "classes must name labels"),
+            ("abcd", "classes must name labels"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call(X0, classes=classes)
     model.explore(X0, classes=range(4))
     assert np.isnan(model.error_rate_)
     model.partial_fit(X0, Y0)

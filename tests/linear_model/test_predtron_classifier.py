@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -306,7 +307,8 @@ def test_score_of_rejections_refuses_bad_input(y, weights, message):
     [
         ([0, 1, 2], None, -1),
         ([-1, 0, 1], None, -2),
-        ([-7, 0, 1], None, -8),
+        ([-7, 0, 1], None, -1),
+        ([-7, -1, 1], None, -8),
         ([-1.0, 0.0, 2.0], None, -2),
         ([3, 4, 5], 99, 99),
         ([3, 4, 5], 0.5, 0.5),
@@ -567,3 +569,18 @@ def test_digits(parameters, bound):
     X = X / 16 - X.mean() / 16
     model = PredtronClassifier(average=True, max_iter=5, shuffle=True, random_state=0, **parameters)
     assert model.fit(X[:1200], y[:1200]).score(X[1200:], y[1200:]) > bound
+
+
+def test_rejections_among_dates_are_refused():
+    dates = np.array(["2020", "2021", "2022"], dtype="M8[D]")[SPECIES]
+    with pytest.raises(ValueError, match="y holds classes of the type datetime64"):
+        rejecting_model().fit(IRIS, dates)
+    model = PredtronClassifier().fit(IRIS, dates)
+    assert model.predict(IRIS).dtype == dates.dtype
+
+
+def test_score_takes_the_sets_that_fit_takes():
+    Y = np.eye(3, dtype=int)[SPECIES]
+    expected = PredtronClassifier(loss="hamming").fit(IRIS, Y).score(IRIS, Y)
+    for kind in (pd.DataFrame(Y).astype("Int64"), Y.astype(">i4"), Y.tolist(), Y.astype(bool)):
+        assert PredtronClassifier(loss="hamming").fit(IRIS, kind).score(IRIS, kind) == expected

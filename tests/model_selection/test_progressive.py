@@ -383,3 +383,22 @@ def test_scores_that_are_not_finite():
     ):
         progressive_val_score(GaussianNB(), X, y)
     assert progressive_val_score(GaussianNB(), X, y, chunk_size=15).shape == (30,)
+
+
+def test_classes_of_every_kind():
+    X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+    expected = progressive_val_score(OnlineLogisticRegression(), X, y)
+    dates = np.array(["2020", "2021", "2022"], dtype="M8[D]")
+    for labels, classes in (
+        (dates[y], None),
+        (dates[y], dates),
+        (y, [[0], [1], [2]]),
+        (y, pd.DataFrame([0, 1, 2])),
+    ):
+        model = OnlineLogisticRegression()
+        assert_array_equal(progressive_val_score(model, X, labels, classes=classes), expected)
+    model = OnlineLogisticRegression()
+    for classes, message in (({0, 1, 2}, "classes must name"), ([0, 1, 2, 2], "each class once")):
+        with pytest.raises(ValueError, match=message):
+            progressive_val_score(model, X, y, classes=classes)
+        assert not hasattr(model, "classes_")
