@@ -7,7 +7,8 @@ from sklrank.linear_model._rows cimport Row, Rows, RowSum
 
 cdef class WeightSums:
     cdef double[:, ::1] sums                # (n_classes, width)
-    cdef Py_ssize_t last                    # round of the last change
+    cdef double sign
+    cdef Py_ssize_t last                    # round of the last change; 0 where it does not matter
 
     # Write the scores of a row by the mean weights after `n_rounds` rounds, one or more; `scores`
     # are those by the last weights.

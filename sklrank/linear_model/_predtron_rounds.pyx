@@ -27,10 +27,15 @@ cdef double MOST_RATE = 1e300
 
 
 cdef class WeightSums:
-    """Sums of the weights after each round so far, added up when they change."""
+    """Sums of the weights after each round so far, added up when they change.
+
+    After T rounds all of them sum to `sign` times what is kept, plus T + 1 - `last` times those of
+    now.
+    """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.sums = np.zeros((n_classes, width))
+        self.sign = 1.0
         self.last = 1
 
     @classmethod
@@ -53,7 +58,8 @@ cdef class WeightSums:
         weights = mirror_map.weights
         if not n_rounds:
             return weights
-        return (np.asarray(self.sums) + (n_rounds + 1 - self.last) * weights) / n_rounds
+        sums = self.sign * np.asarray(self.sums)
+        return (sums + (n_rounds + 1 - self.last) * weights) / n_rounds
 
     cdef void score(
         self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
@@ -61,7 +67,7 @@ cdef class WeightSums:
         cdef Py_ssize_t k
         table_products(&self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], row, means)
         for k in range(self.sums.shape[0]):
-            means[k] = (means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
+            means[k] = (self.sign * means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
 
     cdef void record(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
@@ -84,18 +90,10 @@ cdef class EuclideanSums(WeightSums):
     sum is (T + 1) W less the sum of s times the step of round s, which is what is kept.
     """
 
-    def mean(self, MirrorMap mirror_map, Py_ssize_t n_rounds):
-        """As in the base."""
-        total = (n_rounds + 1) * mirror_map.weights - np.asarray(self.sums)
-        return total / max(n_rounds, 1)
-
-    cdef void score(
-        self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
-    ) noexcept nogil:
-        cdef Py_ssize_t k
-        table_products(&self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], row, means)
-        for k in range(self.sums.shape[0]):
-            means[k] = ((n_rounds + 1) * scores[k] - means[k]) / n_rounds
+    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
+        super().__init__(n_classes, width)
+        self.sign = -1.0
+        self.last = 0
 
     cdef void record(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
