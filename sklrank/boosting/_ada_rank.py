@@ -169,8 +169,9 @@ class AdaRank(JudgedRanker):
             y, queries, self.metric, self.k, self.step_rule, beats_chance=beats_chance
         )
 
-    def _quality(self, y, scores, qid):
-        return self._objective(y, Queries.from_qid(qid, len(y))).performance(scores).mean()
+    def _quality(self, y, qid):
+        objective = self._objective(y, Queries.from_qid(qid, len(y)))
+        return lambda scores: objective.performance(scores).mean()
 
     def _learner(self, X, objective):
         if self.estimator is None:

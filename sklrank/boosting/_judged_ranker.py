@@ -26,7 +26,7 @@ class JudgedRanker(DocumentRanker):
     """A ranker of documents, all of them judged.
 
     A subclass names its objective of some training rows, `_objective(y, queries)`, and by what rows
-    held out are measured, `_quality(y, scores, qid)`.
+    held out are measured, `_quality(y, qid)`.
     """
 
     _parameter_constraints = {
@@ -41,8 +41,8 @@ class JudgedRanker(DocumentRanker):
         """What is minimised over these rows."""
 
     @abstractmethod
-    def _quality(self, y, scores, qid):
-        """How well the scores rank rows that are held out: a metric, akin to the objective."""
+    def _quality(self, y, qid):
+        """A function of scores: how well they rank these rows, by a metric like the objective."""
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
@@ -122,13 +122,11 @@ class JudgedRanker(DocumentRanker):
 
     def _watch(self, X, y, codes):
         """Early stopping by how well rows held out are ranked."""
-        scores = self._sum(X)
+        scores, quality = self._sum(X), self._quality(y, codes)
 
         def enough(model, step):
             scores[:] += step * hypothesis_of(model, X, response=self._response)
-            self.validation_scores_ = np.append(
-                self.validation_scores_, self._quality(y, scores, codes)
-            )
+            self.validation_scores_ = np.append(self.validation_scores_, quality(scores))
             return self._reason_to_stop()
 
         return enough

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sklrank._sklearn import StrOptions
 from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._ndcg_objective import NDCGObjective
@@ -141,5 +143,5 @@ class NDCGBoost(JudgedRanker):
     def _objective(self, y, queries):
         return NDCGObjective(gains_of(self.gain, y), queries)
 
-    def _quality(self, y, scores, qid):
-        return ndcg_score(y, scores, qid=qid, gain=self.gain)
+    def _quality(self, y, qid):
+        return partial(ndcg_score, y, qid=qid, gain=self.gain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from sklrank.boosting._judged_ranker import JudgedRanker
@@ -128,6 +130,6 @@ class RankBoost(JudgedRanker):
     def _objective(self, y, queries):
         return PairObjective(y, queries)
 
-    def _quality(self, y, scores, qid):
+    def _quality(self, y, qid):
         order = np.unique(y, return_inverse=True)[1]
-        return ndcg_score(order, scores, qid=qid, gain="linear")
+        return partial(ndcg_score, order, qid=qid, gain="linear")
