@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._validation import (
+    MOST_FACTOR,
     Target,
     canonical_csr,
     check_classes,
@@ -47,13 +48,8 @@ class OnlineRows(BaseEstimator):
         return super()._get_param_names()
 
     def _check_rows(self, X, *, reset):
-        if reset or not self._is_clean(X):
-            X = self._validate_rows(X, reset=reset)
-        if self._multiplies_entries:
-            check_entries(X)
-        return X
-
-    def _validate_rows(self, X, *, reset):
+        if not reset and self._is_clean(X):
+            return X
         # What a fitted model takes does not change with its parameters.
         fixed = not reset and hasattr(self, "_learns_nan")
         takes_nan = self._learns_nan if fixed else self._takes_nan
@@ -66,11 +62,15 @@ class OnlineRows(BaseEstimator):
             accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite="allow-nan" if takes_nan else True,
         )
-        return canonical_csr(X) if sparse.issparse(X) else X
+        X = canonical_csr(X) if sparse.issparse(X) else X
+        if self._multiplies_entries:
+            check_entries(X)
+        return X
 
     def _is_clean(self, X):
         # Whether validation would return the rows as they are. It takes some 100 microseconds, more
         # than a model needs for a row.
+        most = MOST_FACTOR**2 if self._multiplies_entries else np.inf
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -79,7 +79,7 @@ class OnlineRows(BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == getattr(self, "n_features_in_", None)
             and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(sum_of_squares(X.ravel())))
+            and bool(sum_of_squares(X.ravel()) < most)
         )
 
     def _check_same_classes(self, classes):
