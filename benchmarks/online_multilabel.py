@@ -21,7 +21,7 @@ from importlib.util import find_spec
 
 import numpy as np
 from _common import MULTILABEL, Stopwatch, load_multilabel, print_header, print_table
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from sklearn.utils import gen_batches
 
 from sklrank.metrics import rank_loss
@@ -188,7 +188,7 @@ def run_river(base, chained, data, args):
     X_train, Y_train, X_test, _ = data
     n_labels = Y_train.shape[1]
     if args.river_whole and base == "trees":
-        return run_chain_of_trees(data) if chained else run_trees_by_label(data, args.jobs)
+        return run_chain_of_trees(data) if chained else run_trees_by_label(data, args)
     if args.river_whole or not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
         return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
     rows = slice(args.river_rows)
@@ -202,15 +202,17 @@ def run_river(base, chained, data, args):
     return Result(None, seconds * n_labels / n_played, note)
 
 
-def run_trees_by_label(data, n_jobs):
+def play_tree(X, answers):
+    """Scores of one of river's trees, and the CPU seconds of a round."""
+    return play_rounds(River(river_model("trees", False, 1), 1), X, answers[:, np.newaxis])
+
+
+def run_trees_by_label(data, args):
     """River's trees, which are independent of each other: few are held at a time."""
     X_train, Y_train, X_test, Y_test = data
     X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
-
-    def play(answers):
-        return play_rounds(River(river_model("trees", False, 1), 1), X, answers[:, np.newaxis])
-
-    scores, seconds = zip(*Parallel(n_jobs)(delayed(play)(answers) for answers in Y.T))
+    play = Memory(args.keep, verbose=0).cache(play_tree)
+    scores, seconds = zip(*Parallel(args.jobs)(delayed(play)(X, answers) for answers in Y.T))
     losses = rank_loss(Y_test, np.hstack(scores)[len(X_train) :], average=False)
     return Result(losses[np.newaxis], sum(seconds), "label by label")
 
@@ -406,6 +408,11 @@ def main():
     )
     parser.add_argument(
         "--jobs", type=int, default=1, help="processes that share those trees out (not a chain's)"
+    )
+    parser.add_argument(
+        "--keep",
+        metavar="FOLDER",
+        help="where the outcome of each of those trees is kept: what was cut short goes on there",
     )
     parser.add_argument(
         "--most-chained",
