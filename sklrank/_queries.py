@@ -95,8 +95,6 @@ def check_relevance(y, n_samples, *, judgements=False):
     """
     if y is None:
         raise ValueError("a ranker requires y to be passed, but the target y is None")
-    if np.iscomplexobj(y):
-        raise ValueError("y must be relevance, real numbers; got complex ones")
     y = as_numbers(y, "y", "numbers" if judgements else "relevance, numbers of 0 or more")
     finite = "allow-nan" if judgements else True
     y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name="y")

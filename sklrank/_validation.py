@@ -88,6 +88,10 @@ def _is_indicator(y):
 def as_numbers(values, name, what="numbers"):
     """The values as an array of float64; others are refused by name."""
     try:
+        kind = np.asarray(values).dtype
+        if kind.kind in "cmM":
+            # NumPy would drop the imaginary part, and count days.
+            raise TypeError(f"got values of the type {kind}")
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import check_positions, invert_orderings, is_missing, listed_labels
+from sklrank._rankings import check_positions, invert_orderings, listed_labels
+from sklrank._validation import names_of, sorted_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -173,15 +174,7 @@ def _as_labels(orderings):
 
 
 def _check_classes(classes):
-    names = np.asarray(classes)
-    try:
-        named = names.ndim == 1 and len(np.unique(names)) == len(names) > 0
-    except TypeError:
-        # Numbers and texts have no order.
-        named = False
-    if not named or is_missing(names).any():
-        raise ValueError(
-            "classes must name at least one label, and each once, by names of one kind, got "
-            f"{classes!r}."
-        )
+    names = names_of(classes)
+    if not len(names) == len(sorted_classes(names)) > 0:
+        raise ValueError(f"classes must name at least one label, and each once, got {classes!r}.")
     return names

@@ -165,7 +165,8 @@ def _column(name, labels):
     labels = column_or_1d(labels if hasattr(labels, "dtype") else np.asarray(labels, dtype=object))
     if not len(labels):
         raise ValueError(f"{name} has no rows, which leaves nothing to average: give one at least")
-    return labels
+    # Unlike NaN, pandas' NA does not tell whether it equals a label.
+    return np.where(is_missing(labels), np.nan, labels) if labels.dtype.kind == "O" else labels
 
 
 def _check(y_true, y_pred, reject_label):

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import gen_batches, indexable
 
-from sklrank._validation import names_of
+from sklrank._validation import check_weights, names_of
 from sklrank.metrics._relevance import as_label_columns
 from sklrank.metrics._scorer import label_scores
 from sklrank.model_selection._row_values import row_values
@@ -130,7 +130,7 @@ def progressive_val_score(
     if classes is not None:
         params["classes"] = classes
     if sample_weight is not None:
-        params["sample_weight"] = _check_weight(sample_weight, y.shape[0])
+        params["sample_weight"] = check_weights(sample_weight, y.shape[0], positive=False)
     for name in params:
         if not _accepts(learn, name):
             raise TypeError(f"{name} is not a parameter of {learn!r}: leave {name} out.")
@@ -162,16 +162,6 @@ def _learning_method(estimator, chunk_size):
 def _accepts(method, name):
     parameters = inspect.signature(method).parameters
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-
-
-def _check_weight(sample_weight, n_samples):
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight must be of shape ({n_samples},), got {weight.shape}: pass one weight "
-            "per row."
-        )
-    return weight
 
 
 def _check_labels(y, classes):

@@ -51,11 +51,6 @@ cdef class EstimatorLearner(OnlineLearner):
     cdef predict_row(self, const double* x, double* votes):
         cdef double[::1] answer = self.answer(as_rows(x, self.n_features, 1))
         cdef Py_ssize_t i
-        if answer.shape[0] != self.n_classes:
-            raise ValueError(
-                f"predict_proba of {self.estimator!r} has {answer.shape[0]} columns, not the "
-                f"{self.n_classes} of the classes that its partial_fit was given"
-            )
         for i in range(self.n_classes):
             votes[i] = answer[i]
 
@@ -67,7 +62,13 @@ cdef class EstimatorLearner(OnlineLearner):
         with np.errstate(all="ignore"):
             if not hasattr(self.estimator, "predict_proba"):
                 return np.equal(self.all_labels, self.estimator.predict(row)[0]).astype(float)
-            votes = np.array(self.estimator.predict_proba(row)[0], dtype=float)
+            votes = np.array(self.estimator.predict_proba(row), dtype=float)
+        if votes.shape != (1, self.n_classes):
+            raise ValueError(
+                f"predict_proba of {self.estimator!r} has the shape {votes.shape} for one row, not "
+                f"(1, {self.n_classes}): a column for each class that its partial_fit was given"
+            )
+        votes = votes[0]
         votes[~(votes > 0.0)] = 0.0
         total = votes.sum()
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))

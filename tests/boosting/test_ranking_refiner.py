@@ -301,7 +301,7 @@ BAD = [
     (BASE, {"y": np.full(60, np.nan)}, "nothing is judged"),
     (BASE, {"y": np.zeros(5)}, "60 rows"),
     (BASE, {"y": np.full(60, np.inf)}, "y contains infinity"),
-    (BASE, {"y": np.full(60, 1j)}, "real numbers; got complex"),
+    (BASE, {"y": np.full(60, 1j)}, "type complex128"),
     (BASE, {"qid": np.zeros(5)}, "qid"),
     (BASE, {"pairs": [[0, 1]]}, "y and pairs both"),
     (BASE, {"y": None, "pairs": [[0, 60]]}, "from 0 to 59; got 60"),

@@ -159,10 +159,10 @@ def test_ties():
         ([], None, "orderings must have the shape"),
         ([[0, 1], [0]], None, "orderings must have as many places in each row: fill the end"),
         ([[0, 1]], [0, 0], "classes must name .* each once"),
-        ([[0, 1]], [0, None], "classes must name .* each once"),
-        ([[0, 1]], [0, 1, np.nan], "classes must name .* each once"),
-        ([[0, 1]], 2, "classes must name .* each once, .* got 2"),
-        ([[0, 1]], np.array([0, "a"], dtype=object), "classes must name .* of one kind, got"),
+        ([[0, 1]], [0, None], "classes must name labels .* without NaN or None"),
+        ([[0, 1]], [0, 1, np.nan], "classes must name labels .* without NaN or None"),
+        ([[0, 1]], 2, "classes must name labels in a list or an array, .* got 2"),
+        ([[0, 1]], np.array([0, "a"], dtype=object), "classes must be names that have an order"),
     ],
 )
 def test_wrong_orderings(orderings, classes, problem):

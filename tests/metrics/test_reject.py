@@ -48,6 +48,8 @@ def test_default_is_that_of_the_classifier(names):
         (["a", "b", "c"], ["a", "c", np.nan], {"reject_label": np.nan}),
         (pd.Series(["a", "b", "c"]), pd.Series(["a", "c", None]), {"reject_label": np.nan}),
         (["a", "b", "c"], ["a", "c", -1], {"reject_label": -1}),
+        (["a", "b", "c"], pd.Series(["a", pd.NA, "reject"], dtype="string"), {}),
+        (["a", "b", "c"], pd.Series(["a", "c", pd.NA], dtype="string"), {"reject_label": np.nan}),
     ],
 )
 def test_rejections_are_found(expected, metric, true, found, label):

@@ -179,6 +179,14 @@ def test_learners_without_predict_proba_vote_for_one_label():
     assert_array_equal(votes, expected)
 
 
+@pytest.mark.parametrize("votes", [np.ones((1, 3)), np.ones(4), np.ones((4, 1, 2)), 0.5])
+def test_votes_of_another_shape_are_refused(votes):
+    weak = Recorder()
+    weak.predict_proba = lambda X: votes
+    with pytest.raises(ValueError, match=r"predict_proba of .* has the shape .*, not \(1, 4\)"):
+        EstimatorLearner(weak, 2, 4, is_taught=True).answer(np.zeros((1, 2)))
+
+
 def test_sample_weights_multiply_the_pairs():
     """Lessons, steps and losses; a row of weight zero is no round."""
     X, Y = make_rows(30)
