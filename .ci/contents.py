@@ -10,7 +10,7 @@ NEEDED = {
         r"pyproject.toml", r"setup.cfg", r"README.md", r"LICENSE", r"CHANGELOG.md",
         r"sklrank/online_boosting/_rounds.pyx", r"sklrank/online_boosting/_costs.pxd",
         r"sklrank/py.typed", r"tests/conftest.py", r"examples/quickstart.py",
-        r"benchmarks/hoeffding.py",
+        r"benchmarks/hoeffding.py", r"docs/conf.py", r"docs/_templates/autosummary/class.rst",
     ],
     "wheel": [
         r"sklrank/py.typed", r"sklrank/online_boosting/_rounds\..*\.(so|pyd)",
@@ -19,8 +19,8 @@ NEEDED = {
     ],
 }  # fmt: skip
 UNWANTED = {
-    "sdist": r".*\.(c|so|pyd|npz|png)$|.*__pycache__.*",
-    "wheel": r".*\.(c|pyx|npz|png)$|(tests|examples|benchmarks)/.*|.*__pycache__.*",
+    "sdist": r".*\.(c|so|pyd|npz|png)$|docs/generated/.*|.*__pycache__.*",
+    "wheel": r".*\.(c|pyx|npz|png)$|(tests|examples|benchmarks|docs)/.*|.*__pycache__.*",
 }
 
 

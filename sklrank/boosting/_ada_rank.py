@@ -83,11 +83,11 @@ class AdaRank(JudgedRanker):
         Why there are no more rounds.
     validation_scores_ : ndarray of shape (n_rounds,)
         `metric` of the queries held out, after each round; empty without.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Importances of the weak learners, weighted by the steps, where they have any.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had names.
 
     See Also

@@ -81,7 +81,7 @@ class AssembleClassifier(SemiSupervisedBooster):
         Why there are no more rounds.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

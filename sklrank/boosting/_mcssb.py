@@ -60,9 +60,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
     labeled_weight : float, default=1e4
         C, up to 1e300. Results hardly change from the default upwards; with small ones similar rows
         agree on anything.
-    similarity : {"rbf", "knn", "diffusion", "uniform", "absolute", "precomputed"} or callable, \
-            default="rbf"
-        S.
+    similarity : str or callable, default="rbf"
+        S, by name:
 
         - "rbf": Gaussian, of the width `bandwidth`; 0 on the diagonal. Keeps a number for each pair
           of rows, 800 MB for 10,000 of them.
@@ -117,7 +116,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Why there are no more rounds.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

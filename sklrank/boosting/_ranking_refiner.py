@@ -119,11 +119,11 @@ class RankingRefiner(DocumentRanker):
         :math:`\eta`.
     stop_reason_ : str
         Why there are no more rounds.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Importances of the weak learners, weighted by the steps, where they have any.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had names.
 
     See Also

@@ -60,7 +60,7 @@ class LabelwiseRanker(DecompositionRanker):
         The labels: columns of `y`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

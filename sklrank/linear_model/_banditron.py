@@ -120,7 +120,7 @@ class BanditronClassifier(OnlineEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes.
-    coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_) for two classes
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
         Weights of the features; for two classes the lead of the second one's. With `second_order`
         they make the scores of rows of which nothing is cut off.
     intercept_ : ndarray of shape (n_classes,) or (1,)
@@ -135,7 +135,7 @@ class BanditronClassifier(OnlineEstimator):
         Passes made by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

@@ -67,16 +67,16 @@ class OnlineLogisticRegression(OnlineClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes.
-    coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_) for two classes
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
         Weights of the standardised features; 0 for features left out.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant.
-    mean_, scale_ : ndarray of shape (n_features_in_,)
+    mean_, scale_ : ndarray of shape (n_features,)
         Means and deviations by which the next row will be standardised; 0 and 1 for features left
         out, and a deviation of 1 for constant ones.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also
@@ -246,7 +246,7 @@ class OnlineRidgeClassifier(OnlineClassifier):
         The classes.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

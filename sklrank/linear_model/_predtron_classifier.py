@@ -133,14 +133,14 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes; of an indicator its columns.
-    coef_ : ndarray of shape (n_classes, n_features_in_), or (1, n_features_in_)
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features)
         Weights of the features; one row for two classes, but under the `reject_rule`
         "representation". Not under a kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Weights of the constant, zero without `fit_intercept`. Not under a kernel.
     dual_coef_ : ndarray of shape (n_classes, n_supports) or (1, n_supports)
         Coefficients of the support vectors. Under a kernel only.
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features_in_)
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
         Rows with a coefficient; under a precomputed kernel their numbers `(n_supports,)`.
     reject_threshold_ : float
         The least lead that is decided. With `reject_cost` and the rule "lead" only.
@@ -157,7 +157,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Passes made by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

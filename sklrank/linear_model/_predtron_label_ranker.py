@@ -94,13 +94,13 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     ----------
     classes_ : ndarray of shape (n_labels,)
         The labels: numbers of the columns of `y`.
-    coef_ : ndarray of shape (n_labels, n_features_in_)
+    coef_ : ndarray of shape (n_labels, n_features)
         Weights of the features. Not under a kernel.
     intercept_ : ndarray of shape (n_labels,)
         Weights of the constant, zero without `fit_intercept`. Not under a kernel.
     dual_coef_ : ndarray of shape (n_labels, n_supports)
         Coefficients of the support vectors. Under a kernel only.
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features_in_)
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
         Rows with a coefficient; under a precomputed kernel their numbers `(n_supports,)`.
     n_rounds_ : int
         Rounds so far: rows that were learnt.
@@ -112,7 +112,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         Passes made by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

@@ -88,11 +88,11 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         Weights of the features. Not under a kernel.
     dual_coef_ : ndarray of shape (1, n_supports)
         Coefficients of the support vectors. Under a kernel only.
-    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features_in_)
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
         Documents with a coefficient; under a precomputed kernel their row numbers `(n_supports,)`.
     n_rounds_ : int
         Rounds so far: queries that were learnt.
@@ -104,7 +104,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         Passes made by `fit`.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

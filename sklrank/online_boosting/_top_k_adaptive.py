@@ -87,7 +87,7 @@ class TopKAdaptive(TopKBooster):
         Passes that the last `fit` made.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

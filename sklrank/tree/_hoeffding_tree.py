@@ -76,9 +76,9 @@ class HoeffdingTreeClassifier(OnlineClassifier):
         The classes.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the gains of the splits, weighted by the rows that pass them.
 
     See Also
@@ -207,7 +207,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
 
         Parameters
         ----------
-        feature_names : array-like of shape (n_features_in_,), default=None
+        feature_names : array-like of shape (n_features,), default=None
             Names to print; `feature_names_in_` or x0, x1, ... by default.
         max_depth : int, default=None
             Depth at which branches are cut short; None: nowhere.

@@ -58,13 +58,13 @@ class HonestForestRegressor(HonestRegressor):
     ----------
     estimators_ : list of regressors
         The trees.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Mean of the trees' importances, summing to 1; zeros where no tree has a split.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also
@@ -136,7 +136,7 @@ class HonestForestRegressor(HonestRegressor):
 
         Returns
         -------
-        ndarray of shape (n_features_in_,)
+        ndarray of shape (n_features,)
             Share of each feature.
         """
         check_is_fitted(self)

@@ -49,14 +49,14 @@ class HonestTreeRegressor(HonestRegressor):
         Its own predictions are neither honest nor in the units of the targets.
     values_ : ndarray of shape (n_nodes, n_outputs)
         The prediction of each node of `estimator_`.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the squared error that the splits take away from the rows that
         choose them; zeros where there are no splits.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

@@ -72,14 +72,14 @@ class LevelSplitsRegressor(HonestRegressor):
         The `feature` and `threshold` of each level; values above the threshold go right.
     values_ : ndarray of shape (n_leaves, n_outputs)
         The prediction of each leaf.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the squared error that the splits take away from the rows that
         choose them; zeros where there are no splits.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had string ones.
 
     See Also

@@ -52,11 +52,11 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         so that all rows are on the left.
     sides_ : ndarray of int of shape (2,)
         What is said on the left and on the right, indices into `classes_`.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         1 for the feature, 0 for the others; all 0 where no threshold gains anything.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had names.
 
     See Also
