@@ -6,6 +6,7 @@ Compiled loops read a target as *relevance lists*: row ``i`` has the relevant la
 
 from contextlib import contextmanager
 from numbers import Real
+from reprlib import repr as shortened
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +21,14 @@ __all__ = [
     "as_numbers",
     "canonical_csr",
     "check_classes",
+    "check_columns",
     "check_entries",
     "check_grades",
     "check_label_names",
     "check_target",
     "check_weights",
+    "column_names",
+    "labels_of_columns",
     "lists_of_rows",
     "relevance_lists",
     "sorted_classes",
@@ -46,10 +50,13 @@ class Target(NamedTuple):
     values: np.ndarray
     """Class labels `(n_samples,)`, or the indicator `(n_samples, n_labels)`, dense or CSR."""
     multilabel: bool
+    names: np.ndarray | None = None
+    """Of the labels of an indicator, `(n_labels,)`, where it is a data frame that has them."""
 
 
 def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels, or where `multilabel` allows it an indicator of labels."""
+    names = column_names(y)
     if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
         # Which takes longer than a model needs for a row.
         y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
@@ -63,7 +70,7 @@ def check_target(y, *, multilabel: bool) -> Target:
                 "class label a row, with the parameters that it has: pass a 1-d y, or use a ranker "
                 "of labels"
             )
-        return Target(y, True)
+        return Target(y, True, names)
     if y.ndim == 2 and y.shape[1] > 1:
         check_classification_targets(y)
         values = np.unique(y.data if sparse.issparse(y) else y)
@@ -83,6 +90,29 @@ def _is_indicator(y):
     if sparse.issparse(y):
         return bool(np.isin(y.data, (0, 1)).all())
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
+
+
+def column_names(y):
+    """Names `(n_columns,)` in a data frame; None where one is no text, or stands twice."""
+    names = list(getattr(y, "columns", ()))
+    named = names and all(isinstance(name, str) for name in names)
+    return np.array(names) if named and len(set(names)) == len(names) else None
+
+
+def labels_of_columns(names, n_labels):
+    """What a model calls the columns of a target: by their names, else 0, 1, ..."""
+    return np.arange(n_labels) if names is None else names
+
+
+def check_columns(names, classes):
+    """Refuse labels of other names than `classes`, or in another order, if both are texts."""
+    if names is None or not all(isinstance(name, str) for name in np.ravel(classes).tolist()):
+        return
+    if not np.array_equal(names, classes):
+        raise ValueError(
+            f"y has the columns {shortened(names.tolist())}, the labels of the model are "
+            f"{shortened(np.ravel(classes).tolist())}: give y these columns, in this order"
+        )
 
 
 def as_numbers(values, name, what="numbers"):
@@ -123,7 +153,8 @@ def check_classes(target: Target, classes=None):
     Returns
     -------
     ndarray of shape (n_classes,)
-        Sorted for class labels; for an indicator the names of its columns, 0, 1, ... by default.
+        Sorted for class labels; for an indicator the names of its columns, those that a data frame
+        has or 0, 1, ... by default.
     """
     if target.multilabel:
         n_labels = target.values.shape[1]
@@ -132,7 +163,7 @@ def check_classes(target: Target, classes=None):
                 f"y has {n_labels} label column; ranking labels needs two (classes) at least"
             )
         if classes is None:
-            return np.arange(n_labels)
+            return labels_of_columns(target.names, n_labels)
         classes = names_of(classes)
         if len(classes) != n_labels or len(set(classes.tolist())) != n_labels:
             raise ValueError(
@@ -189,6 +220,7 @@ def relevance_lists(target: Target, classes):
                 f"y has {target.values.shape[1]} label columns, but the first call had "
                 f"{len(classes)}: `classes` cannot change between calls of partial_fit"
             )
+        check_columns(target.names, classes)
         if not sparse.issparse(target.values):
             lengths = np.count_nonzero(target.values, axis=1)
             indptr = np.concatenate(([0], np.cumsum(lengths)), dtype=np.intp)

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._rankings import positions_from_scores
+from sklrank._validation import check_columns, column_names
 from sklrank.metrics import ndcg_score, rank_loss
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class LabelRankerMixin:
             loss; for class labels the accuracy.
         """
         if self._learns_indicators:
+            check_columns(column_names(y), self.classes_)
             return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
         return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 

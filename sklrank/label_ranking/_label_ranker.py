@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._rankings import check_positions
 from sklrank._sklearn import N_JOBS
+from sklrank._validation import check_columns, column_names
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
@@ -87,6 +88,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             From -1 to 1, see :func:`~sklrank.metrics.kendall_tau_score`.
         """
         ranks = self.predict(X)
+        check_columns(column_names(y), self.classes_)
         y = self._check_rankings(y, len(ranks))
         if y.shape != ranks.shape:
             raise ValueError(

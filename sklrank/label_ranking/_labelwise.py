@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._decomposition import DecompositionRanker
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LabelwiseRanker(DecompositionRanker):
         The fitted regressors: one for all labels, or one for each. For a label ranked in a single
         one of many rows it is a `DummyRegressor`.
     classes_ : ndarray of shape (n_labels,)
-        The labels: columns of `y`.
+        The labels: the columns of `y`, by name where it is a data frame that has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -149,7 +149,7 @@ class LabelwiseRanker(DecompositionRanker):
                 self.estimators_ = self._in_parallel(
                     delayed(fit_label)(clone(self._template()), X, target) for target in targets.T
                 )
-            self.classes_ = np.arange(positions.shape[1])
+            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         return self
 
     def _targets(self, positions):

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._decomposition import DecompositionRanker
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class PairwiseRanker(DecompositionRanker):
         How often the first label comes before the second, in the rows that compare them; 1/2 where
         none does.
     classes_ : ndarray of shape (n_labels,)
-        The labels: columns of `y`.
+        The labels: the columns of `y`, by name where it is a data frame that has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -174,7 +174,7 @@ class PairwiseRanker(DecompositionRanker):
             self.pairs_ = pairs
             self.frequencies_ = frequencies
             self._open_pairs = open_pairs
-            self.classes_ = np.arange(n_labels)
+            self.classes_ = labels_of_columns(column_names(y), n_labels)
         return self
 
     def _learns_jointly(self, compared):

@@ -17,7 +17,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _BaseComposition, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
@@ -78,7 +78,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     shares_ : dict of str to float
         Weight times the root mean square of the held-out scores, made to sum to 1.
     classes_ : ndarray of shape (n_labels,)
-        The labels: columns of `y`.
+        The labels: the columns of `y`, by name where it is a data frame that has names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -91,7 +91,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     References
     ----------
-    .. [1] L. Breiman, "Stacked regressions", Machine Learning 24, 1996.
+    .. [1] L. Breiman, "Stacked regressions",
+       Machine Learning 24, 1996.
     .. [2] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
        regression", ICML 2022.
 
@@ -200,7 +201,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
             )
             self.weights_ = dict(zip(names, weights.tolist()))
             self.shares_ = dict(zip(names, shares.tolist()))
-            self.classes_ = np.arange(positions.shape[1])
+            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         return self
 
     def _named_templates(self, seed):

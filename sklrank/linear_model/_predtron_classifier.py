@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_target, check_weights
+from sklrank._validation import check_columns, check_target, check_weights
 from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
@@ -132,7 +132,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; of an indicator its columns.
+        The classes; of an indicator its columns, by name in a data frame that has names.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features)
         Weights of the features; one row for two classes, but under the `reject_rule`
         "representation". Not under a kernel.
@@ -429,7 +429,9 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         check_is_fitted(self, "classes_")
         if self.reject_label_ is None:
             if self._learns_indicators:
-                y = check_target(y, multilabel=True).values.astype(np.intp)
+                target = check_target(y, multilabel=True)
+                check_columns(target.names, self.classes_)
+                y = target.values.astype(np.intp)
             return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
         predictions, rejected = self._decide(self._scores(X))
         y = check_target(y, multilabel=False).values

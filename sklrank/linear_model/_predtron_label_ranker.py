@@ -10,9 +10,12 @@ from sklearn.utils.metaestimators import available_if
 from sklrank._online_estimator import OnlineRows
 from sklrank._sklearn import _fit_context
 from sklrank._validation import (
+    check_columns,
     check_grades,
     check_label_names,
     check_weights,
+    column_names,
+    labels_of_columns,
 )
 from sklrank.base import LabelRankerMixin
 from sklrank.linear_model._predtron import goes_on
@@ -93,7 +96,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels: numbers of the columns of `y`.
+        The labels: the columns of `y`, by name where it is a data frame that has names.
     coef_ : ndarray of shape (n_labels, n_features)
         Weights of the features. Not under a kernel.
     intercept_ : ndarray of shape (n_labels,)
@@ -236,7 +239,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, 0 or more.
         classes : array-like of shape (n_labels,), default=None
-            Names of the columns of `y`, at the first call; 0, 1, ... by default.
+            Names of the columns of `y`, at the first call; by default those of a data frame, else
+            0, 1, ...
 
         Returns
         -------
@@ -330,6 +334,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
             From 0 to 1, over the first `k` labels; see :func:`sklrank.metrics.ndcg_score`.
         """
         scores = self._scores(X)
+        check_columns(column_names(y), self.classes_)
         y = check_grades(y, len(scores))
         if y.shape != scores.shape:
             raise ValueError(
@@ -347,7 +352,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         relevance = check_grades(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
-            self._start(_label_names(classes, n_labels))
+            self._start(_label_names(classes, column_names(y), n_labels))
         elif n_labels != len(self.classes_):
             raise ValueError(
                 f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
@@ -355,6 +360,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
             )
         elif classes is not None:
             self._check_same_classes(classes)
+        check_columns(column_names(y), self.classes_)
         self._check_pairwise(X)
         starts = np.arange(len(relevance) + 1) * n_labels
         return X, self._ranking_lessons(relevance.ravel(), starts)
@@ -376,9 +382,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         return tags
 
 
-def _label_names(classes, n_labels):
+def _label_names(classes, names, n_labels):
     if classes is None:
-        return np.arange(n_labels)
+        return labels_of_columns(names, n_labels)
     names = check_label_names(classes)
     if len(names) != n_labels:
         raise ValueError(f"classes must name the {n_labels} columns of y; got {classes!r}")

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
+from sklrank._validation import check_columns, column_names
 from sklrank.metrics._label_ranking import RANKING_METRICS
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
 from sklrank.metrics._relevance import as_label_columns
@@ -94,6 +95,13 @@ def label_positions(estimator, X):
     )
 
 
+def _check_labels(estimator, y):
+    # Columns of scores and of `y` are compared by place, whatever they are called.
+    classes = getattr(estimator, "classes_", None)
+    if isinstance(classes, np.ndarray) and np.ndim(y) == 2:
+        check_columns(column_names(y), classes)
+
+
 class Scorer(BaseEstimator):
     """A callable ``scorer(estimator, X, y)``: what its `score` returns, greater is better.
 
@@ -128,6 +136,7 @@ class PairwiseLossScorer(Scorer):
         self.loss = loss
 
     def score(self, estimator, X, y, sample_weight=None):
+        _check_labels(estimator, y)
         return -PAIRWISE_LOSSES[self.loss](
             y,
             label_scores(estimator, X),
@@ -149,6 +158,7 @@ class LabelRankingScorer(Scorer):
         self.metric = metric
 
     def score(self, estimator, X, y, sample_weight=None):
+        _check_labels(estimator, y)
         sign, metric = RANKING_METRICS[self.metric]
         return sign * metric(y, label_positions(estimator, X), sample_weight=sample_weight)
 

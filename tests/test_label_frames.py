@@ -1,0 +1,86 @@
+"""Labels that come as a data frame: their names are learnt, and their order is watched."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import Ridge
+
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker
+from sklrank.metrics import kendall_tau_scorer, rank_loss_scorer
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+
+NAMES = ["bee", "cat", "ant", "dog"]
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+SCORES = X @ RNG.normal(size=(3, 4))
+RELEVANT = pd.DataFrame((SCORES > 0).astype(int), columns=NAMES)
+POSITIONS = pd.DataFrame(SCORES, columns=NAMES).rank(axis=1, ascending=False)
+ONLINE = [
+    AdaOLMR(n_estimators=3, random_state=0),
+    OnlineBMR(n_estimators=3, random_state=0),
+    TopKAdaptive(n_estimators=3, k=2, random_state=0),
+    TopKBBM(n_estimators=3, k=2, random_state=0),
+    PredtronClassifier(loss="hamming"),
+    PredtronLabelRanker(),
+]
+# A ranker of labels, its target, and a scorer that compares columns by place.
+CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
+    (ONLINE[5], RELEVANT, None),
+    (ONLINE[4], RELEVANT, None),
+    (LabelwiseRanker(Ridge()), POSITIONS, kendall_tau_scorer),
+    (PairwiseRanker(), POSITIONS, kendall_tau_scorer),
+    (StackedRanker([("ridge", LabelwiseRanker(Ridge()))]), POSITIONS, kendall_tau_scorer),
+]
+every_case = pytest.mark.parametrize(("model", "Y", "scorer"), CASES)
+every_online = pytest.mark.parametrize("model", ONLINE)
+refused = pytest.raises(ValueError, match=r"y has the columns \['dog'.*labels of the model.*'bee'")
+
+
+@every_case
+def test_names_become_the_classes_and_change_nothing_else(model, Y, scorer):
+    named = model.fit(X, Y)
+    assert_array_equal(named.classes_, NAMES)
+    if hasattr(named, "predict_topk"):
+        assert set(named.predict_topk(X, k=2).ravel()) <= set(NAMES)
+    score = named.score(X, Y)
+    bare = model.fit(X, Y.to_numpy())
+    assert_array_equal(bare.classes_, range(4))
+    assert bare.score(X, Y) == score
+
+
+@every_case
+def test_scores_refuse_another_order(model, Y, scorer):
+    model.fit(X, Y)
+    with refused:
+        model.score(X, Y[NAMES[::-1]])
+    if scorer is not None:
+        scorer(model, X, Y)
+        with refused:
+            scorer(model, X, Y[NAMES[::-1]])
+
+
+@every_online
+def test_learning_refuses_another_order(model, fingerprint):
+    model.fit(X, RELEVANT)
+    before = fingerprint(model)
+    with refused:
+        model.partial_fit(X, RELEVANT[NAMES[::-1]])
+    assert fingerprint(model) == before
+    model.partial_fit(X, RELEVANT).partial_fit(X, RELEVANT.to_numpy())
+
+
+@every_online
+def test_columns_and_classes_must_agree(model):
+    """Where both are names; numbers in `classes` are another way to count the columns."""
+    fresh = type(model)(**model.get_params())
+    with refused:
+        fresh.partial_fit(X, RELEVANT[NAMES[::-1]], classes=NAMES)
+    assert_array_equal(fresh.partial_fit(X, RELEVANT, classes=range(4)).classes_, range(4))
+
+
+@pytest.mark.parametrize("columns", [[0, 1, 2, 3], ["a", "b", "c", 3]])
+def test_columns_without_names_of_their_own_are_counted(columns):
+    Y = RELEVANT.set_axis(columns, axis=1)
+    assert_array_equal(AdaOLMR(n_estimators=2).fit(X, Y).classes_, range(4))
