@@ -153,17 +153,6 @@ class OnlineClassifier(OnlineEstimator):
         ------
         ValueError
             As `partial_fit`.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import make_classification
-        >>> from sklrank.tree import HoeffdingTreeClassifier
-        >>> X, y = make_classification(5000, random_state=0)
-        >>> tree = HoeffdingTreeClassifier()
-        >>> probabilities = tree.progressive_fit(X, y)
-        >>> correct = tree.classes_[probabilities.argmax(axis=1)] == y
-        >>> bool(correct.mean() > 0.85)
-        True
         """
         first = not hasattr(self, "classes_")
         prepared = self._prepare(X, y, classes, sample_weight, restart=first)

@@ -1,6 +1,7 @@
 """What every estimator that learns row by row does before it learns: check, and start anew."""
 
 from functools import cache
+from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
@@ -87,8 +88,9 @@ class OnlineRows(BaseEstimator):
         given = np.ravel(classes) if self._learns_indicators else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
             raise ValueError(
-                f"classes={np.ravel(classes).tolist()} differs from the first call's "
-                f"{self.classes_.tolist()}; leave it out, or call fit to start anew"
+                f"classes={shortened(np.ravel(classes).tolist())} differs from the first call's "
+                f"{shortened(self.classes_.tolist())}, and the labels of a model are fixed: leave "
+                "classes out, or start a new model, which fit does too"
             )
 
     def __sklearn_tags__(self):

@@ -93,6 +93,7 @@ class AdaRank(JudgedRanker):
     See Also
     --------
     NDCGBoost : Weighs documents, not only queries, and needs no feature that ranks by itself.
+    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
 
     Notes
     -----
@@ -101,7 +102,8 @@ class AdaRank(JudgedRanker):
 
     References
     ----------
-    .. [1] J. Xu and H. Li, "AdaRank: a boosting algorithm for information retrieval", SIGIR 2007.
+    .. [1] J. Xu and H. Li, "AdaRank: a boosting algorithm for information retrieval",
+       SIGIR 2007.
     .. [2] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, section 3.3.2.
 

@@ -55,7 +55,8 @@ class JudgedRanker(DocumentRanker):
         y : array-like of shape (n_samples,)
             Relevance, 0 (not relevant) or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order; None: all are of one query.
+            Query of each document, in any order; None: all are of one query, the rows of a fold
+            too. :class:`~sklrank.model_selection.QueryKFold` shows how searches pass it on.
 
         Returns
         -------

@@ -85,6 +85,7 @@ class NDCGBoost(JudgedRanker):
     AdaRank : Weights queries, not documents.
     RankBoost : Weights pairs, whatever their places.
     RankingRefiner : Improves a given ranking by few judgements.
+    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
 
     References
     ----------

@@ -82,6 +82,7 @@ class RankBoost(JudgedRanker):
     --------
     NDCGBoost : Looks at the places of the documents as well.
     RankingRefiner : With ``combination="sum"`` adds the order of a base ranker to the loss.
+    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
 
     References
     ----------

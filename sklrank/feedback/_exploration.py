@@ -34,7 +34,7 @@ class Exploration:
     Parameters
     ----------
     actions : array-like of shape (n_samples, k), or (n_samples,)
-        The labels shown, as indices into `classes_`, best first; or the one that was.
+        The labels shown, as indices into `classes_`; or the one that was.
     propensities : array-like of shape (n_samples, k, k), or (n_samples,)
         For each two labels shown in a row the probability, at the time of the draw, that both were;
         on the diagonal the probability that the label was. Of one label that probability alone.

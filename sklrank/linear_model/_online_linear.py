@@ -256,7 +256,8 @@ class OnlineRidgeClassifier(OnlineClassifier):
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
+       NIPS 2007.
 
     Examples
     --------

@@ -183,7 +183,7 @@ class PredtronMixin:
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Weights of the constant."""
+        """Weights of the constant; 0 where there is none."""
         weights = self._of_kind(LinearMachine, "intercept_").weights
         return weights[:, self.n_features_in_ :].sum(axis=1)
 

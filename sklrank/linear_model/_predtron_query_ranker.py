@@ -90,6 +90,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
     ----------
     coef_ : ndarray of shape (n_features,)
         Weights of the features. Not under a kernel.
+    intercept_ : ndarray of shape (1,)
+        0. Not under a kernel.
     dual_coef_ : ndarray of shape (1, n_supports)
         Coefficients of the support vectors. Under a kernel only.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
@@ -111,6 +113,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
     --------
     PredtronLabelRanker : Ranks the labels of a row.
     sklrank.boosting.NDCGBoost : Boosts weak learners for NDCG, on whole data.
+    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
 
     Notes
     -----
@@ -120,8 +123,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
 
     One pass and the last weights, as printed, is the default. For predictions standardise the
     features within each query and choose ``representation="reciprocal", learning_rate=0.001,
-    average=True, max_iter=20, shuffle=True``: on MQ2008 that reaches an NDCG@10 of .706, or .704
-    where each fold chooses its own setting; as printed it is .639, and a linear support vector
+    average=True, max_iter=20, shuffle=True``: on MQ2008 that reaches an ``NDCG@10`` of .706, or
+    .704 where each fold chooses its own setting; as printed it is .639, and a linear support vector
     machine of pairs has .705 (``benchmarks/predtron.py``).
 
     References

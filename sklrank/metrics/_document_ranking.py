@@ -59,7 +59,7 @@ def ndcg_score(
 
     by default with :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the
     mean over queries. Figures of different programs can be compared only if they agree on the five
-    choices below; on the same predictions NDCG@10 may be .2 or .8.
+    choices below; on the same predictions ``NDCG@10`` may be .2 or .8.
 
     Parameters
     ----------
@@ -130,7 +130,8 @@ def ndcg_score(
        Transactions on Information Systems, 2002.
     .. [2] F. McSherry and M. Najork. "Computing Information Retrieval Performance Measures
        Efficiently in the Presence of Tied Scores." ECIR 2008.
-    .. [3] T. Qin and T.-Y. Liu. "Introducing LETOR 4.0 Datasets." arXiv:1306.2597, 2013.
+    .. [3] T. Qin and T.-Y. Liu. "Introducing LETOR 4.0 Datasets."
+       arXiv:1306.2597, 2013.
 
     Examples
     --------

@@ -87,7 +87,8 @@ def kendall_tau_score(
 
     References
     ----------
-    .. [1] M. G. Kendall. "The Treatment of Ties in Ranking Problems." Biometrika, 1945.
+    .. [1] M. G. Kendall. "The Treatment of Ties in Ranking Problems."
+       Biometrika, 1945.
     .. [2] L. A. Goodman and W. H. Kruskal. "Measures of Association for Cross Classifications."
        Journal of the American Statistical Association, 1954.
     .. [3] W. Cheng, M. Rademaker, B. De Baets and E. Hüllermeier. "Predicting Partial Orders:

@@ -23,9 +23,10 @@ class OnlineBMR(OnlineBooster):
     estimator : estimator, list of estimators or None, default=None
         The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
         of them; learner i is a clone of entry i modulo the list's length. Those of this package
-        run compiled. None: Hoeffding trees with loose random parameters, which split early and
-        have 256 leaves at the most. :func:`recommended_learners` gives a list that ranks better,
-        and faster.
+        run compiled. A search takes whole lists as values. Rows with NaN are taken where all weak
+        learners take them. None: Hoeffding trees with loose random parameters, which do, split
+        early and have 256 leaves at the most. :func:`recommended_learners` gives a list that ranks
+        better, and faster.
     n_estimators : int, default=100
         Number of weak learners.
     edge : float, default=0.1
@@ -76,6 +77,11 @@ class OnlineBMR(OnlineBooster):
     See Also
     --------
     AdaOLMR : Adapts to learners of unknown and different edges.
+
+    Notes
+    -----
+    Parameters are read when a model is started, by `fit` or the first call of another method;
+    `n_jobs` and `verbose` at each call.
 
     References
     ----------

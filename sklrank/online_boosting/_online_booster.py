@@ -131,7 +131,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             0/1 relevance of the labels, or class labels.
         classes : array-like of shape (n_labels,), default=None
             At the first call: every class label that may come (default: those of `y`), or the names
-            of the columns of an indicator (default: 0, 1, ...).
+            of the columns of an indicator (default: those of a data frame, else 0, 1, ...).
         sample_weight : array-like of shape (n_samples,), default=None
             Factors on the weights of a row's label pairs. One by default.
 
@@ -193,7 +193,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         return scores
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the labels by the weighted votes of the expert that the model trusts most.
+        """Score the labels by the weighted votes of the expert of greatest weight.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
     @property
     def expert_weights_(self):
-        """Weight of each expert: how likely Hedge is to follow it in the next round."""
+        """Weight of each expert."""
         check_is_fitted(self, "classes_")
         if self._log_expert_weights is None:
             n_experts = len(self.estimators_)

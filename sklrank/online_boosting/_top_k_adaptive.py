@@ -26,9 +26,11 @@ class TopKAdaptive(TopKBooster):
     estimator : estimator, list of estimators or None, default=None
         The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
         of them; learner i is a clone of entry i modulo the list's length. Those of this package
-        run compiled. None: Hoeffding trees with loose random parameters, which split early and
-        have 256 leaves at the most. :func:`recommended_learners` with ``feedback="top-k"`` gives a
-        list that ranks far better: it learns the relevance of the labels shown directly.
+        run compiled. A search takes whole lists as values. Rows with NaN are taken where all weak
+        learners take them. None: Hoeffding trees with loose random parameters, which do, split
+        early and have 256 leaves at the most. :func:`recommended_learners` with
+        ``feedback="top-k"`` gives a list that ranks far better: it learns the relevance of the
+        labels shown directly.
     n_estimators : int, default=100
         Number of weak learners.
     k : int, default=3
@@ -94,6 +96,11 @@ class TopKAdaptive(TopKBooster):
     --------
     TopKBBM : For learners of a known edge; all have one vote.
     AdaOLMR : Where all labels become known.
+
+    Notes
+    -----
+    Parameters are read when a model is started, by `fit` or the first call of another method; `k`,
+    `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` at each call.
 
     References
     ----------

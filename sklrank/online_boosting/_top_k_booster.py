@@ -43,7 +43,7 @@ class TopKBooster(OnlineBooster):
         """Draw the `k` labels to show for each row.
 
         Each call goes on in the sequence of random numbers, which started at `random_state`.
-        Nothing is learnt.
+        Nothing is learnt. The labels of a model are fixed, and each of them may be shown.
 
         Parameters
         ----------
@@ -56,8 +56,9 @@ class TopKBooster(OnlineBooster):
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, best first, with their propensities. Keep
-            it until the rewards are in: `partial_fit_feedback` learns from it.
+            The labels shown, as indices into `classes_`, with their propensities: best first, where
+            a row explores in the order drawn. Keep it until the rewards are in:
+            `partial_fit_feedback` learns from it.
 
         Raises
         ------

@@ -87,7 +87,8 @@ class HoeffdingTreeClassifier(OnlineClassifier):
 
     References
     ----------
-    .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams", KDD 2000.
+    .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams",
+       KDD 2000.
 
     Examples
     --------
@@ -98,6 +99,14 @@ class HoeffdingTreeClassifier(OnlineClassifier):
     ...     X[:4000], y[:4000], classes=[0, 1]
     ... )
     >>> bool(tree.score(X[4000:], y[4000:]) > 0.85)
+    True
+
+    Each row predicted before it is learnt:
+
+    >>> tree = HoeffdingTreeClassifier()
+    >>> probabilities = tree.progressive_fit(X, y)
+    >>> correct = tree.classes_[probabilities.argmax(axis=1)] == y
+    >>> bool(correct.mean() > 0.85)
     True
     """
 
