@@ -1,15 +1,21 @@
 """Every public estimator through scikit-learn's checks, in each configuration that differs."""
 
+import inspect
+
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import sklrank
 from sklrank.boosting import (
     AdaRank,
     AssembleClassifier,
@@ -148,7 +154,38 @@ def expected_failed_checks(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": "rows are learnt one after the other"}
 
 
-SCORED = {type(one).__name__: one for one in ESTIMATORS if hasattr(one, "score")}
+KINDS = {type(one).__name__: one for one in ESTIMATORS}
+
+
+def test_every_public_estimator_is_checked():
+    public = {
+        thing
+        for room in sklrank.__all__[1:]
+        for thing in vars(getattr(sklrank, room)).values()
+        if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
+    }
+    assert len(public) > 20
+    assert public <= {type(one) for one in ESTIMATORS}
+
+
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_pages_of_notebooks_show_it(estimator):
+    assert type(estimator).__name__ in estimator._repr_html_()
+
+
+@pytest.mark.parametrize("estimator", filter(is_classifier, KINDS.values()), ids=repr)
+def test_frames_of_a_transformer_tell_the_columns(estimator):
+    """`set_output` is for transformers: what they make of it, names and all, is taken as given."""
+    X, y = [rows[:100] for rows in load_iris(return_X_y=True, as_frame=True)]
+    pipe = make_pipeline(StandardScaler(), clone(estimator)).set_output(transform="pandas")
+    pipe.fit(X, y)
+    assert list(pipe[-1].feature_names_in_) == list(X.columns)
+    assert pipe.predict(X).shape == (100,)
+    with pytest.raises(ValueError, match="feature names should match"):
+        pipe[-1].predict(X[X.columns[::-1]])
+
+
+SCORED = {name: one for name, one in KINDS.items() if hasattr(one, "score")}
 
 
 @pytest.mark.parametrize("estimator", SCORED.values(), ids=SCORED)

@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
 
-_RELEVANCE = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
+RELEVANCE = {"0": 0, "0.0": 0, "false": 0, "no": 0, "1": 1, "1.0": 1, "true": 1, "yes": 1}
 _MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d+)\b")
 
 
@@ -51,7 +51,7 @@ def load_arff_multilabel(
 
     sparse : {"auto"} or bool, default="auto"
         Whether `data` is a CSR matrix; "auto" makes it one when the rows of the file are
-        sparse.
+        sparse. The online boosters and trees take dense rows only.
 
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
@@ -247,7 +247,7 @@ def _binary(attribute: Attribute, values: np.ndarray) -> np.ndarray:
         is_binary = not attribute.is_text and np.isin(values[~is_missing], meaning).all()
         got = f"it is {attribute.kind}"
     else:
-        meaning = [_RELEVANCE.get(value.lower(), -1) for value in attribute.values]
+        meaning = [RELEVANCE.get(value.lower(), -1) for value in attribute.values]
         is_binary = -1 not in meaning
         got = f"its values are {{{', '.join(attribute.values[:6])}}}"
     if not is_binary:

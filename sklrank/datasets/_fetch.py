@@ -17,6 +17,8 @@ from scipy import sparse as sp
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch, check_scalar
 
+from sklrank.datasets._arff import RELEVANCE
+
 _OPENML_IDS = {
     "birds": 41464,
     "emotions": 41465,
@@ -29,7 +31,6 @@ _OPENML_IDS = {
     "slashdot": 41472,
     "yeast": 41473,
 }
-_RELEVANCE = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
 # scikit-learn retries silently save for this warning; see `_impatient`.
 _RETRY_WARNING = "A network error occur"
 
@@ -248,7 +249,7 @@ def _impatient(timeout: float) -> Iterator[None]:
 def _as_indicator(target: np.ndarray, name: str) -> np.ndarray:
     """Turn OpenML's label values, 'TRUE' and 'FALSE' as a rule, into 1 and 0."""
     values, codes = np.unique(np.asarray(target).astype(str), return_inverse=True)
-    meaning = [_RELEVANCE.get(value.lower(), -1) for value in values.tolist()]
+    meaning = [RELEVANCE.get(value.lower(), -1) for value in values.tolist()]
     if np.ndim(target) != 2 or -1 in meaning:
         raise ValueError(
             f"The target of OpenML's data set {name!r} should be columns of TRUE and FALSE, got "

@@ -52,7 +52,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
             f"y_score must have the shape of the indicator y_true, {y_true.shape}, got "
             f"{scores.shape}: pass one column of scores per label."
         )
-    return _as_bool(y_true), scores
+    return as_relevant(y_true), scores
 
 
 def as_label_columns(scores):
@@ -98,7 +98,8 @@ def check_scores(y_score):
     return scores
 
 
-def _as_bool(y_true):
+def as_relevant(y_true):
+    """The indicator as an array of bool; other entries than 0 and 1 are refused."""
     if sparse.issparse(y_true):
         y_true = y_true.tocsr(copy=True)
         y_true.sum_duplicates()

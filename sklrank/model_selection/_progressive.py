@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import gen_batches, indexable
+from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
-from sklrank._validation import check_weights, names_of
+from sklrank._validation import check_weights, column_names, names_of
 from sklrank.metrics._relevance import as_label_columns
 from sklrank.metrics._scorer import label_scores
 from sklrank.model_selection._row_values import row_values
@@ -115,7 +115,9 @@ def progressive_val_score(
     first 50: 0.20, last 50: 0.06
     """
     X, y = indexable(X, y)
-    y = y if sparse.issparse(y) else np.asarray(y)
+    given, y = y, _as_target(y)
+    # Where columns have names, they are for the estimator to learn.
+    taught = y if column_names(given) is None or y.ndim == 1 else given
     if y.ndim not in (1, 2):
         raise ValueError(
             f"y must be class labels (1-d) or a 0/1 indicator (2-d), got shape {y.shape}."
@@ -137,13 +139,24 @@ def progressive_val_score(
     _check_labels(y, _column_classes(estimator, y, classes))
 
     if learn.__name__ == "progressive_fit":
-        scores = as_label_columns(np.asarray(learn(X, y, **params)))
+        scores = as_label_columns(np.asarray(learn(X, taught, **params)))
     else:
-        scores = _score_then_learn(estimator, X, y, chunk_size, params, verbose)
+        scores = _score_then_learn(estimator, X, y, taught, chunk_size, params, verbose)
     values = evaluate(y, scores, labels=_column_classes(estimator, y, classes))
     if verbose > 0:
         print(f"[progressive_val_score] {len(values)} rows, mean {values.mean():.6g}")
     return values
+
+
+def _as_target(y):
+    """The target as an array or a sparse matrix; a column of class labels becomes 1-d."""
+    if sparse.issparse(y):
+        return y
+    if np.ndim(y) == 2 and hasattr(y, "iloc"):
+        # Data frames of several types, or of pandas' own, would become an array of objects.
+        y = check_array(y, dtype=None, ensure_min_samples=0, ensure_all_finite=False)
+    y = np.asarray(y)
+    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def _learning_method(estimator, chunk_size):
@@ -188,9 +201,9 @@ def _column_classes(estimator, y, classes):
     return np.unique(y) if classes is None else names_of(classes)
 
 
-def _score_then_learn(estimator, X, y, chunk_size, params, verbose):
+def _score_then_learn(estimator, X, y, taught, chunk_size, params, verbose):
     """Return the scores of all rows, each chunk's taken before it is learned."""
-    rows_of = getattr(X, "iloc", X)
+    rows_of, targets_of = getattr(X, "iloc", X), getattr(taught, "iloc", taught)
     n_samples = y.shape[0]
     params = dict(params)
     weight = params.pop("sample_weight", None)
@@ -215,7 +228,7 @@ def _score_then_learn(estimator, X, y, chunk_size, params, verbose):
             )
         if weight is not None:
             params["sample_weight"] = weight[rows]
-        estimator.partial_fit(rows_of[rows], y[rows], **params)
+        estimator.partial_fit(rows_of[rows], targets_of[rows], **params)
         if verbose > 0 and rows.stop * 10 // n_samples > rows.start * 10 // n_samples:
             seconds = perf_counter() - start_time
             print(f"[progressive_val_score] {rows.stop} of {n_samples} rows, {seconds:.1f} s")

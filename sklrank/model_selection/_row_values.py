@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
-from sklrank.metrics._relevance import check_relevance_and_scores
+from sklrank.metrics._relevance import as_relevant, check_relevance_and_scores
 
 
 def row_values(scoring, y):
@@ -24,7 +24,8 @@ def row_values(scoring, y):
     Raises
     ------
     ValueError
-        If `scoring` is unknown, or is "accuracy" for a 2-d `y`.
+        If `scoring` is unknown, or is a loss and `y` is 2-d with other entries than 0 and 1, or is
+        "accuracy" and `y` is 2-d.
     """
     if callable(scoring):
         return lambda y_true, y_score, labels=None: _check_values(scoring(y_true, y_score), y_true)
@@ -36,6 +37,8 @@ def row_values(scoring, y):
             f"scoring='accuracy' needs class labels as a 1-d y, got y of shape {y.shape}: scores "
             "alone do not say which labels are predicted; use a rank loss or a callable."
         )
+    if y.ndim == 2:
+        as_relevant(y)
     return _ROW_VALUES[scoring]
 
 

@@ -308,6 +308,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
 
     def _play_batch(self, rounds, batch, X, source, weights, expert_draws=None, scores=None):
+        # They are learnt in place; whoever has read them keeps what was read.
+        self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
                 X[batch],

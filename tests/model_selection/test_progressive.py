@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, make_multilabel_classification
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -19,6 +19,7 @@ from sklearn.utils import shuffle
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.metrics import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.model_selection import progressive_val_score
+from sklrank.online_boosting import AdaOLMR
 from sklrank.tree import HoeffdingTreeClassifier
 
 LOSSES = {
@@ -263,7 +264,29 @@ def test_containers(iris, multilabel):
     assert_allclose(progressive_val_score(MultinomialNB(), X.tolist(), y.tolist()), expected)
     X, Y = multilabel
     counts = progressive_val_score(LabelCounter(), X, Y)
-    assert_allclose(progressive_val_score(LabelCounter(), X, pd.DataFrame(Y)), counts)
+    frame = pd.DataFrame(Y)
+    for same in (frame, frame.astype("Int64"), frame.astype("boolean"), frame.astype({0: bool})):
+        assert_allclose(progressive_val_score(LabelCounter(), X, same), counts)
+
+
+@pytest.mark.parametrize("chunk_size", [1, 5])
+def test_names_of_labels_are_learnt(chunk_size, multilabel):
+    X, Y = multilabel
+    frame = pd.DataFrame(Y).add_prefix("label ")
+    model = AdaOLMR(n_estimators=2, random_state=0)
+    losses = progressive_val_score(model, X, frame, chunk_size=chunk_size)
+    assert_array_equal(model.classes_, frame.columns)
+    bare = AdaOLMR(n_estimators=2, random_state=0)
+    assert_array_equal(losses, progressive_val_score(bare, X, Y, chunk_size=chunk_size))
+
+
+def test_a_column_of_class_labels_is_one_dimensional(iris):
+    """With scikit-learn's warning, as its own estimators have it."""
+    X, y = iris
+    expected = progressive_val_score(MultinomialNB(), X, y)
+    with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
+        losses = progressive_val_score(MultinomialNB(), X, y[:, None])
+    assert_array_equal(losses, expected)
 
 
 def test_sample_weight_reaches_the_learner(iris, multilabel):
@@ -327,6 +350,7 @@ def test_verbose(iris, multilabel, capsys):
         ({"estimator": Majority(), "classes": ["ant"]}, TypeError, "classes is not a parameter"),
         ({"y": np.zeros((60, 2, 2))}, ValueError, r"y must be class .* got shape \(60, 2, 2\)"),
         ({"y": np.zeros(3)}, ValueError, r"\[60, 3\]"),
+        ({"y": np.full((60, 2), 2)}, ValueError, "y_true must hold 0 or 1 when it is 2-d, got 2"),
         ({"X": np.empty((0, 4)), "y": []}, ValueError, "X has no rows"),
         ({"classes": ["ant", "bee"]}, ValueError, "y has the class 'cow'.*'ant', 'bee'.*`classes`"),
         (

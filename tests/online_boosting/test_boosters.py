@@ -22,7 +22,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.metrics import rank_loss, rank_loss_scorer
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, recommended_learners
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    TopKAdaptive,
+    TopKBBM,
+    recommended_learners,
+)
 from sklrank.tree import HoeffdingTreeClassifier
 
 X, Y = make_multilabel_classification(300, n_features=12, n_classes=5, random_state=0)
@@ -440,6 +446,30 @@ def test_looks_like_scikit_learn():
     assert model.get_params()["n_estimators"] == 7
     assert model.get_params()["estimator__tau"] == 0.05
     assert "HoeffdingTreeClassifier" in model._repr_html_()
+
+
+@pytest.mark.parametrize("booster", [AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM])
+def test_default_trees_are_bounded_and_differ(booster):
+    """Random parameters, 20 random covariates each; what bounds the leaves bounds the memory."""
+    wide = np.random.default_rng(0).normal(size=(len(Y), 30))
+    model = booster(random_state=0).fit(wide, Y)
+    assert len(model.estimators_) == 100
+    assert all(len(set(seen)) == 20 for seen in model.estimators_features_)
+    assert len({tuple(sorted(seen)) for seen in model.estimators_features_}) > 90
+    assert all(tree.max_leaves == 256 for tree in model.estimators_)
+    for parameter in ("grace_period", "delta", "tau", "weight_scale"):
+        assert len({getattr(tree, parameter) for tree in model.estimators_}) == 100
+
+
+@pytest.mark.parametrize("attribute", ["estimator_weights_", "expert_weights_"])
+def test_what_was_read_stays_as_it_was(attribute):
+    model = AdaOLMR(n_estimators=3, random_state=0)
+    read, copies = [], []
+    for rows in np.array_split(np.arange(300), 4):
+        read.append(getattr(model.partial_fit(X[rows], Y[rows]), attribute))
+        copies.append(read[-1].copy())
+    assert_array_equal(read, copies)
+    assert len(np.unique(copies, axis=0)) == 4
 
 
 class EdgeVoter(ClassifierMixin, BaseEstimator):
