@@ -1,15 +1,33 @@
 """The names that the package takes from scikit-learn's private modules, all of them.
 
-Other packages build on these too; an import that breaks in a new release is mended here.
+Other packages build on these too; an import that breaks in a new release is mended here. The public
+`available_if` is here for its type.
 """
 
-from numbers import Integral
+from __future__ import annotations
 
-from sklearn.base import _fit_context
+from numbers import Integral
+from typing import TYPE_CHECKING
+
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
+    # Those of scikit-learn are not typed: what they decorate would lose its types.
+    def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
+
+    def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
+
+else:
+    from sklearn.base import _fit_context
+    from sklearn.utils.metaestimators import available_if
 
 __all__ = [
     "N_JOBS",
@@ -21,6 +39,7 @@ __all__ = [
     "_fit_context",
     "_num_samples",
     "_safe_indexing",
+    "available_if",
 ]
 
 # Made of them: what each `n_jobs` may be.

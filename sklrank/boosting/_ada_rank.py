@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils import get_tags
 
@@ -11,6 +12,9 @@ from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
 from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._query_objective import METRICS, STEPS, QueryObjective
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["AdaRank"]
 
@@ -132,23 +136,23 @@ class AdaRank(JudgedRanker):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        metric="ndcg",
-        k=None,
-        search="greedy",
-        step_rule="xu-li",
-        learning_rate=1.0,
-        weighting="resampling",
-        max_samples=None,
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=1e-4,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
-    ):
+        metric: Literal["ndcg", "map"] = "ndcg",
+        k: int | None = None,
+        search: Literal["greedy", "weighted"] = "greedy",
+        step_rule: Literal["xu-li", "printed"] = "xu-li",
+        learning_rate: float = 1.0,
+        weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
+        max_samples: int | float | None = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.metric = metric

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
@@ -117,18 +117,18 @@ class AssembleClassifier(SemiSupervisedBooster):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=50,
+        estimator: Any = None,
+        n_estimators: int = 50,
         *,
-        labeled_share=0.9,
-        learning_rate=1.0,
-        weighting="auto",
-        max_samples=None,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        labeled_share: float = 0.9,
+        learning_rate: float = 1.0,
+        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
+        max_samples: int | float | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.labeled_share = labeled_share

@@ -111,7 +111,7 @@ class Booster(BaseEstimator):
         return scores
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """Mean importance of each feature in the weak learners, by their weights; the sum is 1."""
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.tree import DecisionTreeRegressor
 
@@ -18,6 +18,9 @@ from sklrank.boosting._similarity import make_similarity
 from sklrank.boosting._weak_learners import ClassifierLearner
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
@@ -159,21 +162,23 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=50,
+        estimator: Any = None,
+        n_estimators: int = 50,
         *,
-        labeled_weight=1e4,
-        similarity="rbf",
-        bandwidth=0.15,
-        n_neighbors=7,
-        learning_rate=1.0,
-        weighting="auto",
-        max_samples=None,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        labeled_weight: float = 1e4,
+        similarity: (
+            Literal["rbf", "knn", "diffusion", "uniform", "absolute", "precomputed"] | Callable
+        ) = "rbf",
+        bandwidth: float = 0.15,
+        n_neighbors: int = 7,
+        learning_rate: float = 1.0,
+        weighting: Literal["auto", "sample_weight", "resampling", "cost"] = "auto",
+        max_samples: int | float | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.labeled_weight = labeled_weight

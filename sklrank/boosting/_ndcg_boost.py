@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import StrOptions
 from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._ndcg_objective import NDCGObjective
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
 
 __all__ = ["NDCGBoost"]
 
@@ -114,20 +120,20 @@ class NDCGBoost(JudgedRanker):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        gain="exponential",
-        learning_rate=1.0,
-        weighting="auto",
-        max_samples=None,
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=1e-4,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
-    ):
+        gain: Literal["exponential", "linear"] | Callable = "exponential",
+        learning_rate: float = 1.0,
+        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
+        max_samples: int | float | None = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.gain = gain

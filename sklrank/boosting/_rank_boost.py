@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -103,19 +104,19 @@ class RankBoost(JudgedRanker):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        learning_rate=1.0,
-        weighting="auto",
-        max_samples=None,
-        n_iter_no_change=None,
-        validation_fraction=0.1,
-        tol=1e-4,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
-    ):
+        learning_rate: float = 1.0,
+        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
+        max_samples: int | float | None = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils import check_consistent_length
@@ -208,22 +208,22 @@ class RankingRefiner(DocumentRanker):
 
     def __init__(
         self,
-        base_ranker=None,
-        estimator=None,
-        n_estimators=100,
+        base_ranker: Any = None,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        combination="product",
-        balance=1.0,
-        confidence="auto",
-        noise=0.5,
-        learning_rate=1.0,
-        response="predict",
-        weighting="auto",
-        max_samples=None,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
-    ):
+        combination: Literal["product", "sum"] = "product",
+        balance: float = 1.0,
+        confidence: Literal["auto"] | float = "auto",
+        noise: Literal["auto"] | float = 0.5,
+        learning_rate: float = 1.0,
+        response: Literal["predict", "predict_proba"] = "predict",
+        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
+        max_samples: int | float | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.base_ranker = base_ranker
         self.estimator = estimator
         self.n_estimators = n_estimators

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from numbers import Integral
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +14,9 @@ from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
+
+if TYPE_CHECKING:
+    from sklrank._typing import Loaded
 
 RELEVANCE = {"0": 0, "0.0": 0, "false": 0, "no": 0, "1": 1, "1.0": 1, "true": 1, "yes": 1}
 _MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d+)\b")
@@ -27,7 +31,7 @@ def load_arff_multilabel(
     return_X_y: bool = False,
     as_frame: bool = False,
     encoding: str = "utf-8",
-):
+) -> Loaded:
     """Load a multilabel data set from an ARFF file, as MULAN and MEKA publish them.
 
     An ARFF file does not tell features from labels. Say which attributes are the labels by

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def label_ranking_from_classification(
-    X: ArrayLike, y: ArrayLike, *, estimator=None
+    X: ArrayLike, y: ArrayLike, *, estimator: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rank the classes of each row by the probability that naive Bayes gives them.
 

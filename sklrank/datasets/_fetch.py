@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
 from numbers import Real
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 
 import numpy as np
@@ -18,6 +19,9 @@ from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch, check_scalar
 
 from sklrank.datasets._arff import RELEVANCE
+
+if TYPE_CHECKING:
+    from sklrank._typing import Loaded
 
 _OPENML_IDS = {
     "birds": 41464,
@@ -78,7 +82,7 @@ def fetch_multilabel(
     cache: bool = True,
     timeout: float = 10.0,
     return_X_y: bool = False,
-):
+) -> Loaded:
     """Fetch a multilabel benchmark data set from OpenML, once, then from the local cache.
 
     The sets are those of a benchmark of multilabel methods [1]_, with labels as 0 and 1 and

@@ -16,12 +16,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from sklrank._rankings import close_ranks, invert_orderings
 from sklrank.datasets._arff_reader import open_text
+
+if TYPE_CHECKING:
+    from sklrank._typing import Loaded
 
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{]+)\s*(ranking)?\s*(?:\{(.*)\})?.*""", re.I
@@ -59,7 +63,7 @@ def load_label_ranking(
     orderings: bool = False,
     return_X_y: bool = False,
     encoding: str = "utf-8",
-):
+) -> Loaded:
     """Load a label-ranking data set from a text file, as the benchmark sets circulate.
 
     The file is a table, separated by commas, semicolons or tabs. Its head says what the columns

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sklearn.datasets import load_svmlight_files
 from sklearn.utils import Bunch
+
+if TYPE_CHECKING:
+    from sklrank._typing import Loaded
 
 
 def load_letor(
@@ -16,7 +20,7 @@ def load_letor(
     sparse: bool = False,
     zero_based: bool = False,
     return_X_y_qid: bool = False,
-):
+) -> Loaded:
     """Load graded documents with query ids from LETOR files, one or several.
 
     A line is a document: its grade, the id of its query and its features, such as

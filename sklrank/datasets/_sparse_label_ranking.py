@@ -39,7 +39,7 @@ def make_sparse_label_ranking(
     tie_probability: float | ArrayLike = 0.0,
     random_state: int | np.random.RandomState | None = None,
     return_clean: bool = False,
-):
+) -> tuple[np.ndarray, ...]:
     r"""Generate label rankings of binary features, few of which matter.
 
     The features are independent fair coins. The score of a label depends on `n_informative`

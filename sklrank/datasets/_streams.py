@@ -31,7 +31,7 @@ def make_multilabel_ranking_stream(
     drift_points: int | Sequence[int] | None = None,
     random_state: int | np.random.RandomState | None = None,
     return_scores: bool = False,
-):
+) -> tuple[np.ndarray, ...]:
     r"""Generate a stream of rows with relevant labels, with or without concept drift.
 
     The features are independent standard normal. Label :math:`j` has a unit weight vector

@@ -24,7 +24,7 @@ def make_subset_ranking(
     scale: float = 0.04,
     random_state: int | np.random.RandomState | None = None,
     return_weights: bool = False,
-):
+) -> tuple[np.ndarray, ...]:
     r"""Generate queries of documents that a linear score ranks without a mistake.
 
     The simulation of the Predtron paper [1]_: each query has m documents, whose features are drawn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
@@ -13,6 +13,7 @@ import numpy as np
 from sklrank._rankings import is_missing
 
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
@@ -71,14 +72,14 @@ class Exploration:
     actions: NDArray[np.intp]
     propensities: NDArray[np.float64]
 
-    def __post_init__(self):
-        object.__setattr__(self, "actions", np.asarray(self.actions))
-        object.__setattr__(self, "propensities", np.asarray(self.propensities))
+    def __init__(self, actions: ArrayLike, propensities: ArrayLike) -> None:
+        object.__setattr__(self, "actions", np.asarray(actions))
+        object.__setattr__(self, "propensities", np.asarray(propensities))
 
     def __len__(self) -> int:
         return len(self.actions)
 
-    def __getitem__(self, rows) -> Exploration:
+    def __getitem__(self, rows: int | slice | ArrayLike) -> Exploration:
         if isinstance(rows, Integral):
             rows = [rows]
         elif not isinstance(rows, slice):
@@ -106,7 +107,9 @@ class Exploration:
             np.concatenate([part.propensities for part in explorations]),
         )
 
-    def to_frame(self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None):
+    def to_frame(
+        self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
+    ) -> pd.DataFrame:
         """A data frame to log, a line for each row.
 
         Parameters
@@ -157,7 +160,9 @@ class Exploration:
         return pd.DataFrame(columns)
 
     @classmethod
-    def from_frame(cls, frame, classes: ArrayLike | None = None) -> Exploration:
+    def from_frame(
+        cls, frame: pd.DataFrame | Mapping[str, ArrayLike], classes: ArrayLike | None = None
+    ) -> Exploration:
         """Read what `to_frame` wrote, or a log made like it.
 
         Parameters

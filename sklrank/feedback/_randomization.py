@@ -32,7 +32,7 @@ class Randomization(metaclass=ABCMeta):
 
     _sampler: ClassVar[type[TopKSampler]]
 
-    def __init__(self, exploration: float = 0.05):
+    def __init__(self, exploration: float = 0.05) -> None:
         if (
             not isinstance(exploration, Real)
             or isinstance(exploration, bool)
@@ -63,7 +63,12 @@ class Randomization(metaclass=ABCMeta):
             alone[0] = together[0] = 1.0
         return self._sampler(n_labels, int(k), rho, alone, together)
 
-    def explore(self, scores: ArrayLike, k: int, random_state=None) -> Exploration:
+    def explore(
+        self,
+        scores: ArrayLike,
+        k: int,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Exploration:
         """Draw what to show.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -92,14 +92,14 @@ class LabelwiseRanker(DecompositionRanker):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        multi_output="auto",
-        incomplete="raise",
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        multi_output: Literal["auto"] | bool = "auto",
+        incomplete: Literal["raise", "relative"] = "raise",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.multi_output = multi_output
         self.incomplete = incomplete

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -99,14 +99,14 @@ class PairwiseRanker(DecompositionRanker):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        voting="copeland",
-        multi_output="auto",
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        voting: Literal["copeland", "soft"] = "copeland",
+        multi_output: Literal["auto"] | bool = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.voting = voting
         self.multi_output = multi_output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -122,7 +122,15 @@ class StackedRanker(LabelRanker, _BaseComposition):
         "cv": [StrOptions({"auto"}), "cv_object"],
     }
 
-    def __init__(self, estimators=None, *, cv="auto", random_state=None, verbose=0, n_jobs=None):
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]] | None = None,
+        *,
+        cv: Any = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimators = estimators
         self.cv = cv
         self.random_state = random_state
@@ -130,7 +138,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         self.n_jobs = n_jobs
 
     @property
-    def named_estimators_(self):
+    def named_estimators_(self) -> Bunch:
         """The fitted rankers, by name."""
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
@@ -150,7 +158,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         """
         return self._get_params("estimators", deep=deep)
 
-    def set_params(self, **params) -> Self:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the rankers as ``name__parameter``, a ranker by its name.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,8 @@ from sklrank.linear_model._rows import Rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+    from sklrank._typing import MirrorMap
 
 __all__ = ["BanditronClassifier"]
 
@@ -199,17 +201,18 @@ class BanditronClassifier(OnlineEstimator):
     def __init__(
         self,
         *,
-        exploration=0.1,
-        mirror_map="euclidean",
-        learning_rate="auto",
-        second_order=None,
-        bonus="auto",
-        alpha="auto",
-        clip=5.0,
-        fit_intercept=True,
-        max_iter=5,
-        random_state=None,
-    ):
+        exploration: float
+        | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", "ag3-forgetting"] = 0.1,
+        mirror_map: MirrorMap = "euclidean",
+        learning_rate: float | Literal["auto"] = "auto",
+        second_order: Literal["full", "diagonal"] | None = None,
+        bonus: float | Literal["auto"] = "auto",
+        alpha: float | Literal["auto"] = "auto",
+        clip: float | None = 5.0,
+        fit_intercept: bool = True,
+        max_iter: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.exploration = exploration
         self.mirror_map = mirror_map
         self.learning_rate = learning_rate

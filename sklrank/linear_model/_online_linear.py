@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,8 @@ from sklrank.linear_model._online_ridge import RidgeLearner
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from sklrank._typing import MaxFeatures
 
 __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
 
@@ -109,13 +111,13 @@ class OnlineLogisticRegression(OnlineClassifier):
     def __init__(
         self,
         *,
-        multi_class="multinomial",
-        learning_rate=1.0,
-        alpha=0.0,
-        max_features=None,
-        clip=10.0,
-        random_state=None,
-    ):
+        multi_class: Literal["multinomial", "ovr"] = "multinomial",
+        learning_rate: float = 1.0,
+        alpha: float = 0.0,
+        max_features: MaxFeatures = None,
+        clip: float = 10.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.multi_class = multi_class
         self.learning_rate = learning_rate
         self.alpha = alpha
@@ -283,17 +285,17 @@ class OnlineRidgeClassifier(OnlineClassifier):
     def __init__(
         self,
         *,
-        kernel="linear",
-        alpha=1.0,
-        n_components=100,
-        bandwidth=1.0,
-        drift=0.0,
-        target="costs",
-        sharpness=1.0,
-        max_features=None,
-        clip=3.0,
-        random_state=None,
-    ):
+        kernel: Literal["linear", "rbf", "constant"] = "linear",
+        alpha: float = 1.0,
+        n_components: int = 100,
+        bandwidth: float = 1.0,
+        drift: float = 0.0,
+        target: Literal["costs", "relevance"] = "costs",
+        sharpness: float = 1.0,
+        max_features: MaxFeatures = None,
+        clip: float = 3.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.n_components = n_components

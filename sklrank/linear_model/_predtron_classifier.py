@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from copy import deepcopy
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator
-from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
 from sklrank._validation import check_columns, check_target, check_weights
 from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
@@ -22,8 +21,12 @@ from sklrank.linear_model._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+    from sklrank._typing import MirrorMap
 
 __all__ = ["PredtronClassifier"]
 
@@ -213,25 +216,25 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     def __init__(
         self,
         *,
-        loss="zero_one",
-        update="loss-augmented",
-        mirror_map="euclidean",
-        learning_rate=1.0,
-        reject_cost=None,
-        reject_rule="lead",
-        reject_label=None,
-        average=False,
-        kernel=None,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        budget=None,
-        fit_intercept=True,
-        max_iter=1,
-        shuffle=False,
-        random_state=None,
-        verbose=0,
-    ):
+        loss: str | ArrayLike | Callable = "zero_one",
+        update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
+        mirror_map: MirrorMap = "euclidean",
+        learning_rate: float | Literal["theory"] = 1.0,
+        reject_cost: float | ArrayLike | None = None,
+        reject_rule: Literal["lead", "representation"] = "lead",
+        reject_label: int | str | None = None,
+        average: bool = False,
+        kernel: str | Callable | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        budget: int | None = None,
+        fit_intercept: bool = True,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.loss = loss
         self.update = update
         self.mirror_map = mirror_map

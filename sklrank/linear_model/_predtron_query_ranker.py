@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from sklrank._online_estimator import OnlineRows
 from sklrank._queries import Queries, check_relevance
-from sklrank._sklearn import _fit_context
+from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
 from sklrank.linear_model._predtron import goes_on
 from sklrank.linear_model._predtron_lessons import lists_of
 from sklrank.linear_model._predtron_rankings import PredtronRankerMixin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+    from sklrank._typing import MirrorMap, RankingLoss
 
 __all__ = ["PredtronQueryRanker"]
 
@@ -147,24 +150,24 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
     def __init__(
         self,
         *,
-        loss="ndcg",
-        k=None,
-        representation="power",
-        power=1.1,
-        update="loss-augmented",
-        mirror_map="euclidean",
-        learning_rate=1.0,
-        average=False,
-        kernel=None,
-        gamma=None,
-        degree=3,
-        coef0=1,
-        budget=None,
-        max_iter=1,
-        shuffle=False,
-        random_state=None,
-        verbose=0,
-    ):
+        loss: Literal["ndcg", "precision"] | RankingLoss = "ndcg",
+        k: int | None = None,
+        representation: Literal["power", "linear", "reciprocal"] | Callable = "power",
+        power: float = 1.1,
+        update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
+        mirror_map: MirrorMap = "euclidean",
+        learning_rate: float | Literal["theory"] = 1.0,
+        average: bool = False,
+        kernel: str | Callable | None = None,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        budget: int | None = None,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.loss = loss
         self.k = k
         self.representation = representation

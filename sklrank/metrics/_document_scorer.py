@@ -1,10 +1,19 @@
 """Scorers of document rankers: they ask for the query ids of the rows that they score."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils import column_or_1d
 
 from sklrank.metrics._document_ranking import average_precision_score, ndcg_score
 from sklrank.metrics._scorer import Scorer, label_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
 
 
 class DocumentScorer(Scorer):
@@ -12,7 +21,14 @@ class DocumentScorer(Scorer):
 
     __metadata_request__score = {"qid": True}
 
-    def score(self, estimator, X, y, qid=None, sample_weight=None):
+    def score(
+        self,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return how well the estimator ranks the documents of each query.
 
         Parameters
@@ -65,14 +81,14 @@ class NDCGScorer(DocumentScorer):
 
     def __init__(
         self,
-        k=None,
-        gain="exponential",
-        discount=None,
-        empty=None,
-        short=None,
-        ties=None,
-        convention="standard",
-    ):
+        k: int | None = None,
+        gain: str | Callable = "exponential",
+        discount: str | Callable | None = None,
+        empty: str | None = None,
+        short: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
         self.k = k
         self.gain = gain
         self.discount = discount
@@ -90,7 +106,13 @@ class AveragePrecisionScorer(DocumentScorer):
 
     _metric = staticmethod(average_precision_score)
 
-    def __init__(self, k=None, empty=None, ties=None, convention="standard"):
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
         self.k = k
         self.empty = empty
         self.ties = ties

@@ -5,6 +5,10 @@ column belongs to (a test fold may lack some), forests give multilabel probabili
 classifiers that rank do so by ``predict_ranks``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
@@ -13,6 +17,9 @@ from sklrank._validation import check_columns, column_names
 from sklrank.metrics._label_ranking import RANKING_METRICS
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
 from sklrank.metrics._relevance import as_label_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def label_scores(estimator, X):
@@ -111,10 +118,14 @@ class Scorer(BaseEstimator):
 
     __metadata_request__score = {"estimator": UNUSED}
 
-    def __call__(self, estimator, X, y_true, **metadata):
+    def __call__(
+        self, estimator: Any, X: ArrayLike, y_true: ArrayLike, **metadata: ArrayLike | None
+    ) -> float:
         return self.score(estimator, X, y_true, **metadata)
 
-    def score(self, estimator, X, y, sample_weight=None):
+    def score(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return how well the estimator ranks `X` against `y`, greater is better."""
         raise NotImplementedError
 
@@ -132,10 +143,12 @@ class PairwiseLossScorer(Scorer):
         Name of the loss.
     """
 
-    def __init__(self, loss):
+    def __init__(self, loss: Literal["rank_loss", "hinge_rank_loss", "logistic_rank_loss"]) -> None:
         self.loss = loss
 
-    def score(self, estimator, X, y, sample_weight=None):
+    def score(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         _check_labels(estimator, y)
         return -PAIRWISE_LOSSES[self.loss](
             y,
@@ -154,10 +167,15 @@ class LabelRankingScorer(Scorer):
         Name of the metric.
     """
 
-    def __init__(self, metric):
+    def __init__(
+        self,
+        metric: Literal["kendall_tau_score", "kendall_tau_distance", "spearman_distance"],
+    ) -> None:
         self.metric = metric
 
-    def score(self, estimator, X, y, sample_weight=None):
+    def score(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
         _check_labels(estimator, y)
         sign, metric = RANKING_METRICS[self.metric]
         return sign * metric(y, label_positions(estimator, X), sample_weight=sample_weight)

@@ -1,7 +1,16 @@
 """Ada.OLMR: logistic gradients, learnt weights, an expert chosen by Hedge."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from sklrank.online_boosting._costs import LogisticCosts
 from sklrank.online_boosting._online_booster import OnlineBooster
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sklrank._typing import MaxFeatures
 
 __all__ = ["AdaOLMR"]
 
@@ -103,16 +112,16 @@ class AdaOLMR(OnlineBooster):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        max_features=20,
-        max_iter=1,
-        shuffle=False,
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        max_features: MaxFeatures = 20,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.max_features = max_features

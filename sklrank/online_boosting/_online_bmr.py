@@ -1,10 +1,18 @@
 """OnlineBMR: potentials, equal weights, the last expert."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.online_boosting._costs import LOSSES, PotentialCosts
 from sklrank.online_boosting._online_booster import OnlineBooster
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sklrank._typing import MaxFeatures
 
 __all__ = ["OnlineBMR"]
 
@@ -106,18 +114,18 @@ class OnlineBMR(OnlineBooster):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        edge=0.1,
-        loss="hinge",
-        max_features=20,
-        max_iter=1,
-        shuffle=False,
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        edge: float = 0.1,
+        loss: Literal["hinge", "rank"] = "hinge",
+        max_features: MaxFeatures = 20,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.edge = edge

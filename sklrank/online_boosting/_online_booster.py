@@ -246,7 +246,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         return np.concatenate(blocks)
 
     @property
-    def expert_weights_(self):
+    def expert_weights_(self) -> np.ndarray:
         """Weight of each expert."""
         check_is_fitted(self, "classes_")
         if self._log_expert_weights is None:

@@ -1,10 +1,18 @@
 """Top-k BBM: OnlineBMR from top-k feedback."""
 
+from __future__ import annotations
+
 from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval
 from sklrank.online_boosting._costs import PotentialCosts
 from sklrank.online_boosting._top_k_booster import TopKBooster
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sklrank._typing import MaxFeatures
 
 __all__ = ["TopKBBM"]
 
@@ -132,21 +140,21 @@ class TopKBBM(TopKBooster):
 
     def __init__(
         self,
-        estimator=None,
-        n_estimators=100,
+        estimator: Any = None,
+        n_estimators: int = 100,
         *,
-        k=3,
-        edge=0.1,
-        exploration=0.05,
-        randomization="uniform",
-        propensity_clip=(0.005, 0.995),
-        max_features=20,
-        max_iter=1,
-        shuffle=False,
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        k: int = 3,
+        edge: float = 0.1,
+        exploration: float = 0.05,
+        randomization: Literal["uniform", "single-swap"] = "uniform",
+        propensity_clip: tuple[float, float] = (0.005, 0.995),
+        max_features: MaxFeatures = 20,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.k = k

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +20,8 @@ from sklrank.tree._hoeffding import (
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from sklrank._typing import MaxFeatures
 
 __all__ = ["HoeffdingTreeClassifier"]
 
@@ -135,20 +137,20 @@ class HoeffdingTreeClassifier(OnlineClassifier):
     def __init__(
         self,
         *,
-        grace_period=200,
-        delta=1e-7,
-        tau=0.05,
-        leaf_prediction="nba",
-        max_depth=None,
-        max_leaves=None,
-        criterion="entropy",
-        n_split_points=10,
-        min_branch_fraction=0.01,
-        max_features=None,
-        weight_scale=1.0,
-        weight_count="sum",
-        random_state=None,
-    ):
+        grace_period: float = 200,
+        delta: float = 1e-7,
+        tau: float = 0.05,
+        leaf_prediction: Literal["nba", "nb", "mc"] = "nba",
+        max_depth: int | None = None,
+        max_leaves: int | None = None,
+        criterion: Literal["entropy", "gini"] = "entropy",
+        n_split_points: int = 10,
+        min_branch_fraction: float = 0.01,
+        max_features: MaxFeatures = None,
+        weight_scale: float = 1.0,
+        weight_count: Literal["sum", "effective"] = "sum",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.grace_period = grace_period
         self.delta = delta
         self.tau = tau

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -12,6 +13,9 @@ from sklrank._sklearn import N_JOBS, Interval, StrOptions
 from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsRegressor
+
+if TYPE_CHECKING:
+    from sklrank._typing import MaxFeatures
 
 __all__ = ["HonestForestRegressor"]
 
@@ -103,18 +107,18 @@ class HonestForestRegressor(HonestRegressor):
 
     def __init__(
         self,
-        n_estimators=100,
+        n_estimators: int = 100,
         *,
-        splits="breiman",
-        max_samples=0.8,
-        max_depth=None,
-        min_samples_leaf=1,
-        max_features=None,
-        honest=True,
-        random_state=None,
-        verbose=0,
-        n_jobs=None,
-    ):
+        splits: Literal["breiman", "level"] = "breiman",
+        max_samples: int | float | None = 0.8,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: MaxFeatures = None,
+        honest: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_estimators = n_estimators
         self.splits = splits
         self.max_samples = max_samples
@@ -131,7 +135,7 @@ class HonestForestRegressor(HonestRegressor):
         return TREES[self.splits]._dtype
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """Mean of the trees' importances, summing to 1; zeros where no tree has a split.
 
         Returns

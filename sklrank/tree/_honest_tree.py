@@ -13,6 +13,8 @@ from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor, centre
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from sklrank._typing import MaxFeatures
+
 __all__ = ["HonestTreeRegressor"]
 
 
@@ -87,12 +89,12 @@ class HonestTreeRegressor(HonestRegressor):
     def __init__(
         self,
         *,
-        max_depth=None,
-        min_samples_leaf=1,
-        max_features=None,
-        honest=True,
-        random_state=None,
-    ):
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: MaxFeatures = None,
+        honest: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features

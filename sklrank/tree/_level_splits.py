@@ -16,6 +16,8 @@ from sklrank.tree._thresholds import midpoints, rises
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from sklrank._typing import MaxFeatures
+
 __all__ = ["LevelSplitsRegressor"]
 
 SPLIT_DTYPE = np.dtype([("feature", np.intp), ("threshold", np.float64)])
@@ -117,13 +119,13 @@ class LevelSplitsRegressor(HonestRegressor):
     def __init__(
         self,
         *,
-        max_depth=None,
-        min_samples_leaf=1,
-        max_features=None,
-        max_bins=255,
-        honest=False,
-        random_state=None,
-    ):
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: MaxFeatures = None,
+        max_bins: int | None = 255,
+        honest: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -85,7 +85,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         "max_bins": [Interval(Integral, 2, 256, closed="both")],
     }
 
-    def __init__(self, *, criterion="gini", max_bins=255):
+    def __init__(self, *, criterion: Literal["gini", "gain"] = "gini", max_bins: int = 255) -> None:
         self.criterion = criterion
         self.max_bins = max_bins
 
