@@ -5,12 +5,16 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from numpydoc.validate import validate
 
 import sklrank
+from sklrank import _typing
+from sklrank._sklearn import StrOptions
 
 PACKAGES = sorted(
     f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
@@ -31,6 +35,9 @@ IGNORED = {
     "SA01",  # no See Also
     "SA04",  # no description in See Also
 }
+
+# What users call by other signs than a name.
+CALLED = {"__call__", "__getitem__", "__init__", "__len__"}
 
 
 def public_names():
@@ -54,10 +61,63 @@ def public_members():
                 yield f"{name}.{attribute}"
 
 
+def typed_members():
+    """By name, what users call: functions, methods, and the getters of properties."""
+    for name in public_names():
+        package, _, member = name.rpartition(".")
+        thing = getattr(importlib.import_module(package), member)
+        if inspect.isfunction(thing):
+            yield name, thing
+            continue
+        # Scorers are objects.
+        owner = thing if inspect.isclass(thing) else type(thing)
+        for attribute, value in inspect.getmembers(owner):
+            function = value.fget if isinstance(value, property) else value
+            is_public = not attribute.startswith("_") or attribute in CALLED
+            if is_public and (getattr(function, "__module__", "") or "").startswith("sklrank"):
+                yield f"{name}.{attribute}", function
+
+
+TYPED_MEMBERS = dict(typed_members())
+
+
+def named_options():
+    """Annotations of the parameters for which `fit` knows names, and these names."""
+    for name, function in TYPED_MEMBERS.items():
+        if not name.endswith(".__init__"):
+            continue
+        package, member, _ = name.rsplit(".", 2)
+        owner = getattr(importlib.import_module(package), member)
+        hints = inspect.get_annotations(function)
+        for parameter, rules in getattr(owner, "_parameter_constraints", {}).items():
+            options = [rule.options for rule in rules if isinstance(rule, StrOptions)]
+            if options:
+                yield pytest.param(hints[parameter], *options, id=f"{member}-{parameter}")
+
+
 @pytest.mark.parametrize("name", sorted(public_members()))
 def test_docstrings_follow_numpydoc(name):
     problems = [error for error in validate(name)["errors"] if error[0] not in IGNORED]
     assert not problems
+
+
+@pytest.mark.parametrize("name", sorted(TYPED_MEMBERS))
+def test_annotations_are_complete(name):
+    """A type checker sees no mistake in the use of what has none."""
+    signature = inspect.signature(TYPED_MEMBERS[name])
+    annotations = {each.name: each.annotation for each in signature.parameters.values()}
+    annotations["return"] = signature.return_annotation
+    missing = [each for each, hint in annotations.items() if hint is inspect.Parameter.empty]
+    assert not set(missing) - {"self", "cls"}
+
+
+@pytest.mark.parametrize(("hint", "options"), named_options())
+def test_annotations_name_the_options(hint, options):
+    """A type checker takes the texts that `fit` takes, unless it takes every text."""
+    hint = eval(hint, {**vars(_typing), "Callable": Callable})
+    parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
+    texts = {text for part in parts if get_origin(part) is Literal for text in get_args(part)}
+    assert texts == options or {str, Any} & set(parts)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -1,0 +1,34 @@
+"""A user's program, which `.ci/run` gives to a type checker: it sees types, and the mistake."""
+
+import numpy as np
+from typing_extensions import assert_type
+
+from sklrank.feedback import Exploration
+from sklrank.linear_model import PredtronClassifier
+from sklrank.metrics import ndcg_score, rank_loss_scorer
+from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
+from sklrank.tree import HoeffdingTreeClassifier
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(100, 5)), rng.integers(2, size=(100, 4))
+
+model = AdaOLMR(recommended_learners(), n_estimators=22, max_features=None, random_state=0)
+assert_type(model.fit(X, Y), AdaOLMR)
+assert_type(model.partial_fit(X, Y, classes=range(4)), AdaOLMR)
+assert_type(model.expert_weights_, np.ndarray)
+scores = model.progressive_fit(X, Y)
+assert_type(scores, np.ndarray)
+assert_type(model.predict_topk(X, 2), np.ndarray)
+assert_type(ndcg_score(Y, scores), float | np.ndarray)
+assert_type(rank_loss_scorer(model, X, Y), float)
+
+bandit = TopKBBM(k=2, exploration=0.2)
+assert_type(bandit.explore(X, classes=range(4)), Exploration)
+shown = Exploration([[0, 3]], [[[0.4, 0.1], [0.1, 0.4]]])
+assert_type(bandit.partial_fit_feedback(X[:1], shown[0], [[1, 0]]), TopKBBM)
+
+assert_type(HoeffdingTreeClassifier(max_features="sqrt").fit(X, Y[:, 0]), HoeffdingTreeClassifier)
+assert_type(PredtronClassifier().partial_fit(X, Y[:, 0]), PredtronClassifier)
+
+AdaOLMR(n_estimator=22)  # type: ignore[call-arg]
+HoeffdingTreeClassifier(max_features="root")  # type: ignore[arg-type]
