@@ -92,7 +92,8 @@ def named_options():
         for parameter, rules in getattr(owner, "_parameter_constraints", {}).items():
             options = [rule.options for rule in rules if isinstance(rule, StrOptions)]
             if options:
-                yield pytest.param(hints[parameter], *options, id=f"{member}-{parameter}")
+                hint = hints.get(parameter, "None")
+                yield pytest.param(hint, *options, id=f"{member}-{parameter}")
 
 
 @pytest.mark.parametrize("name", sorted(public_members()))
