@@ -6,10 +6,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import check_random_state, gen_batches
+from scipy import sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_estimator import OnlineEstimator
+from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
 from sklrank._sklearn import _fit_context
 from sklrank._validation import lists_of_rows
 
@@ -29,6 +30,8 @@ class OnlineClassifier(OnlineEstimator):
     A subclass makes the learner from its parameters (`_make_learner`). Boosters use `_begin` and
     drive the learner themselves.
     """
+
+    _takes_sparse = True
 
     def _make_learner(self, n_features, n_classes, random_state):
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
@@ -64,7 +67,7 @@ class OnlineClassifier(OnlineEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Class labels.
@@ -97,7 +100,7 @@ class OnlineClassifier(OnlineEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Class labels.
@@ -134,7 +137,7 @@ class OnlineClassifier(OnlineEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
             Class labels.
@@ -156,15 +159,15 @@ class OnlineClassifier(OnlineEstimator):
         """
         first = not hasattr(self, "classes_")
         prepared = self._prepare(X, y, classes, sample_weight, restart=first)
-        probabilities = np.empty((len(prepared[0]), len(self.classes_)))
+        probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
         self._learn(*prepared, probabilities)
         return probabilities
 
     def _learn(self, X, indptr, labels, weights, votes=None):
-        for batch in gen_batches(len(X), BATCH):
+        for batch in row_blocks(X, BATCH):
             lists = lists_of_rows(indptr, labels, batch)
             of_batch = None if votes is None else votes[batch]
-            self._learner.play_rows(X[batch], *lists, weights[batch], of_batch)
+            self._learner.play_rows(unpacked(X[batch]), *lists, weights[batch], of_batch)
         return self
 
     def _start(self, classes):
@@ -175,7 +178,7 @@ class OnlineClassifier(OnlineEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -184,14 +187,14 @@ class OnlineClassifier(OnlineEstimator):
             Each row sums to one; columns as in `classes_`.
         """
         check_is_fitted(self, "classes_")
-        return self._learner.predict_rows(self._check_rows(X, reset=False))
+        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The likeliest class of each row; the first one of `classes_` among equals.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -205,6 +208,12 @@ class OnlineClassifier(OnlineEstimator):
     def _class_scores(self, X):
         """What orders the classes: `(n_samples, n_classes)`."""
         return self.predict_proba(X)
+
+    @staticmethod
+    def _by_blocks(answer, X):
+        if not sparse.issparse(X):
+            return answer(X)
+        return np.concatenate([answer(unpacked(X[rows])) for rows in row_blocks(X, BATCH)])
 
 
 def draw_columns(max_features, n_features: int, random_state) -> np.ndarray:

@@ -23,7 +23,10 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 
-__all__ = ["OnlineEstimator", "OnlineRows"]
+__all__ = ["OnlineEstimator", "OnlineRows", "row_blocks", "unpacked"]
+
+# Entries, 128 MB of them, that the rows of a sparse matrix which are unpacked together may have.
+MOST_UNPACKED = 2**24
 
 
 class OnlineRows(BaseEstimator):
@@ -179,3 +182,17 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = self._takes_indicators
         return tags
+
+
+def row_blocks(X, most):
+    """Slices of `most` rows each, of a sparse matrix so few that they may be unpacked together."""
+    if sparse.issparse(X):
+        most = min(most, max(1, MOST_UNPACKED // X.shape[1]))
+    # scikit-learn's gen_batches checks its parameters for longer than some models need for a row.
+    n_samples = X.shape[0]
+    return [slice(first, min(first + most, n_samples)) for first in range(0, n_samples, most)]
+
+
+def unpacked(X):
+    """The rows as an array, for loops that read them whole."""
+    return X.toarray() if sparse.issparse(X) else X

@@ -33,7 +33,7 @@ class LabelRankerMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -48,7 +48,7 @@ class LabelRankerMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         k : int
             How many labels, from 1 to their number.
@@ -75,7 +75,7 @@ class LabelRankerMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             Relevance of the labels, or class labels.

@@ -151,7 +151,9 @@ def expected_failed_checks(estimator):
     learns_in_a_batch = isinstance(estimator, StumpClassifier)
     if learns_in_a_batch or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
-    return {"check_sample_weight_equivalence_on_dense_data": "rows are learnt one after the other"}
+    reason = "rows are learnt one after the other"
+    check = "check_sample_weight_equivalence_on_{}_data"
+    return {check.format("dense"): reason, check.format("sparse"): reason}
 
 
 KINDS = {type(one).__name__: one for one in ESTIMATORS}

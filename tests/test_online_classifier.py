@@ -359,7 +359,12 @@ WRONG = {  # name: (method, arguments, error, what the message names)
     ),
     "words": ("fit", {"X": np.full((120, 4), "a")}, ValueError, "could not convert string"),
     "complex": ("fit", {"X": X0 * 1j}, ValueError, "[Cc]omplex"),
-    "sparse": ("fit", {"X": sparse.csr_array(X0)}, TypeError, "[Ss]parse"),
+    "sparse infinity": (
+        "fit",
+        {"X": sparse.csr_array(np.where(X0 == X0.max(), np.inf, 0.0))},
+        ValueError,
+        "infinity",
+    ),
     "negative weight": ("partial_fit", {"sample_weight": -W0}, ValueError, "[Nn]egative.*weight"),
     "negative, fit": ("fit", {"sample_weight": W0 - 1}, ValueError, "[Nn]egative.*weight"),
     "short weights": ("partial_fit", {"sample_weight": W0[1:]}, ValueError, "sample_weight"),

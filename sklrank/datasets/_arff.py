@@ -55,7 +55,7 @@ def load_arff_multilabel(
 
     sparse : {"auto"} or bool, default="auto"
         Whether `data` is a CSR matrix; "auto" makes it one when the rows of the file are
-        sparse. The online boosters and trees take dense rows only.
+        sparse.
 
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.

@@ -146,7 +146,7 @@ class OnlineLogisticRegression(OnlineClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -162,7 +162,8 @@ class OnlineLogisticRegression(OnlineClassifier):
         # Probabilities order the classes alike, but may be 1 for two of them.
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
-        return self._learner.features.transform_rows(X) @ self._learner.weight_table
+        features, weights = self._learner.features, self._learner.weight_table
+        return self._by_blocks(lambda rows: features.transform_rows(rows) @ weights, X)
 
     @property
     def coef_(self) -> np.ndarray:

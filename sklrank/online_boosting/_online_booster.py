@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_estimator import OnlineEstimator
+from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
 from sklrank._validation import lists_of_rows, unchanged_on_error
 from sklrank.base import LabelRankerMixin
@@ -45,6 +45,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     _hedge = False
     _tie_loss = 0.5  # of a pair of equal scores, for Hedge
     _takes_indicators = True
+    _takes_sparse = True
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -80,7 +81,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels (one relevant label a row). A row with no
@@ -103,7 +104,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             X, indptr, labels, weights = self._prepare(X, y, None, sample_weight, restart=True)
             for _ in range(self.max_iter):
                 if self.shuffle:
-                    order = self._random_state.permutation(len(X))
+                    order = self._random_state.permutation(X.shape[0])
                     shuffled = take_lists(indptr, labels, order)
                     self._play(X[order], *shuffled, weights[order])
                 else:
@@ -125,7 +126,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels.
@@ -166,7 +167,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels.
@@ -188,7 +189,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         first = not hasattr(self, "classes_")
         with unchanged_on_error(self) if first else nullcontext():
             prepared = self._prepare(X, y, classes, sample_weight, restart=first)
-            scores = np.empty((len(prepared[0]), len(self.classes_)))
+            scores = np.empty((prepared[0].shape[0], len(self.classes_)))
             self._play(*prepared, scores)
         return scores
 
@@ -197,7 +198,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -216,7 +217,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -237,11 +238,12 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
         n_used = 1 + int(np.argmax(self.expert_weights_))
-        if len(X) <= BATCH:
-            return self._rounds().decide(X, self.estimator_weights_, n_used)
+        blocks = row_blocks(X, BATCH)
+        if len(blocks) == 1:
+            return self._rounds().decide(unpacked(X), self.estimator_weights_, n_used)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._rounds().decide)(X[batch], self.estimator_weights_, n_used)
-            for batch in gen_batches(len(X), BATCH)
+            delayed(self._rounds().decide)(unpacked(X[batch]), self.estimator_weights_, n_used)
+            for batch in blocks
         )
         return np.concatenate(blocks)
 
@@ -303,7 +305,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
-        for batch in gen_batches(len(X), BATCH):
+        for batch in row_blocks(X, BATCH):
             source, expert_draws = self._draw_source(*lists_of_rows(indptr, labels, batch))
             self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
 
@@ -312,7 +314,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
-                X[batch],
+                unpacked(X[batch]),
                 source,
                 weights[batch],
                 self.estimator_weights_,

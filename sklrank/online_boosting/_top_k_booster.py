@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import gen_batches
 
+from sklrank._online_estimator import row_blocks, unpacked
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_weights, unchanged_on_error
 from sklrank.feedback import Exploration
@@ -47,7 +47,7 @@ class TopKBooster(OnlineBooster):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, of which relevance is to be learnt; needed where nothing was learnt
@@ -70,10 +70,10 @@ class TopKBooster(OnlineBooster):
         X = self._start_from_rows(X, classes, indicators=True)
         self._propensity_bounds()
         rounds, sampler, shown = self._rounds(), self._sampler(len(self.classes_)), []
-        for batch in gen_batches(len(X), BATCH):
+        for batch in row_blocks(X, BATCH):
             expert_draws, sampler_draws = self._draw_rows(sampler, batch.stop - batch.start)
             of_batch = rounds.explore(
-                X[batch],
+                unpacked(X[batch]),
                 sampler,
                 sampler_draws,
                 self.estimator_weights_,
@@ -100,7 +100,7 @@ class TopKBooster(OnlineBooster):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows for which labels were shown.
         exploration : Exploration
             What was shown: the record of `explore`, or that of another policy. It may have shown
@@ -129,12 +129,12 @@ class TopKBooster(OnlineBooster):
         with unchanged_on_error(self):
             X = self._start_from_rows(X, classes, indicators=True)
             n_labels = len(self.classes_)
-            actions, propensities = check_exploration(exploration, len(X), n_labels)
+            actions, propensities = check_exploration(exploration, X.shape[0], n_labels)
             rewards = check_rewards(rewards, actions.shape)
-            weights = check_weights(sample_weight, len(X), positive=False)
+            weights = check_weights(sample_weight, X.shape[0], positive=False)
             bounds = self._propensity_bounds()
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
-        for batch in gen_batches(len(X), BATCH):
+        for batch in row_blocks(X, BATCH):
             source = ShownPairs(
                 actions[batch],
                 propensities[batch],

@@ -1,0 +1,79 @@
+"""Sparse rows make the models that the same rows make dense, a few unpacked at a time."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+
+from sklrank import _online_estimator
+from sklrank._online_estimator import row_blocks
+from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
+from sklrank.tree import HoeffdingTreeClassifier
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((150, 8)) < 0.3, RNG.normal(size=(150, 8)), 0.0)
+Y = (X @ RNG.normal(size=(8, 4)) > 0).astype(int)
+LEARNERS = recommended_learners(4, feedback="top-k")
+BOOSTERS = [
+    AdaOLMR(n_estimators=3, random_state=0, max_iter=2, shuffle=True),
+    AdaOLMR(recommended_learners(4), n_estimators=4, max_features=None, n_jobs=2),
+    OnlineBMR(n_estimators=3, random_state=0),
+    TopKAdaptive(n_estimators=3, k=2, random_state=0),
+    TopKBBM(LEARNERS, n_estimators=4, max_features=None, k=2, random_state=0),
+]
+CLASSIFIERS = [
+    HoeffdingTreeClassifier(grace_period=10, tau=0.5),
+    OnlineLogisticRegression(),
+    OnlineRidgeClassifier(kernel="rbf", random_state=0),
+]
+FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array]
+
+
+@pytest.fixture(params=[1, 50, 2**24])
+def most_unpacked(request, monkeypatch):
+    """Down to a row at a time."""
+    monkeypatch.setattr(_online_estimator, "MOST_UNPACKED", request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("container", FORMATS)
+@pytest.mark.parametrize("model", BOOSTERS)
+def test_boosters(model, container, most_unpacked, fingerprint):
+    dense = clone(model).set_params(random_state=0).fit(X, Y)
+    same = clone(dense).fit(container(X), Y)
+    assert fingerprint(same) == fingerprint(dense)
+    assert_array_equal(same.decision_function(container(X)), dense.decision_function(X))
+    assert_array_equal(same.progressive_fit(container(X), Y), dense.progressive_fit(X, Y))
+    if hasattr(model, "explore"):
+        shown, shown_dense = same.explore(container(X)), dense.explore(X)
+        assert_array_equal(shown.actions, shown_dense.actions)
+        rewards = np.take_along_axis(Y, shown.actions, axis=1)
+        same.partial_fit_feedback(container(X), shown, rewards)
+        dense.partial_fit_feedback(X, shown_dense, rewards)
+    assert fingerprint(same) == fingerprint(dense)
+
+
+@pytest.mark.parametrize("container", FORMATS)
+@pytest.mark.parametrize("model", CLASSIFIERS)
+def test_classifiers(model, container, most_unpacked, fingerprint):
+    y = np.array(["a", "b", "c"])[Y[:, 0] + Y[:, 1]]
+    dense, same = clone(model).fit(X, y), clone(model).fit(container(X), y)
+    assert fingerprint(same) == fingerprint(dense)
+    assert_array_equal(same.predict_proba(container(X)), dense.predict_proba(X))
+    assert_array_equal(same.progressive_fit(container(X), y), dense.progressive_fit(X, y))
+    if hasattr(model, "decision_function"):
+        # A product of matrices, whose rounding depends on their size.
+        scores = same.decision_function(container(X))
+        assert_allclose(scores, dense.decision_function(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [1, 7, 60, 1000])
+def test_blocks_hold_every_row_once_and_stay_small(n_columns, most_unpacked):
+    matrix = sparse.csr_array((120, n_columns))
+    blocks = row_blocks(matrix, 40)
+    assert_array_equal(np.concatenate([np.arange(120)[rows] for rows in blocks]), np.arange(120))
+    lengths = [rows.stop - rows.start for rows in blocks]
+    assert max(lengths) <= 40
+    assert max(lengths) == 1 or max(lengths) * n_columns <= most_unpacked
