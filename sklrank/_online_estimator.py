@@ -90,10 +90,13 @@ class OnlineRows(BaseEstimator):
         # Class labels are a set; the names of an indicator's columns have their order.
         given = np.ravel(classes) if self._learns_indicators else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
+            known, given = self.classes_.tolist(), given.tolist()
+            new = shortened([label for label in given if label not in known])
+            missing = shortened([label for label in known if label not in given])
             raise ValueError(
-                f"classes={shortened(np.ravel(classes).tolist())} differs from the first call's "
-                f"{shortened(self.classes_.tolist())}, and the labels of a model are fixed: leave "
-                "classes out, or start a new model, which fit does too"
+                f"classes={shortened(given)} differs from the first call's {shortened(known)} "
+                f"(new: {new}, missing: {missing}; or their order), and the labels of a model are "
+                "fixed: leave classes out, or start a new model, which fit does too"
             )
 
     def __sklearn_tags__(self):

@@ -5,8 +5,8 @@ Compiled loops read a target as *relevance lists*: row ``i`` has the relevant la
 """
 
 from contextlib import contextmanager
+from datetime import date, timedelta
 from numbers import Real
-from reprlib import repr as shortened
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ MOST_WEIGHT = 1e150
 # Scores multiply two entries, a learning rate and a loss, and sum over features and rows.
 MOST_FACTOR = 1e60
 WIDEST_LOOK_UP = 10_000
+DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
 class Target(NamedTuple):
@@ -106,22 +107,28 @@ def labels_of_columns(names, n_labels):
 
 def check_columns(names, classes):
     """Refuse labels of other names than `classes`, or in another order, if both are texts."""
-    if names is None or not all(isinstance(name, str) for name in np.ravel(classes).tolist()):
+    classes = np.ravel(classes).tolist()
+    if names is None or not all(isinstance(name, str) for name in classes):
         return
-    if not np.array_equal(names, classes):
-        raise ValueError(
-            f"y has the columns {shortened(names.tolist())}, the labels of the model are "
-            f"{shortened(np.ravel(classes).tolist())}: give y these columns, in this order"
-        )
+    if len(names) != len(classes):
+        raise ValueError(f"y has {len(names)} columns, and the model {len(classes)} labels")
+    for place, (name, label) in enumerate(zip(names.tolist(), classes)):
+        if name != label:
+            raise ValueError(
+                f"y has the column {name!r} at place {place}, where the model has the label "
+                f"{label!r}: give y the columns that were learnt, in that order"
+            )
 
 
 def as_numbers(values, name, what="numbers"):
     """The values as an array of float64; others are refused by name."""
     try:
-        kind = np.asarray(values).dtype
-        if kind.kind in "cmM":
-            # NumPy would drop the imaginary part, and count days.
-            raise TypeError(f"got values of the type {kind}")
+        array = np.asarray(values)
+        dates = array.dtype.kind == "O" and any(isinstance(entry, DATES) for entry in array.flat)
+        if dates or array.dtype.kind in "cmM":
+            # NumPy would count days, and drop the imaginary part.
+            kind = "dates" if dates else f"values of the type {array.dtype}"
+            raise TypeError(f"got {kind}")
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error
@@ -298,6 +305,8 @@ def canonical_csr(X):
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+        if np.isinf(X.data).any():
+            raise ValueError("X contains infinity, the sum of entries that stand at one place")
     if X.nnz > np.iinfo(np.int32).max:
         raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
     if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:

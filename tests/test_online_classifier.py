@@ -365,6 +365,12 @@ WRONG = {  # name: (method, arguments, error, what the message names)
         ValueError,
         "infinity",
     ),
+    "sparse, infinity by its sum": (
+        "partial_fit",
+        {"X": sparse.csr_array(([1e308, 1e308], [0, 0], [0] + [2] * 120), shape=(120, 4))},
+        ValueError,
+        "infinity, the sum of entries",
+    ),
     "negative weight": ("partial_fit", {"sample_weight": -W0}, ValueError, "[Nn]egative.*weight"),
     "negative, fit": ("fit", {"sample_weight": W0 - 1}, ValueError, "[Nn]egative.*weight"),
     "short weights": ("partial_fit", {"sample_weight": W0[1:]}, ValueError, "sample_weight"),

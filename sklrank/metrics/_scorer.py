@@ -105,7 +105,7 @@ def label_positions(estimator, X):
 def _check_labels(estimator, y):
     # Columns of scores and of `y` are compared by place, whatever they are called.
     classes = getattr(estimator, "classes_", None)
-    if isinstance(classes, np.ndarray) and np.ndim(y) == 2:
+    if isinstance(classes, np.ndarray) and np.ndim(y) == 2 and np.shape(y)[1] > 1:
         check_columns(column_names(y), classes)
 
 

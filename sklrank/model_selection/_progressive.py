@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
+from sklrank._online_estimator import OnlineRows
 from sklrank._validation import check_weights, column_names, names_of
 from sklrank.metrics._relevance import as_label_columns
 from sklrank.metrics._scorer import label_scores
@@ -116,8 +117,9 @@ def progressive_val_score(
     """
     X, y = indexable(X, y)
     given, y = y, _as_target(y)
-    # Where columns have names, they are for the estimator to learn.
-    taught = y if column_names(given) is None or y.ndim == 1 else given
+    # Names of columns are for those to learn that do.
+    learns_names = isinstance(estimator, OnlineRows) and y.ndim == 2
+    taught = given if learns_names and column_names(given) is not None else y
     if y.ndim not in (1, 2):
         raise ValueError(
             f"y must be class labels (1-d) or a 0/1 indicator (2-d), got shape {y.shape}."
@@ -152,10 +154,10 @@ def _as_target(y):
     """The target as an array or a sparse matrix; a column of class labels becomes 1-d."""
     if sparse.issparse(y):
         return y
-    if np.ndim(y) == 2 and hasattr(y, "iloc"):
-        # Data frames of several types, or of pandas' own, would become an array of objects.
-        y = check_array(y, dtype=None, ensure_min_samples=0, ensure_all_finite=False)
-    y = np.asarray(y)
+    given, y = y, np.asarray(y)
+    if y.ndim == 2 and y.dtype.kind == "O":
+        # Data frames of several types, or of pandas' own.
+        y = check_array(given, dtype=None, ensure_min_samples=0, ensure_all_finite=False)
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 

@@ -128,9 +128,9 @@ def recommended_learners(
 ) -> list[OnlineClassifier]:
     """Weak learners that rank well on every benchmark set without tuning.
 
-    The first two are logistic regressions for each label, on all columns, one of long and one of
-    short steps; they alone rank well where columns are many and sparse, or labels many. The third
-    one knows only how frequent each label was of late. Use them as in the examples: with
+    The first two are logistic regressions for each label, on all columns, with steps of different
+    length; they alone rank well where columns are many and sparse, or labels many. The third one
+    knows only how frequent each label was of late. Use them as in the examples: with
     `max_features=None`, since they draw their columns themselves.
 
     For :class:`AdaOLMR` (``feedback="full"``) the others regress on what is left to gain: one in
@@ -139,13 +139,13 @@ def recommended_learners(
 
     For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) the others regress on the
     relevance of the labels shown, on 100 random features of up to 50 columns. A row costs some 50
-    microseconds. None of
-    them reads the booster's estimates of costs, whose importance weights make them noisy. So
-    `TopKBBM` adds their votes up, and neither its `edge` nor propensities have an effect: any in
-    (0, 1] will do. `TopKAdaptive` weighs the votes by those estimates, and follows the first few
-    learners where they do better: it gains where labels are a hundred and more, and may lose where
-    rows are few. With visitors to please, explore little: 0.05 to 0.1; where labels that are many
-    and rare are to be learnt, and nothing is lost by what is shown: 0.5, and many rows or passes.
+    microseconds. None of them reads the booster's estimates of costs, whose importance weights make
+    them noisy. So `TopKBBM` adds their votes up, and neither its `edge` nor propensities have an
+    effect: any in (0, 1] will do. `TopKAdaptive` weighs the votes by those estimates, and follows
+    the first few learners where they do better: it gains where labels are a hundred and more, and
+    may lose where rows are few. With visitors to please, explore little: 0.05 to 0.1; where labels
+    that are many and rare are to be learnt, and nothing is lost by what is shown: 0.5, and many
+    rows or passes.
 
     Parameters
     ----------

@@ -367,6 +367,8 @@ BAD_INPUT = [
     ((X, replaced(Y, -1), QID), "0 or more; got -1"),
     ((X, Y + 1j, QID), "type complex128"),
     ((X, Y.astype("M8[D]"), QID), "type datetime64"),
+    ((X, Y.astype("M8[D]").astype(object), QID), "got dates"),
+    ((X, pd.Series(Y.astype("M8[s]")).dt.tz_localize("UTC"), QID), "got dates"),
     ((X, np.array(["a", "b", "c"])[Y], QID), "y must be relevance, numbers"),
     ((X, np.ones(len(X)), QID), "no query with documents of different relevance"),
     ((X, Y, np.arange(len(X))), "no query with documents of different relevance"),

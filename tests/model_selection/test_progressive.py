@@ -265,7 +265,9 @@ def test_containers(iris, multilabel):
     X, Y = multilabel
     counts = progressive_val_score(LabelCounter(), X, Y)
     frame = pd.DataFrame(Y)
-    for same in (frame, frame.astype("Int64"), frame.astype("boolean"), frame.astype({0: bool})):
+    types = ["Int64", "boolean", {0: bool}, "Sparse[int64]"]
+    repeated = frame.set_axis(["a"] * frame.shape[1], axis=1)
+    for same in (frame, frame.add_prefix("label "), repeated, *map(frame.astype, types)):
         assert_allclose(progressive_val_score(LabelCounter(), X, same), counts)
 
 
