@@ -26,6 +26,7 @@ RANKS = np.zeros(240)
 for query in range(40):
     RANKS[QID == query] = SCORES[QID == query].argsort().argsort()
 
+SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 MODELS = {
     "default": PredtronQueryRanker(),
     "mean": PredtronQueryRanker(average=True, max_iter=3, representation="linear"),
@@ -236,6 +237,7 @@ def routing():
         yield
 
 
+@pytest.mark.skipif(SKLEARN < (1, 8), reason="its searches leave the ids of pipelines out")
 def test_a_search_over_a_pipeline(routing):
     search = GridSearchCV(
         make_pipeline(StandardScaler(), PredtronQueryRanker(average=True)),
