@@ -107,8 +107,10 @@ def labels_of_columns(names, n_labels):
 
 def check_columns(names, classes):
     """Refuse labels of other names than `classes`, or in another order, if both are texts."""
+    if names is None:
+        return
     classes = np.ravel(classes).tolist()
-    if names is None or not all(isinstance(name, str) for name in classes):
+    if not all(isinstance(name, str) for name in classes):
         return
     if len(names) != len(classes):
         raise ValueError(f"y has {len(names)} columns, and the model {len(classes)} labels")
