@@ -66,7 +66,7 @@ class OnlineRows(BaseEstimator):
             accept_sparse="csr" if self._takes_sparse else False,
             ensure_all_finite="allow-nan" if takes_nan else True,
         )
-        X = canonical_csr(X) if sparse.issparse(X) else X
+        X = canonical_csr(X)
         if self._multiplies_entries:
             check_entries(X)
         return X

@@ -303,7 +303,9 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
 
 
 def canonical_csr(X):
-    """A CSR matrix without duplicates, its columns in order, with indices of 32 bits."""
+    """An array as it is; a CSR matrix without duplicates, columns in order, indices of 32 bits."""
+    if not sparse.issparse(X):
+        return X
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -92,4 +91,4 @@ class DocumentRanker(DocumentRankerMixin, Booster):
             dtype=[np.float64, np.float32],
             reset=reset,
         )
-        return canonical_csr(X) if sparse.issparse(X) else X
+        return canonical_csr(X)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -140,7 +139,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
     def _check_rows(self, X):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr")
-        return canonical_csr(X) if sparse.issparse(X) else X
+        return canonical_csr(X)
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
@@ -153,7 +152,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"
             )
         self.classes_ = classes
-        return canonical_csr(X) if sparse.issparse(X) else X, labels
+        return canonical_csr(X), labels
 
     def _boost_from(self, X, labels, objective, learner):
         """Play rounds from the scores of the rounds so far, and label the training rows."""
