@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_classifier import BATCH
-from sklrank._online_estimator import OnlineEstimator
+from sklrank._online_estimator import OnlineEstimator, unpacked
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import MOST_FACTOR, unchanged_on_error
 from sklrank.feedback import Exploration
@@ -482,9 +482,7 @@ class BanditronClassifier(OnlineEstimator):
         return scores
 
     def _rows(self, X):
-        if sparse.issparse(X) and self._standardises:
-            X = X.toarray()
-        return Rows(X, self._constant)
+        return Rows(unpacked(X) if self._standardises else X, self._constant)
 
     def _play(self, X, labels, scores=None):
         for batch in gen_batches(X.shape[0], BATCH):
