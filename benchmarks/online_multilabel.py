@@ -188,7 +188,7 @@ def run_river(base, chained, data, args):
     X_train, Y_train, X_test, _ = data
     n_labels = Y_train.shape[1]
     if args.river_whole and base == "trees":
-        return run_chain_of_trees(data) if chained else run_trees_by_label(data, args)
+        return run_chain_of_trees(data, args) if chained else run_trees_by_label(data, args)
     if args.river_whole or not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
         return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
     rows = slice(args.river_rows)
@@ -217,28 +217,41 @@ def run_trees_by_label(data, args):
     return Result(losses[np.newaxis], sum(seconds), "label by label")
 
 
-def run_chain_of_trees(data):
+def play_link(X, Y, rows):
+    """Votes of one of the trees of river's chain, that of the last label, and its CPU seconds.
+
+    `rows` are those of `X` and the votes of the trees before it, for the labels before.
+    """
+    from river import tree
+
+    link, votes, watch = tree.HoeffdingTreeClassifier(), [], Stopwatch()
+    with watch:
+        for x, answer in zip(rows, Y[:, -1].astype(bool).tolist()):
+            votes.append(link.predict_proba_one(x))
+            link.learn_one(x, answer)
+    return votes, watch.seconds
+
+
+def run_chain_of_trees(data, args):
     """River's chain of trees, one of them held at a time.
 
     A tree of the chain has the distributions given by those before it as further features, the
     same when it answers and when it learns: so the whole stream may pass one before the next.
     """
-    from river import tree
-
     X_train, Y_train, X_test, Y_test = data
     X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
     rows, _ = River(None, 0).prepare(X, Y)
-    scores, watch = np.empty(Y.shape), Stopwatch()
-    for label, answers in enumerate(Y.T.astype(bool).tolist()):
-        link = tree.HoeffdingTreeClassifier()
-        with watch:
-            for i, (x, answer) in enumerate(zip(rows, answers)):
-                vote = link.predict_proba_one(x)
-                scores[i, label] = River.score(vote)
-                link.learn_one(x, answer)
-                x.update({f"y{label}_{value}": share for value, share in vote.items()})
+    # What is kept is known by the rows and by the labels up to its own.
+    play = Memory(args.keep, verbose=0).cache(play_link, ignore=["rows"])
+    scores, seconds = np.empty(Y.shape), 0.0
+    for label in range(Y.shape[1]):
+        votes, of_link = play(X, Y[:, : label + 1], rows)
+        scores[:, label] = [River.score(vote) for vote in votes]
+        seconds += of_link
+        for x, vote in zip(rows, votes):
+            x.update({f"y{label}_{value}": share for value, share in vote.items()})
     losses = rank_loss(Y_test, scores[len(X_train) :], average=False)
-    return Result(losses[np.newaxis], watch.seconds / len(X), "tree by tree")
+    return Result(losses[np.newaxis], seconds / len(X), "tree by tree")
 
 
 def is_large(data):
@@ -412,7 +425,8 @@ def main():
     parser.add_argument(
         "--keep",
         metavar="FOLDER",
-        help="where the outcome of each of those trees is kept: what was cut short goes on there",
+        help="where the outcome of each of those trees, and of a chain's, is kept: what was cut "
+        "short goes on there",
     )
     parser.add_argument(
         "--most-chained",
