@@ -26,7 +26,6 @@ RANKS = np.zeros(240)
 for query in range(40):
     RANKS[QID == query] = SCORES[QID == query].argsort().argsort()
 
-SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 MODELS = {
     "default": PredtronQueryRanker(),
     "mean": PredtronQueryRanker(average=True, max_iter=3, representation="linear"),
@@ -237,8 +236,8 @@ def routing():
         yield
 
 
-@pytest.mark.skipif(SKLEARN < (1, 8), reason="its searches leave the ids of pipelines out")
 def test_a_search_over_a_pipeline(routing):
+    pytest.importorskip("sklearn", "1.8", reason="its searches leave the ids of pipelines out")
     search = GridSearchCV(
         make_pipeline(StandardScaler(), PredtronQueryRanker(average=True)),
         {
