@@ -101,7 +101,10 @@ def multilabel():
 )
 def test_agrees_with_the_plain_loop(model, method, scoring, chunk_size, iris):
     X, y = iris
-    score = lambda model, X: getattr(model, method)(X)  # noqa: E731
+
+    def score(model, X):
+        return getattr(model, method)(X)
+
     expected = plain_loop(clone(model), X, y, chunk_size, score, LOSSES[scoring])
     model = clone(model)
     losses = progressive_val_score(model, X, y, scoring=scoring, chunk_size=chunk_size)
@@ -295,7 +298,7 @@ def test_sample_weight_reaches_the_learner(iris, multilabel):
     X, y = iris
     weight = np.random.default_rng(0).random(60)
     losses = progressive_val_score(MultinomialNB(), X, y, sample_weight=weight, chunk_size=6)
-    score = lambda model, X: model.predict_proba(X)  # noqa: E731
+    score = MultinomialNB.predict_proba
     expected = plain_loop(MultinomialNB(), X, y, 6, score, rank_loss, sample_weight=weight)
     assert_allclose(losses, expected)
     X, Y = multilabel
