@@ -21,7 +21,6 @@ from importlib.util import find_spec
 
 import numpy as np
 from _common import MULTILABEL, Stopwatch, load_multilabel, print_header, print_table
-from joblib import Memory, Parallel, delayed
 from sklearn.utils import gen_batches
 
 from sklrank.metrics import rank_loss
@@ -96,48 +95,6 @@ class AdaGradLogistic:
         return scores
 
 
-class River:
-    """A river model that answers with a distribution over {False, True} for each label."""
-
-    def __init__(self, model, n_labels):
-        self.model = model
-        self.labels = [f"y{i}" for i in range(n_labels)]
-
-    def prepare(self, X, Y):
-        names = [f"x{i}" for i in range(X.shape[1])]
-        rows = [dict(zip(names, row)) for row in X.tolist()]
-        # `Y` may have more columns than `labels`: those are left out.
-        return rows, [dict(zip(self.labels, row)) for row in Y.astype(bool).tolist()]
-
-    def play(self, rows, answers):
-        scores = np.empty((len(rows), len(self.labels)))
-        for x, y, score in zip(rows, answers, scores):
-            votes = self.model.predict_proba_one(x)
-            score[:] = [self.score(votes.get(label)) for label in self.labels]
-            self.model.learn_one(x, y)
-        return scores
-
-    @staticmethod
-    def score(vote):
-        # Before its first lesson a model has no votes, and before its first relevant row a tree
-        # none for True.
-        return vote.get(True, 0.0) if vote else 0.5
-
-
-def river_model(base, chained, n_labels):
-    from river import linear_model, multioutput, preprocessing, tree
-
-    if base == "trees":
-        binary = tree.HoeffdingTreeClassifier()
-    else:
-        binary = linear_model.LogisticRegression()
-    if chained:
-        model = multioutput.ClassifierChain(binary, order=[f"y{i}" for i in range(n_labels)])
-    else:
-        model = multioutput.PerOutputClassifier(binary)
-    return model if base == "trees" else preprocessing.StandardScaler() | model
-
-
 # -- Runs.
 
 
@@ -185,16 +142,20 @@ def run(make_model, data, seeds=(None,)):
 
 def run_river(base, chained, data, args):
     """A river model; on a large set its time only, from some rows (and trees: some labels)."""
+    from _river import River
+
     X_train, Y_train, X_test, _ = data
     n_labels = Y_train.shape[1]
+    if not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
+        return run(lambda _: River(base, chained, n_labels), data)
     if args.river_whole and base == "trees":
-        return run_chain_of_trees(data, args) if chained else run_trees_by_label(data, args)
-    if args.river_whole or not is_large(data) or args.river_rows >= len(X_train) + len(X_test):
-        return run(lambda _: River(river_model(base, chained, n_labels), n_labels), data)
+        return run_tree_by_tree(chained, data, args.river_labels)
+    if args.river_whole:
+        return run(lambda _: River(base, chained, n_labels), data)
     rows = slice(args.river_rows)
     # A tree is over 1 kB for each column and class: with all labels they would fill the memory.
     n_played = min(n_labels, args.river_labels) if base == "trees" else n_labels
-    model = River(river_model(base, chained, n_played), n_played)
+    model = River(base, chained, n_played)
     _, seconds = play_rounds(model, X_train[rows], Y_train[rows])
     note = f"first {len(X_train[rows])} rows"
     if n_played < n_labels:
@@ -202,56 +163,38 @@ def run_river(base, chained, data, args):
     return Result(None, seconds * n_labels / n_played, note)
 
 
-def play_tree(X, answers):
-    """Scores of one of river's trees, and the CPU seconds of a round."""
-    return play_rounds(River(river_model("trees", False, 1), 1), X, answers[:, np.newaxis])
+def run_tree_by_tree(chained, data, n_timed):
+    """River's trees, one of them held at a time, with compiled leaves.
 
+    A tree of a chain has the distributions given by those before it as further columns, the same
+    when it answers and when it learns: so all rows may pass one before the next. (river's chain
+    asks each tree twice a round, here it is asked once.)
 
-def run_trees_by_label(data, args):
-    """River's trees, which are independent of each other: few are held at a time."""
-    X_train, Y_train, X_test, Y_test = data
-    X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
-    play = Memory(args.keep, verbose=0).cache(play_tree)
-    scores, seconds = zip(*Parallel(args.jobs)(delayed(play)(X, answers) for answers in Y.T))
-    losses = rank_loss(Y_test, np.hstack(scores)[len(X_train) :], average=False)
-    return Result(losses[np.newaxis], sum(seconds), "label by label")
-
-
-def play_link(X, Y, rows):
-    """Votes of one of the trees of river's chain, that of the last label, and its CPU seconds.
-
-    `rows` are those of `X` and the votes of the trees before it, for the labels before.
+    Some trees, spread evenly over the labels, are also played as river has them: for their time,
+    and they must give the same votes to the last bit.
     """
-    from river import tree
+    from _river import CompiledRiverTree, RiverTree
 
-    link, votes, watch = tree.HoeffdingTreeClassifier(), [], Stopwatch()
-    with watch:
-        for x, answer in zip(rows, Y[:, -1].astype(bool).tolist()):
-            votes.append(link.predict_proba_one(x))
-            link.learn_one(x, answer)
-    return votes, watch.seconds
-
-
-def run_chain_of_trees(data, args):
-    """River's chain of trees, one of them held at a time.
-
-    A tree of the chain has the distributions given by those before it as further features, the
-    same when it answers and when it learns: so the whole stream may pass one before the next.
-    """
     X_train, Y_train, X_test, Y_test = data
-    X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
-    rows, _ = River(None, 0).prepare(X, Y)
-    # What is kept is known by the rows and by the labels up to its own.
-    play = Memory(args.keep, verbose=0).cache(play_link, ignore=["rows"])
-    scores, seconds = np.empty(Y.shape), 0.0
-    for label in range(Y.shape[1]):
-        votes, of_link = play(X, Y[:, : label + 1], rows)
-        scores[:, label] = [River.score(vote) for vote in votes]
-        seconds += of_link
-        for x, vote in zip(rows, votes):
-            x.update({f"y{label}_{value}": share for value, share in vote.items()})
+    columns, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
+    n_labels = Y.shape[1]
+    timed = np.linspace(0, n_labels - 1, min(n_timed, n_labels), dtype=int)
+    if chained:
+        columns = np.hstack([columns, np.full((len(Y), 2 * n_labels), np.nan)])
+    scores, seconds = np.empty(Y.shape), []
+    for label, answers in enumerate(Y.T):
+        given = X_train.shape[1] + 2 * label if chained else X_train.shape[1]
+        votes, _ = play_rounds(CompiledRiverTree(given), columns[:, :given], answers)
+        if label in timed:
+            own_votes, time = play_rounds(RiverTree(), columns[:, :given], answers)
+            np.testing.assert_array_equal(votes, own_votes)
+            seconds.append(time)
+        if chained:
+            columns[:, given : given + 2] = votes
+        scores[:, label] = RiverTree.scores(votes)
     losses = rank_loss(Y_test, scores[len(X_train) :], average=False)
-    return Result(losses[np.newaxis], seconds / len(X), "tree by tree")
+    note = f"tree by tree; time: {len(timed)} trees, scaled up"
+    return Result(losses[np.newaxis], float(np.mean(seconds)) * n_labels, note)
 
 
 def is_large(data):
@@ -411,28 +354,22 @@ def main():
         "--river-rows", type=int, default=30, help="rows that river plays on the large sets"
     )
     parser.add_argument(
-        "--river-labels", type=int, default=20, help="labels that its trees play there"
+        "--river-labels",
+        type=int,
+        default=20,
+        help="labels there whose trees are timed; of --river-whole, they are spread over all",
     )
     parser.add_argument(
         "--river-whole",
         action="store_true",
-        help="river's models on all rows and labels of the large sets: the trees take two hours "
-        "for bibtex and four for delicious, unless --rows or --labels leave few of them",
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=1, help="processes that share those trees out (not a chain's)"
-    )
-    parser.add_argument(
-        "--keep",
-        metavar="FOLDER",
-        help="where the outcome of each of those trees, and of a chain's, is kept: what was cut "
-        "short goes on there",
+        help="river's models on all rows and labels of the large sets, trees with compiled leaves",
     )
     parser.add_argument(
         "--most-chained",
         type=int,
         default=20,
-        help="labels of a chain: it has those before as columns, so its time grows as their square",
+        help="no chains on sets with more labels than this: a chain has those before as columns, "
+        "so its time grows as their square",
     )
     parser.add_argument("--rows", type=int, help="about as many rows a part, spread over the file")
     parser.add_argument("--labels", type=int, help="the first labels only, so many")
