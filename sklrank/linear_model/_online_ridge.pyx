@@ -8,7 +8,10 @@ have been, t, relative to a uniform vote,
 
 from W = 0 and P = I / alpha. Then W minimises sum w |t - W' f|^2 + alpha |W|^2 over the rows so
 far. The intercept is held to zero by no more than one row. A `drift` > 0 adds to the diagonal of P
-before each row: the weights are taken to walk at random, so that old rows fade.
+before each row: the weights are taken to walk at random, so that old rows fade. Where columns
+depend on each other, P stays 1 / alpha large in some directions while it shrinks in others, below
+what rounding leaves there of the large ones: it may lose its definiteness, and the weights run
+away. So the diagonal also grows by as much of itself as rounding may take.
 
 P is by far the largest array. Only its lower triangle is kept up, and its step waits for the next
 row, where one pass makes the step and then the product P f.
@@ -31,6 +34,8 @@ equally often, this is recursive least squares for each of them with its expecte
 import numpy as np
 
 from sklrank.linear_model._linear_learner cimport normalise
+
+cdef double ROUNDING = np.finfo(np.float64).eps
 
 
 cdef class RidgeLearner(LinearLearner):
@@ -147,7 +152,7 @@ cdef class RidgeLearner(LinearLearner):
         cdef double a, b, c, d, u, v, p_sum, q_sum, variance = 0.0
         for k in range(n):
             before[k] = spread[k]
-            self.covariance[k, k] += drift
+            self.covariance[k, k] += drift + ROUNDING * self.covariance[k, k]
         for j in range(0, n - 1, 2):
             p = &self.covariance[j, 0]
             q = p + n

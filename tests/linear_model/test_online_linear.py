@@ -162,6 +162,21 @@ def test_ridge_on_random_features_solves_the_normal_equations():
     assert_allclose(model._learner.weight_table, expected, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.parametrize("alpha, weight, seed", [(1e-10, 1.0, 0), (1.0, 1e10, 2)])
+def test_ridge_stays_sane_where_rounding_is_all_that_is_left(alpha, weight, seed):
+    """Wide kernels have features that nearly depend on each other; with next to no penalty P then
+    spans more orders than a double does. Without its safeguard weights run away, and rows are
+    classified by chance."""
+    rng = np.random.RandomState(seed)
+    X = rng.normal(size=(100_000, 3))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
+    kernel = {"kernel": "rbf", "n_components": 40, "bandwidth": 20.0, "random_state": 0}
+    model, usual = (OnlineRidgeClassifier(alpha=a, **kernel) for a in (alpha, 1.0))
+    model.partial_fit(X[:95_000], y[:95_000], sample_weight=np.full(95_000, weight))
+    usual.partial_fit(X[:95_000], y[:95_000])
+    assert model.score(X[95_000:], y[95_000:]) > usual.score(X[95_000:], y[95_000:]) - 0.02
+
+
 @pytest.mark.parametrize("drift", [1e-4, 0.3])
 def test_drift_is_a_kalman_filter(drift):
     """Weights that walk at random: predict, then correct, in the textbook's safe (Joseph) form."""
