@@ -303,16 +303,28 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
 
 
 def canonical_csr(X):
-    """An array as it is; a CSR matrix without duplicates, columns in order, indices of 32 bits."""
+    """An array as it is; a CSR matrix without duplicates, columns in order, indices of 32 bits.
+
+    Compiled loops trust it: a matrix whose index arrays are broken is refused here.
+    """
     if not sparse.issparse(X):
         return X
+    most = np.iinfo(np.int32).max
+    if X.nnz > most:
+        raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
+    if X.shape[1] > most:
+        raise ValueError(f"X has {X.shape[1]} columns, the most is {most}: hash its features")
+    try:
+        # Not X itself, which remembers that it was sound before its arrays were written to.
+        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"X is no sound CSR matrix: {error}") from error
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
         if np.isinf(X.data).any():
             raise ValueError("X contains infinity, the sum of entries that stand at one place")
-    if X.nnz > np.iinfo(np.int32).max:
-        raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
     if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
         arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
         X = sparse.csr_array(arrays, shape=X.shape)

@@ -8,7 +8,12 @@ from sklearn.base import clone
 
 from sklrank import _online_estimator
 from sklrank._online_estimator import row_blocks
-from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank._validation import canonical_csr
+from sklrank.linear_model import (
+    BanditronClassifier,
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+)
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
 
@@ -77,3 +82,65 @@ def test_blocks_hold_every_row_once_and_stay_small(n_columns, most_unpacked):
     lengths = [rows.stop - rows.start for rows in blocks]
     assert max(lengths) <= 40
     assert max(lengths) == 1 or max(lengths) * n_columns <= most_unpacked
+
+
+def written_to(change):
+    """A matrix that has cached that it is canonical, and whose arrays are changed afterwards."""
+    X = sparse.random(30, 40, density=0.5, format="csr", random_state=0)
+    X.sum_duplicates()
+    assert X.has_canonical_format
+    change(X)
+    return X
+
+
+def fold(X):
+    X.indices %= 4
+    X.resize((30, 4))
+
+
+@pytest.mark.parametrize("second_order", [None, "diagonal", "full"])
+def test_columns_that_were_folded_in_place_are_summed(second_order):
+    """The hashing trick on a matrix whose cached flags say that no column comes twice."""
+    X, y = written_to(fold), np.arange(30) % 3
+    summed = np.zeros(X.shape)
+    np.add.at(summed, (np.repeat(np.arange(30), np.diff(X.indptr)), X.indices), X.data)
+    models = [
+        BanditronClassifier(second_order=second_order, random_state=0).partial_fit(rows, y)
+        for rows in (X, sparse.csr_array(summed))
+    ]
+    assert_allclose(models[0].coef_, models[1].coef_, atol=1e-12)
+
+
+def set_item(name, index, value):
+    def change(X):
+        getattr(X, name)[index] = value
+
+    return change
+
+
+BROKEN = [
+    set_item("indptr", -1, 50_000_000),
+    set_item("indptr", 7, -1_000_000),
+    set_item("indptr", 7, 50_000_000),
+    set_item("indices", 3, 40),
+    set_item("indices", 3, -1),
+]
+
+
+@pytest.mark.parametrize("change", BROKEN)
+@pytest.mark.parametrize("model", [BanditronClassifier(), OnlineLogisticRegression()])
+def test_broken_index_arrays_are_refused(model, change):
+    """Compiled loops would read, or write, behind the arrays."""
+    X, y = written_to(lambda X: None), np.arange(30) % 3
+    model = clone(model).fit(X, y)
+    with pytest.raises(ValueError, match="X is no sound CSR matrix"):
+        model.predict(written_to(change))
+    with pytest.raises(ValueError, match="X is no sound CSR matrix"):
+        model.partial_fit(written_to(change), y)
+
+
+def test_columns_beyond_32_bits_are_refused():
+    """Narrowed, their indices would be those of other columns."""
+    entries = np.ones(2), np.array([5, 2**32 + 5]), np.array([0, 1, 2])
+    with pytest.raises(ValueError, match="X has 8589934592 columns"):
+        canonical_csr(sparse.csr_array(entries, shape=(2, 2**33)))
