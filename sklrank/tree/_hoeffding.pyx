@@ -25,8 +25,8 @@ from math import prod
 import numpy as np
 
 from sklrank.tree._split_search cimport (
-    HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, N_STATS_AND_DENSITIES, PRECISION, WEIGHT, Criterion,
-    Split, best_split, left_share, observe,
+    HIGH, LOG_PRECISION, LOW, M2, MAX_POINTS, MEAN, N_STATS, N_STATS_AND_DENSITIES, PRECISION,
+    WEIGHT, Criterion, Split, best_split, left_share, observe,
 )
 
 cdef extern from "<assert.h>" nogil:
@@ -256,48 +256,39 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double log_density(
         self, Py_ssize_t row, Py_ssize_t pooled, const double* x
     ) noexcept nogil:
-        # Of a class, by its observer row (NONE: taken to be all classes together), less the factor
-        # that is the same for every class.
+        # The log density of a class, given its observer row (NONE: the class is taken to be spread
+        # as all classes together), less the term that is the same for every class.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* all_mean = self.row_at(pooled) + MEAN * n
-        cdef const double* all_precision = self.row_at(pooled) + PRECISION * n
-        cdef const double* mean
-        cdef const double* seen
-        cdef const double* precision
-        cdef double value, centre, sharp, logarithm, total = 0.0
-        if row == NONE:
-            row = pooled
-        mean = self.row_at(row) + MEAN * n
-        seen = self.row_at(row) + WEIGHT * n
-        precision = self.row_at(row) + PRECISION * n
+        cdef const double* pool = self.row_at(pooled)
+        cdef const double* stats = pool if row == NONE else self.row_at(row)
+        cdef double value, centre, precision, log_precision, total = 0.0
         for f in range(n):
             value = x[self.feature_of(f)]
-            if value != value or all_precision[f] == INFINITY:
+            if value != value or pool[PRECISION * n + f] == INFINITY:
                 continue
-            centre = mean[f]
-            sharp = precision[f]
-            logarithm = precision[n + f]
-            if sharp * MIN_VARIANCE_SHARE > all_precision[f]:
-                sharp = all_precision[f]
-                logarithm = all_precision[n + f]
-                if seen[f] == 0.0:
-                    centre = all_mean[f]
-            total += 0.5 * (logarithm - (value - centre) * (value - centre) * sharp)
+            centre = stats[MEAN * n + f]
+            precision = stats[PRECISION * n + f]
+            log_precision = stats[LOG_PRECISION * n + f]
+            if precision * MIN_VARIANCE_SHARE > pool[PRECISION * n + f]:
+                precision = pool[PRECISION * n + f]
+                log_precision = pool[LOG_PRECISION * n + f]
+                if stats[WEIGHT * n + f] == 0.0:
+                    centre = pool[MEAN * n + f]
+            total += 0.5 * (log_precision - (value - centre) * (value - centre) * precision)
         return total
 
     cdef void refresh_density(self, Py_ssize_t row) noexcept nogil:
         # What WEIGHT and M2 say of the variance.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* stats = self.row_at(row)
-        cdef double* precision = self.row_at(row) + PRECISION * n
+        cdef double* stats = self.row_at(row)
         cdef double variance
         for f in range(n):
-            precision[f] = precision[n + f] = INFINITY
+            stats[PRECISION * n + f] = stats[LOG_PRECISION * n + f] = INFINITY
             if stats[WEIGHT * n + f] > 0.0:
                 variance = stats[M2 * n + f] / stats[WEIGHT * n + f]
                 if MIN_VARIANCE < variance < MAX_VARIANCE:
-                    precision[f] = 1.0 / variance
-                    precision[n + f] = -log(variance)
+                    stats[PRECISION * n + f] = 1.0 / variance
+                    stats[LOG_PRECISION * n + f] = -log(variance)
 
     # -- Learning.
 
