@@ -107,8 +107,9 @@ cdef class HoeffdingTree(OnlineLearner):
         self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
         self.weight_scale = params["weight_scale"]
         self.effective_weight = WEIGHT_COUNTS[params["weight_count"]]
+        self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
         self.row_length = self.n_columns * (
-            N_STATS if self.leaf_prediction == MAJORITY_CLASS else N_STATS_AND_DENSITIES
+            N_STATS_AND_DENSITIES if self.keeps_densities else N_STATS
         )
         if not np.array_equal(columns, np.arange(n_features)):
             self.columns = <Py_ssize_t*>filled(NULL, np.asarray(columns))
@@ -196,7 +197,7 @@ cdef class HoeffdingTree(OnlineLearner):
             weight = lesson.weights[i] * self.weight_scale
             if weight > 0.0:
                 self.leaf_at(leaf)[COUNTS + lesson.labels[i]] += weight
-                if self.leaf_prediction != MAJORITY_CLASS or self.may_split(index):
+                if self.keeps_densities or self.may_split(index):
                     self.observe_row(leaf, lesson.labels[i], x, weight)
         if (
             self.may_split(index)
@@ -325,7 +326,7 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.observers_at(leaf)[label] == NONE:
             self.observers_at(leaf)[label] = <int>self.new_row()
         row = self.observers_at(leaf)[label]
-        if self.leaf_prediction == MAJORITY_CLASS:
+        if not self.keeps_densities:
             observe(self.row_at(row), values, self.n_columns, weight)
             return 0
         if self.observers_at(leaf)[self.n_classes] == NONE:
@@ -383,10 +384,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int split(
         self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
     ) except -1 nogil:
+        # The left child takes the place of the leaf, the right one is a new leaf.
         cdef Py_ssize_t left = self.node_at(index).child, right = self.n_leaves
-        cdef Py_ssize_t child = self.n_nodes, c, row, side
-        cdef double total, share, weight, parent_weight = self.node_at(index).weight
-        cdef double parent_squares = self.leaf_at(left)[SQUARES]
+        cdef Py_ssize_t child = self.n_nodes, c, row
+        cdef double total, share, squares = self.leaf_at(left)[SQUARES]
         cdef Node* node
         if self.n_leaves == self.leaf_room:
             self.reserve_leaf()
@@ -404,31 +405,36 @@ cdef class HoeffdingTree(OnlineLearner):
                 share = left_share(self.row_at(row), column, self.n_columns, threshold)
                 self.leaf_at(left)[COUNTS + c] = total * share
                 self.leaf_at(right)[COUNTS + c] = total * (1.0 - share)
-            self.row_at(row)[0] = self.free_row
-            self.free_row = <int>row
-        for side in range(2):
-            weight = 0.0
-            for c in range(self.n_classes):
-                weight += self.leaf_at(right if side else left)[COUNTS + c]
-            node = self.node_at(child + side)
-            node.feature = LEAF
-            node.child = <int>(right if side else left)
-            node.depth = self.node_at(index).depth + 1
-            node.weight = weight
-            node.threshold = node.gain = 0.0
-            node.padding = 0
-            self.leaf_at(node.child)[SQUARES] = parent_squares * (weight / parent_weight)
-            self.leaf_at(node.child)[MAJORITY_CORRECT] = 0.0
-            self.leaf_at(node.child)[BAYES_CORRECT] = 0.0
-            self.leaf_at(node.child)[ATTEMPTED] = self.sample_size(child + side)
+            self.release_row(row)
         node = self.node_at(index)
+        self.make_leaf(child, left, node, squares)
+        self.make_leaf(child + 1, right, node, squares)
         node.feature = <int>self.feature_of(column)
         node.threshold = threshold
         node.gain = gain
         node.child = <int>child
-        if self.leaf_prediction == MAJORITY_CLASS and self.n_leaves == self.max_leaves:
+        if self.n_leaves == self.max_leaves and not self.keeps_densities:
             self.drop_observers()
         return 0
+
+    cdef void make_leaf(
+        self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
+    ) noexcept nogil:
+        # Let the node be this leaf, whose counts are written already. It inherits its share of
+        # `squares`, those of the leaf that `parent` was.
+        cdef Node* node = self.node_at(index)
+        cdef Py_ssize_t c
+        node.feature = LEAF
+        node.child = <int>leaf
+        node.depth = parent.depth + 1
+        node.weight = node.threshold = node.gain = 0.0
+        node.padding = 0
+        for c in range(self.n_classes):
+            node.weight += self.leaf_at(leaf)[COUNTS + c]
+        self.leaf_at(leaf)[SQUARES] = squares * (node.weight / parent.weight)
+        self.leaf_at(leaf)[MAJORITY_CORRECT] = 0.0
+        self.leaf_at(leaf)[BAYES_CORRECT] = 0.0
+        self.leaf_at(leaf)[ATTEMPTED] = self.sample_size(index)
 
     # -- Room for more.
 
@@ -452,6 +458,11 @@ cdef class HoeffdingTree(OnlineLearner):
             stats[LOW * n + f] = INFINITY
             stats[HIGH * n + f] = -INFINITY
         return row
+
+    cdef void release_row(self, Py_ssize_t row) noexcept nogil:
+        # Give an observer row back, for new_row to hand out again.
+        self.row_at(row)[0] = self.free_row
+        self.free_row = <int>row
 
     cdef int reserve_leaf(self) except -1 nogil:
         cdef Py_ssize_t room = 2 * self.leaf_room
