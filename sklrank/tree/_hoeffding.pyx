@@ -44,7 +44,8 @@ LEAF_PREDICTIONS = {
     "nba": LeafPrediction.NAIVE_BAYES_ADAPTIVE,
 }
 WEIGHT_COUNTS = {"sum": False, "effective": True}
-# Those of a tree's parameters that a pickle names; a tuple of values takes a third of a dictionary.
+# The parameters of a tree, as HoeffdingTreeClassifier names them. Their values are kept in this
+# order as a tuple: a dictionary for each tree would take three times the memory.
 PARAMETERS = (
     "grace_period",
     "delta",
