@@ -189,6 +189,22 @@ class OnlineClassifier(OnlineEstimator):
         check_is_fitted(self, "classes_")
         return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
 
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """Natural logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Minus infinity where the probability is 0; columns as in `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The likeliest class of each row; the first one of `classes_` among equals.
 

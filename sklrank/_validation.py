@@ -57,9 +57,40 @@ class Target(NamedTuple):
 
 def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels, or where `multilabel` allows it an indicator of labels."""
+    try:
+        return _checked_target(y, multilabel)
+    except ValueError as error:
+        if not _holds_collections(y):
+            raise
+        if not multilabel:
+            raise ValueError(
+                "y holds collections of labels; this classifier takes one class label a row, with "
+                "the parameters that it has: pass a 1-d y, or use a ranker of labels"
+            ) from error
+        raise ValueError(
+            "y holds collections of labels; the labels of a row are given as 0 and 1 in one column "
+            "a label: pass sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
+        ) from error
+
+
+def _holds_collections(y):
+    """Whether the entries of `y` are sets, or lists that make no table; asked of refused ones."""
+    in_list = isinstance(y, list | tuple)
+    entries = [
+        entry
+        for entry in (y if in_list else np.ravel(y))
+        if isinstance(entry, set | frozenset | list | tuple)
+    ]
+    if any(isinstance(entry, set | frozenset) for entry in entries):
+        return True
+    # Lists of one length in a list are a table; an array of lists is none.
+    return len({len(entry) for entry in entries}) > 1 if in_list else bool(entries)
+
+
+def _checked_target(y, multilabel):
     names = column_names(y)
     if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
-        # Which takes longer than a model needs for a row.
+        # check_array takes longer than learning one row.
         y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     if sparse.issparse(y):
         y = y.astype(np.float64)
@@ -76,7 +107,8 @@ def check_target(y, *, multilabel: bool) -> Target:
         check_classification_targets(y)
         values = np.unique(y.data if sparse.issparse(y) else y)
         raise ValueError(
-            "y must hold class labels of shape (n_samples,), or 0 and 1 in one column a label; got "
+            "y must hold class labels of shape (n_samples,), or 0 and 1 in one column a label "
+            "(sklearn.preprocessing.MultiLabelBinarizer makes them of lists of labels); got "
             f"{y.shape[1]} columns of the values {values[:5].tolist()}"
         )
     y = column_or_1d(y, warn=True)

@@ -172,6 +172,9 @@ def test_probabilities(model, n_classes):
     assert probabilities.min() >= 0
     assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-12)
     assert_array_equal(model.predict(X), model.classes_[probabilities.argmax(axis=1)])
+    logarithms = model.predict_log_proba(X)
+    assert_allclose(np.exp(logarithms), probabilities, rtol=1e-12)
+    assert_array_equal(np.isneginf(logarithms), probabilities == 0)
 
 
 def test_untrained_model_knows_nothing(model):

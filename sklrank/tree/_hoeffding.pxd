@@ -39,6 +39,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double grace_period, delta, tau, min_branch_fraction, weight_scale
     cdef Py_ssize_t n_points, max_depth, max_leaves
     cdef bint effective_weight
+    cdef bint keeps_densities   # whether leaves vote by naive Bayes, which observer rows serve too
 
     # Plain blocks of memory: an array takes half a kilobyte more, and many trees stay small. Reach
     # them by the `..._at` below, whose index a checked build checks.
@@ -81,7 +82,11 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int split(
         self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
     ) except -1 nogil
+    cdef void make_leaf(
+        self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
+    ) noexcept nogil
     cdef Py_ssize_t new_row(self) except -1 nogil
+    cdef void release_row(self, Py_ssize_t row) noexcept nogil
     cdef int reserve_leaf(self) except -1 nogil
     cdef int reserve_row(self) except -1 nogil
     cdef void drop_observers(self) noexcept nogil

@@ -8,6 +8,7 @@ from sklrank._online_learner import OnlineLearner
 CRITERIA: dict[str, int]
 LEAF_PREDICTIONS: dict[str, int]
 WEIGHT_COUNTS: dict[str, bool]
+PARAMETERS: tuple[str, ...]
 MAX_SPLIT_POINTS: int
 NODE_DTYPE: np.dtype[np.void]
 

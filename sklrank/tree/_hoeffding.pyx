@@ -25,8 +25,8 @@ from math import prod
 import numpy as np
 
 from sklrank.tree._split_search cimport (
-    HIGH, LOW, M2, MAX_POINTS, MEAN, N_STATS, N_STATS_AND_DENSITIES, PRECISION, WEIGHT, Criterion,
-    Split, best_split, left_share, observe,
+    HIGH, LOG_PRECISION, LOW, M2, MAX_POINTS, MEAN, N_STATS, N_STATS_AND_DENSITIES, PRECISION,
+    WEIGHT, Criterion, Split, best_split, left_share, observe,
 )
 
 cdef extern from "<assert.h>" nogil:
@@ -44,7 +44,8 @@ LEAF_PREDICTIONS = {
     "nba": LeafPrediction.NAIVE_BAYES_ADAPTIVE,
 }
 WEIGHT_COUNTS = {"sum": False, "effective": True}
-# Those of a tree's parameters that a pickle names; a tuple of values takes a third of a dictionary.
+# The parameters of a tree, as HoeffdingTreeClassifier names them. Their values are kept in this
+# order as a tuple: a dictionary for each tree would take three times the memory.
 PARAMETERS = (
     "grace_period",
     "delta",
@@ -107,8 +108,9 @@ cdef class HoeffdingTree(OnlineLearner):
         self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
         self.weight_scale = params["weight_scale"]
         self.effective_weight = WEIGHT_COUNTS[params["weight_count"]]
+        self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
         self.row_length = self.n_columns * (
-            N_STATS if self.leaf_prediction == MAJORITY_CLASS else N_STATS_AND_DENSITIES
+            N_STATS_AND_DENSITIES if self.keeps_densities else N_STATS
         )
         if not np.array_equal(columns, np.arange(n_features)):
             self.columns = <Py_ssize_t*>filled(NULL, np.asarray(columns))
@@ -196,7 +198,7 @@ cdef class HoeffdingTree(OnlineLearner):
             weight = lesson.weights[i] * self.weight_scale
             if weight > 0.0:
                 self.leaf_at(leaf)[COUNTS + lesson.labels[i]] += weight
-                if self.leaf_prediction != MAJORITY_CLASS or self.may_split(index):
+                if self.keeps_densities or self.may_split(index):
                     self.observe_row(leaf, lesson.labels[i], x, weight)
         if (
             self.may_split(index)
@@ -256,48 +258,39 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double log_density(
         self, Py_ssize_t row, Py_ssize_t pooled, const double* x
     ) noexcept nogil:
-        # Of a class, by its observer row (NONE: taken to be all classes together), less the factor
-        # that is the same for every class.
+        # The log density of a class, given its observer row (NONE: the class is taken to be spread
+        # as all classes together), less the term that is the same for every class.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* all_mean = self.row_at(pooled) + MEAN * n
-        cdef const double* all_precision = self.row_at(pooled) + PRECISION * n
-        cdef const double* mean
-        cdef const double* seen
-        cdef const double* precision
-        cdef double value, centre, sharp, logarithm, total = 0.0
-        if row == NONE:
-            row = pooled
-        mean = self.row_at(row) + MEAN * n
-        seen = self.row_at(row) + WEIGHT * n
-        precision = self.row_at(row) + PRECISION * n
+        cdef const double* pool = self.row_at(pooled)
+        cdef const double* stats = pool if row == NONE else self.row_at(row)
+        cdef double value, centre, precision, log_precision, total = 0.0
         for f in range(n):
             value = x[self.feature_of(f)]
-            if value != value or all_precision[f] == INFINITY:
+            if value != value or pool[PRECISION * n + f] == INFINITY:
                 continue
-            centre = mean[f]
-            sharp = precision[f]
-            logarithm = precision[n + f]
-            if sharp * MIN_VARIANCE_SHARE > all_precision[f]:
-                sharp = all_precision[f]
-                logarithm = all_precision[n + f]
-                if seen[f] == 0.0:
-                    centre = all_mean[f]
-            total += 0.5 * (logarithm - (value - centre) * (value - centre) * sharp)
+            centre = stats[MEAN * n + f]
+            precision = stats[PRECISION * n + f]
+            log_precision = stats[LOG_PRECISION * n + f]
+            if precision * MIN_VARIANCE_SHARE > pool[PRECISION * n + f]:
+                precision = pool[PRECISION * n + f]
+                log_precision = pool[LOG_PRECISION * n + f]
+                if stats[WEIGHT * n + f] == 0.0:
+                    centre = pool[MEAN * n + f]
+            total += 0.5 * (log_precision - (value - centre) * (value - centre) * precision)
         return total
 
     cdef void refresh_density(self, Py_ssize_t row) noexcept nogil:
         # What WEIGHT and M2 say of the variance.
         cdef Py_ssize_t n = self.n_columns, f
-        cdef const double* stats = self.row_at(row)
-        cdef double* precision = self.row_at(row) + PRECISION * n
+        cdef double* stats = self.row_at(row)
         cdef double variance
         for f in range(n):
-            precision[f] = precision[n + f] = INFINITY
+            stats[PRECISION * n + f] = stats[LOG_PRECISION * n + f] = INFINITY
             if stats[WEIGHT * n + f] > 0.0:
                 variance = stats[M2 * n + f] / stats[WEIGHT * n + f]
                 if MIN_VARIANCE < variance < MAX_VARIANCE:
-                    precision[f] = 1.0 / variance
-                    precision[n + f] = -log(variance)
+                    stats[PRECISION * n + f] = 1.0 / variance
+                    stats[LOG_PRECISION * n + f] = -log(variance)
 
     # -- Learning.
 
@@ -334,7 +327,7 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.observers_at(leaf)[label] == NONE:
             self.observers_at(leaf)[label] = <int>self.new_row()
         row = self.observers_at(leaf)[label]
-        if self.leaf_prediction == MAJORITY_CLASS:
+        if not self.keeps_densities:
             observe(self.row_at(row), values, self.n_columns, weight)
             return 0
         if self.observers_at(leaf)[self.n_classes] == NONE:
@@ -392,10 +385,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int split(
         self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
     ) except -1 nogil:
+        # The left child takes the place of the leaf, the right one is a new leaf.
         cdef Py_ssize_t left = self.node_at(index).child, right = self.n_leaves
-        cdef Py_ssize_t child = self.n_nodes, c, row, side
-        cdef double total, share, weight, parent_weight = self.node_at(index).weight
-        cdef double parent_squares = self.leaf_at(left)[SQUARES]
+        cdef Py_ssize_t child = self.n_nodes, c, row
+        cdef double total, share, squares = self.leaf_at(left)[SQUARES]
         cdef Node* node
         if self.n_leaves == self.leaf_room:
             self.reserve_leaf()
@@ -413,31 +406,36 @@ cdef class HoeffdingTree(OnlineLearner):
                 share = left_share(self.row_at(row), column, self.n_columns, threshold)
                 self.leaf_at(left)[COUNTS + c] = total * share
                 self.leaf_at(right)[COUNTS + c] = total * (1.0 - share)
-            self.row_at(row)[0] = self.free_row
-            self.free_row = <int>row
-        for side in range(2):
-            weight = 0.0
-            for c in range(self.n_classes):
-                weight += self.leaf_at(right if side else left)[COUNTS + c]
-            node = self.node_at(child + side)
-            node.feature = LEAF
-            node.child = <int>(right if side else left)
-            node.depth = self.node_at(index).depth + 1
-            node.weight = weight
-            node.threshold = node.gain = 0.0
-            node.padding = 0
-            self.leaf_at(node.child)[SQUARES] = parent_squares * (weight / parent_weight)
-            self.leaf_at(node.child)[MAJORITY_CORRECT] = 0.0
-            self.leaf_at(node.child)[BAYES_CORRECT] = 0.0
-            self.leaf_at(node.child)[ATTEMPTED] = self.sample_size(child + side)
+            self.release_row(row)
         node = self.node_at(index)
+        self.make_leaf(child, left, node, squares)
+        self.make_leaf(child + 1, right, node, squares)
         node.feature = <int>self.feature_of(column)
         node.threshold = threshold
         node.gain = gain
         node.child = <int>child
-        if self.leaf_prediction == MAJORITY_CLASS and self.n_leaves == self.max_leaves:
+        if self.n_leaves == self.max_leaves and not self.keeps_densities:
             self.drop_observers()
         return 0
+
+    cdef void make_leaf(
+        self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
+    ) noexcept nogil:
+        # Let the node be this leaf, whose counts are written already. It inherits its share of
+        # `squares`, those of the leaf that `parent` was.
+        cdef Node* node = self.node_at(index)
+        cdef Py_ssize_t c
+        node.feature = LEAF
+        node.child = <int>leaf
+        node.depth = parent.depth + 1
+        node.weight = node.threshold = node.gain = 0.0
+        node.padding = 0
+        for c in range(self.n_classes):
+            node.weight += self.leaf_at(leaf)[COUNTS + c]
+        self.leaf_at(leaf)[SQUARES] = squares * (node.weight / parent.weight)
+        self.leaf_at(leaf)[MAJORITY_CORRECT] = 0.0
+        self.leaf_at(leaf)[BAYES_CORRECT] = 0.0
+        self.leaf_at(leaf)[ATTEMPTED] = self.sample_size(index)
 
     # -- Room for more.
 
@@ -461,6 +459,11 @@ cdef class HoeffdingTree(OnlineLearner):
             stats[LOW * n + f] = INFINITY
             stats[HIGH * n + f] = -INFINITY
         return row
+
+    cdef void release_row(self, Py_ssize_t row) noexcept nogil:
+        # Give an observer row back, for new_row to hand out again.
+        self.row_at(row)[0] = self.free_row
+        self.free_row = <int>row
 
     cdef int reserve_leaf(self) except -1 nogil:
         cdef Py_ssize_t room = 2 * self.leaf_room

@@ -14,6 +14,7 @@ from sklrank.tree._hoeffding import (
     CRITERIA,
     LEAF_PREDICTIONS,
     MAX_SPLIT_POINTS,
+    PARAMETERS,
     WEIGHT_COUNTS,
     HoeffdingTree,
 )
@@ -167,11 +168,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
 
     def _make_learner(self, n_features, n_classes, random_state):
         columns = draw_columns(self.max_features, n_features, random_state)
-        params = {
-            name: value
-            for name, value in self.get_params().items()
-            if name not in ("max_features", "random_state")
-        }
+        params = {name: getattr(self, name) for name in PARAMETERS}
         return HoeffdingTree(n_features, n_classes, columns, params)
 
     def get_depth(self) -> int:

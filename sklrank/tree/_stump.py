@@ -52,6 +52,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         so that all rows are on the left.
     sides_ : ndarray of int of shape (2,)
         What is said on the left and on the right, indices into `classes_`.
+    shares_ : ndarray of shape (2,)
+        Share of the second class in the weight on the left and on the right.
     feature_importances_ : ndarray of shape (n_features,)
         1 for the feature, 0 for the others; all 0 where no threshold gains anything.
     n_features_in_ : int
@@ -145,6 +147,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         if feature < 0:
             self.feature_, self.threshold_ = 0, np.inf
             self.sides_ = np.full(2, int(balances.sum() > 0))
+            self.shares_ = np.full(2, share_of_second(balances.sum(), weights.sum()))
             return self
         self.feature_ = feature
         self.threshold_ = float(rows.thresholds[feature][bin_])
@@ -153,6 +156,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         below, above = balances[left].sum(), balances[~left].sum()
         # Each side says its heavier class. By "gain" these differ, or one side would do as well.
         self.sides_ = np.array([below > 0, above > 0]).astype(np.intp)
+        sums = weights[left].sum(), weights[~left].sum()
+        self.shares_ = np.array([share_of_second(below, sums[0]), share_of_second(above, sums[1])])
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -172,11 +177,50 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return self.classes_[self._predict_checked(X)]
 
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Probability of either class: its share in the weight on the row's side.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Each row sums to one; columns as in `classes_`. The likelier class is that of `predict`,
+            the first one among equals.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        second = self.shares_[self._side(X)]
+        return np.column_stack([1.0 - second, second])
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """Natural logarithm of the probability of either class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Minus infinity where the probability is 0; columns as in `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def _predict_checked(self, X):
         """What is said of rows that need no check, 0 or 1."""
-        # Not a Python float, which single precision would round to its own.
+        return self.sides_[self._side(X)]
+
+    def _side(self, X):
+        """0 for rows on the left, 1 for rows on the right."""
+        # A Python float would be rounded to the single precision of such rows.
         threshold = np.float64(self.threshold_)
-        return self.sides_[(X[:, self.feature_] > threshold).astype(np.intp)]
+        return (X[:, self.feature_] > threshold).astype(np.intp)
 
 
 class BinnedRows:
@@ -199,6 +243,11 @@ class BinnedRows:
             self.codes[:, feature] = np.searchsorted(thresholds, X[:, feature])
         # Room for the histograms.
         self.sums = np.empty((self.first_bin[-1], 2))
+
+
+def share_of_second(balance, weight):
+    """Share of the second class where it outweighs the first by `balance`, of `weight` together."""
+    return (1.0 + balance / weight) / 2.0 if weight > 0.0 else 0.5
 
 
 def thresholds_of(values, max_bins):

@@ -234,6 +234,24 @@ def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
     assert fingerprint(model) == before
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        [{1, 2}, {3}] * 30,
+        [frozenset("a"), frozenset("bc")] * 30,
+        [[1, 2], [3]] * 30,
+        [(1, 2), (0, 3)] * 30,
+        pd.Series([[1, 2], [0, 3]] * 30),
+        pd.Series([(1, 2), (3,)] * 30),
+    ],
+)
+def test_collections_of_labels_are_told_how_to_become_an_indicator(y):
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        AdaOLMR(n_estimators=2).fit(X[:60], y)
+    with pytest.raises(ValueError, match="one class label a row|shape"):
+        HoeffdingTreeClassifier().fit(X[:60], y)
+
+
 def test_labels_that_no_one_announced():
     """A class that the first call did not name is refused with the way out."""
     model = AdaOLMR(n_estimators=2, random_state=0).partial_fit(X, np.arange(300) % 3)

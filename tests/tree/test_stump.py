@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.tree import StumpClassifier
@@ -107,6 +108,30 @@ def test_where_no_threshold_gains_the_heavier_class_is_told(criterion):
     assert_array_equal(stump.predict([[0], [2]]), [0, 0])
 
 
+@pytest.mark.parametrize("criterion", ["gini", "gain"])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_probabilities_are_the_shares_of_a_side(criterion, seed):
+    X, y, weights = make_data(seed)
+    stump = StumpClassifier(criterion=criterion).fit(X, y, weights)
+    left = X[:, stump.feature_] <= stump.threshold_
+    probabilities = stump.predict_proba(X)
+    for i in range(len(X)):
+        side = left == left[i]
+        for c, name in enumerate(stump.classes_):
+            share = weights[side & (y == name)].sum() / weights[side].sum()
+            assert_allclose(probabilities[i, c], share, atol=1e-12)
+    assert_array_equal(stump.predict(X), stump.classes_[probabilities.argmax(axis=1)])
+    logarithms = stump.predict_log_proba(X)
+    assert_allclose(np.exp(logarithms), probabilities)
+    assert_array_equal(np.isneginf(logarithms), probabilities == 0)
+
+
+def test_scored_by_the_area_under_the_curve():
+    X, y, _ = make_data(0, n=200)
+    assert cross_val_score(StumpClassifier(), X, y, scoring="roc_auc").mean() > 0.7
+
+
 def test_max_bins_are_quantiles():
     values = np.random.RandomState(0).exponential(size=1000)
     thresholds = thresholds_of(values, 8)
@@ -190,5 +215,6 @@ def test_a_refused_call_leaves_a_fitted_stump(fingerprint):
 
 
 def test_not_fitted():
-    with pytest.raises(NotFittedError):
-        StumpClassifier().predict([[1]])
+    for method in ("predict", "predict_proba", "predict_log_proba"):
+        with pytest.raises(NotFittedError):
+            getattr(StumpClassifier(), method)([[1]])
