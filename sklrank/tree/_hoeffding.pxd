@@ -49,18 +49,19 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double* stats      # (row, row_length), see _split_search
     cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
     cdef Py_ssize_t leaf_room, row_room     # leaves (with their nodes) and rows that fit
-    cdef Py_ssize_t row_length              # a vector over the columns for each statistic
+    cdef Py_ssize_t row_length  # a vector over the columns for each statistic, and `learnt_at`
     cdef int free_row       # one that a split gave back; it holds the number of the next
 
     cdef Py_ssize_t* columns    # the features that this tree looks at; NULL: all
     cdef Py_ssize_t n_columns
     cdef double* values         # scratch of `learn`: a row's values in `columns`
-    cdef double* votes          # scratch of `learn`
+    cdef double* votes          # scratch of `learn`, one entry a class
 
     cdef Node* node_at(self, Py_ssize_t index) noexcept nogil
     cdef double* leaf_at(self, Py_ssize_t leaf) noexcept nogil
     cdef int* observers_at(self, Py_ssize_t leaf) noexcept nogil
     cdef double* row_at(self, Py_ssize_t row) noexcept nogil
+    cdef double* learnt_at(self, Py_ssize_t row) noexcept nogil
     cdef Py_ssize_t feature_of(self, Py_ssize_t column) noexcept nogil
     cdef Py_ssize_t step(self, Py_ssize_t index, const double* x) noexcept nogil
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil
@@ -82,6 +83,9 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int split(
         self, Py_ssize_t index, Py_ssize_t column, double threshold, double gain
     ) except -1 nogil
+    cdef void share_out(
+        self, Py_ssize_t left, Py_ssize_t right, Py_ssize_t column, double threshold
+    ) noexcept nogil
     cdef void make_leaf(
         self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
     ) noexcept nogil

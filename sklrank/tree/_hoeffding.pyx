@@ -9,7 +9,8 @@ and makes it when the gain's lead over the second best feature exceeds the Hoeff
 
 n being the leaf's weight, or when epsilon < tau, so that a tie does not hold the tree up. "No
 split" competes with a gain of 0. The children inherit the class weights that the observers expect
-on either side; their own observers start empty.
+on either side, the heavier one also those of the rows whose value is missing; their own observers
+start empty.
 
 Nodes, leaves and observer rows lie in blocks that grow when full; a split gives its leaf's rows
 back. So memory follows the number of leaves and of the classes seen in them, not of the rows.
@@ -111,7 +112,7 @@ cdef class HoeffdingTree(OnlineLearner):
         self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
         self.row_length = self.n_columns * (
             N_STATS_AND_DENSITIES if self.keeps_densities else N_STATS
-        )
+        ) + 1
         if not np.array_equal(columns, np.arange(n_features)):
             self.columns = <Py_ssize_t*>filled(NULL, np.asarray(columns))
             self.values = <double*>resized(NULL, self.n_columns * sizeof(double))
@@ -152,6 +153,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef inline double* row_at(self, Py_ssize_t row) noexcept nogil:
         check(0 <= row < self.n_rows)
         return self.stats + row * self.row_length
+
+    cdef inline double* learnt_at(self, Py_ssize_t row) noexcept nogil:
+        # The weight of all rows that an observer row has learnt, those with missing values too.
+        return self.row_at(row) + self.row_length - 1
 
     cdef inline Py_ssize_t feature_of(self, Py_ssize_t column) noexcept nogil:
         check(0 <= column < self.n_columns)
@@ -327,6 +332,7 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.observers_at(leaf)[label] == NONE:
             self.observers_at(leaf)[label] = <int>self.new_row()
         row = self.observers_at(leaf)[label]
+        self.learnt_at(row)[0] += weight
         if not self.keeps_densities:
             observe(self.row_at(row), values, self.n_columns, weight)
             return 0
@@ -387,26 +393,14 @@ cdef class HoeffdingTree(OnlineLearner):
     ) except -1 nogil:
         # The left child takes the place of the leaf, the right one is a new leaf.
         cdef Py_ssize_t left = self.node_at(index).child, right = self.n_leaves
-        cdef Py_ssize_t child = self.n_nodes, c, row
-        cdef double total, share, squares = self.leaf_at(left)[SQUARES]
+        cdef Py_ssize_t child = self.n_nodes
+        cdef double squares = self.leaf_at(left)[SQUARES]
         cdef Node* node
         if self.n_leaves == self.leaf_room:
             self.reserve_leaf()
         self.n_nodes += 2
         self.n_leaves += 1
-        for c in range(self.n_classes + 1):
-            row = self.observers_at(left)[c]
-            self.observers_at(left)[c] = self.observers_at(right)[c] = NONE
-            if c < self.n_classes:
-                self.leaf_at(left)[COUNTS + c] = self.leaf_at(right)[COUNTS + c] = 0.0
-            if row == NONE:
-                continue
-            if c < self.n_classes:
-                total = self.row_at(row)[WEIGHT * self.n_columns + column]
-                share = left_share(self.row_at(row), column, self.n_columns, threshold)
-                self.leaf_at(left)[COUNTS + c] = total * share
-                self.leaf_at(right)[COUNTS + c] = total * (1.0 - share)
-            self.release_row(row)
+        self.share_out(left, right, column, threshold)
         node = self.node_at(index)
         self.make_leaf(child, left, node, squares)
         self.make_leaf(child + 1, right, node, squares)
@@ -417,6 +411,32 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.n_leaves == self.max_leaves and not self.keeps_densities:
             self.drop_observers()
         return 0
+
+    cdef void share_out(
+        self, Py_ssize_t left, Py_ssize_t right, Py_ssize_t column, double threshold
+    ) noexcept nogil:
+        # What the leaf `left` has observed, to itself and to `right`; its observer rows are freed.
+        cdef double* missing = self.votes
+        cdef double known, share, lead = 0.0
+        cdef Py_ssize_t heavier, c, row
+        for c in range(self.n_classes + 1):
+            row = self.observers_at(left)[c]
+            self.observers_at(left)[c] = self.observers_at(right)[c] = NONE
+            if c < self.n_classes:
+                known = share = missing[c] = 0.0
+                if row != NONE:
+                    known = self.row_at(row)[WEIGHT * self.n_columns + column]
+                    share = left_share(self.row_at(row), column, self.n_columns, threshold)
+                    missing[c] = self.learnt_at(row)[0] - known
+                self.leaf_at(left)[COUNTS + c] = known * share
+                self.leaf_at(right)[COUNTS + c] = known * (1.0 - share)
+                lead += self.leaf_at(left)[COUNTS + c] - self.leaf_at(right)[COUNTS + c]
+            if row != NONE:
+                self.release_row(row)
+        # Rows whose value is missing are taken to be where `step` sends the next of them.
+        heavier = left if lead >= 0.0 else right
+        for c in range(self.n_classes):
+            self.leaf_at(heavier)[COUNTS + c] += missing[c]
 
     cdef void make_leaf(
         self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
@@ -452,6 +472,7 @@ cdef class HoeffdingTree(OnlineLearner):
             row = self.n_rows
             self.n_rows += 1
         stats = self.row_at(row)
+        self.learnt_at(row)[0] = 0.0
         for f in range(n):
             stats[WEIGHT * n + f] = 0.0
             stats[MEAN * n + f] = 0.0

@@ -216,6 +216,10 @@ class SlowTree:
         self.n_leaves += 1
         left = {c: self.left_weight(leaf, c, feature, threshold) for c in leaf.rows}
         right = {c: leaf.moments(c)[feature][0] - weight for c, weight in left.items()}
+        # Rows without a value are inherited by the side that takes the next of them.
+        heavier = right if sum(right.values()) > sum(left.values()) else left
+        for c, rows in leaf.rows.items():
+            heavier[c] += sum(weight for row, weight in rows if math.isnan(row[feature]))
         node = {"feature": feature, "threshold": threshold, "weights": {}}
         parent_weight = sum(leaf.counts().values())
         for side, inherited in (("left", left), ("right", right)):
@@ -440,6 +444,16 @@ def test_missing_value_follows_the_heavier_child():
     # And it is learnt where it went.
     tree.partial_fit([[np.nan]], [1], sample_weight=[67.0])
     assert_allclose(tree.predict_proba([[0.0], [1.0]]), [[0.75, 0.25], [0, 1]], atol=1e-12)
+
+
+def test_split_keeps_the_rows_without_a_value():
+    """Where the next of them goes, their classes are known."""
+    X, y = np.array([[0.0], [1.0], [np.nan]] * 100), np.array([0, 1, 2] * 100)
+    tree = HoeffdingTreeClassifier(grace_period=300, leaf_prediction="mc", tau=1.0).fit(X, y)
+    assert tree.get_n_leaves() == 2
+    assert_allclose(
+        tree.predict_proba([[0.0], [1.0], [np.nan]]), [[0.5, 0, 0.5], [0, 1, 0], [0.5, 0, 0.5]]
+    )
 
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
