@@ -170,6 +170,8 @@ class SubsetLosses:
         new = met[self.offsets[met] < 0]
         tables = [self._evaluate(r).ravel() for r in new]
         ends = len(self.values) + np.cumsum([len(table) for table in tables], dtype=np.intp)
+        # A copy is written to, since joblib may have mapped the array from a file, read-only.
+        self.offsets = self.offsets.copy()
         self.offsets[new] = ends - [len(table) for table in tables]
         self.values = np.concatenate([self.values, *tables])
 

@@ -1,5 +1,8 @@
 """The linear learners against slow statements: each row is standardised by all rows before it."""
 
+import warnings
+
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -379,6 +382,23 @@ def test_scale_of_features_does_not_matter(name):
     assert_array_equal(model.fit(X * powers, y, weights).predict_proba(X * powers), expected)
     shifted = X * [7.3, 0.01, 1e5, 3.0, 1e-9, 12.0] + [5.0, -2.0, 0.0, 1.0, 0.0, 100.0]
     assert_allclose(model.fit(shifted, y, weights).predict_proba(shifted), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+@pytest.mark.parametrize("name", MODELS)
+def test_models_mapped_from_files_go_on(name, mode, tmp_path, fingerprint):
+    """As if they had never been away; the file stays as it was."""
+    X, y, weights = stream()
+    model = clone(MODELS[name]).partial_fit(X[:20], y[:20], [0, 1, 2], weights[:20])
+    joblib.dump(model, tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of joblib, on small arrays
+        loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
+    for going_on in (model, loaded):
+        going_on.partial_fit(X[20:], y[20:], sample_weight=weights[20:])
+    assert fingerprint(loaded) == fingerprint(model)
+    assert (tmp_path / "model").read_bytes() == before
 
 
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
