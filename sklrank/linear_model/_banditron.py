@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_classifier import BATCH
-from sklrank._online_estimator import OnlineEstimator, unpacked
+from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import MOST_FACTOR, unchanged_on_error
 from sklrank.feedback import Exploration
@@ -356,9 +356,11 @@ class BanditronClassifier(OnlineEstimator):
         """
         X = self._start_from_rows(X, classes, indicators=False)
         draws = self._random_state.random_sample(X.shape[0])
-        shown = self._rounds.explore(self._rows(X), draws)
-        self._raise_error()
-        return Exploration(*shown)
+        actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
+        for block in self._blocks(X):
+            shown = self._played(self._rounds.explore, X, block, draws[block])
+            actions[block], propensities[block] = shown
+        return Exploration(actions, propensities)
 
     def partial_fit_feedback(
         self,
@@ -402,8 +404,9 @@ class BanditronClassifier(OnlineEstimator):
             X = self._start_from_rows(X, classes, indicators=False)
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
-        self._rounds.learn_shown(self._rows(X), *shown, rewards)
-        self._raise_error()
+        for block in self._blocks(X):
+            of_block = [given[block] for given in (*shown, rewards)]
+            self._played(self._rounds.learn_shown, X, block, *of_block)
         return self
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -477,25 +480,33 @@ class BanditronClassifier(OnlineEstimator):
 
     def _class_scores(self, X):
         rounds = self._fitted_rounds()
-        scores = rounds.score(self._rows(self._check_rows(X, reset=False)))
-        self._raise_error()
+        X = self._check_rows(X, reset=False)
+        scores = np.empty((X.shape[0], len(self.classes_)))
+        for block in self._blocks(X):
+            scores[block] = self._played(rounds.score, X, block)
         return scores
 
-    def _rows(self, X):
-        return Rows(unpacked(X) if self._standardises else X, self._constant)
-
     def _play(self, X, labels, scores=None):
-        for batch in gen_batches(X.shape[0], BATCH):
-            draws = self._random_state.random_sample(batch.stop - batch.start)
-            of_batch = None if scores is None else scores[batch]
-            self._rounds.play(self._rows(X[batch]), labels[batch], draws, of_batch)
-            self._raise_error()
+        for block in self._blocks(X):
+            draws = self._random_state.random_sample(block.stop - block.start)
+            of_block = None if scores is None else scores[block]
+            self._played(self._rounds.play, X, block, labels[block], draws, of_block)
 
-    def _raise_error(self):
-        """What a mirror map met in the rounds, where nothing can be raised."""
-        # Not by the parameter, which may have changed since.
+    def _blocks(self, X):
+        """Slices of the rows, for a call of the compiled loop each."""
+        # Sparse rows that stay so may be as many as those of an array.
+        stand_in = np.empty((X.shape[0], 0))
+        return row_blocks(X if self._standardises else stand_in, BATCH)
+
+    def _played(self, play, X, block, *arguments):
+        """What a method of the rounds makes of a block of rows."""
+        X = X[block]
+        played = play(Rows(unpacked(X) if self._standardises else X, self._constant), *arguments)
+        # A mirror map may have met an error, which the compiled loop cannot raise. The model is
+        # asked, not the parameter, which may have changed since.
         if isinstance(self._rounds.model, MirrorDescent):
             self._rounds.model.mirror_map.raise_error()
+        return played
 
     def _prepare_rounds(self, X, y, classes, *, restart):
         X, _, labels, _ = self._prepare(X, y, classes, None, restart=restart)
