@@ -19,6 +19,7 @@ from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
 from sklrank.linear_model._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score
+from sklrank.metrics._relevance import as_label_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -336,15 +337,17 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,)
-            Scores as of `decision_function`, each row's before it was learnt.
+        ndarray of shape (n_samples, n_classes)
+            The scores that each row got before it was learnt; columns as in `classes_`. Of two
+            classes the first one has the score 0, the second one that of `decision_function`.
 
         Raises
         ------
         ValueError
             As `partial_fit`.
         """
-        return self._decisions(self._go_on(X, y, classes, scored=True))
+        scores = self._go_on(X, y, classes, scored=True)
+        return as_label_columns(self._decisions(scores))
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the classes, or labels.
