@@ -51,7 +51,7 @@ def class_costs(loss, classes, reject_cost=None):
     classes : array-like of shape (n_classes,)
         The classes in order.
     reject_cost : float or array-like of shape (n_classes,), default=None
-        The cost of predicting REJECT, for all or for each class, from 0 to 1. None: it cannot be.
+        The cost of predicting REJECT, for all or for each class, 0 or more. None: it cannot be.
 
     Returns
     -------
