@@ -518,7 +518,10 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         """The least lead that is decided."""
         check_is_fitted(self, "classes_")
         if not isinstance(self._reject_rule, LeadRule):
-            raise AttributeError("reject_threshold_ is an attribute of models with reject_cost")
+            raise AttributeError(
+                "reject_threshold_ is an attribute of models with reject_cost and the reject_rule "
+                "'lead'"
+            )
         return self._reject_rule.threshold
 
     def _decisions(self, scores):

@@ -355,7 +355,8 @@ def test_the_printed_rule():
     rejected = scores.sum(axis=1) / np.sqrt(3) > scores.max(axis=1)
     assert 0.2 < rejected.mean() < 0.9
     assert_array_equal(model.predict(IRIS), np.where(rejected, -1, scores.argmax(axis=1)))
-    assert not hasattr(model, "reject_threshold_")
+    with pytest.raises(AttributeError, match="the reject_rule 'lead'"):
+        model.reject_threshold_  # noqa: B018
 
 
 @pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
