@@ -20,7 +20,7 @@ from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model._bandit_model import MirrorDescent
 from sklrank.linear_model._bandit_rounds import BanditRounds
 from sklrank.linear_model._confidence_ridge import DiagonalRidge, FullRidge
-from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
+from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map, scores_poorly
 from sklrank.linear_model._rows import Rows
 
 if TYPE_CHECKING:
@@ -226,10 +226,7 @@ class BanditronClassifier(OnlineEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # Distributions have no negative weights: what speaks against a class cannot be learnt. What
-        # a user's map can learn is not known.
-        named = isinstance(self.mirror_map, str)
-        tags.classifier_tags.poor_score = not named or self.mirror_map == "entropy"
+        tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=False)
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)

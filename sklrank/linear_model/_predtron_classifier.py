@@ -15,6 +15,7 @@ from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
 from sklrank._validation import check_columns, check_target, check_weights
 from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
+from sklrank.linear_model._mirror_map_parameter import scores_poorly
 from sklrank.linear_model._predtron import PredtronMixin, goes_on
 from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
 from sklrank.linear_model._reject_rules import REJECT_RULES, LeadRule, leads_of
@@ -86,7 +87,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         - "schatten": close to the sum of singular values, for weights of low rank; of less than 8
           scores or features it is "euclidean";
         - "entropy": exponential gradient, weights of a class are a distribution over features;
-        - "positive": weights below zero become zero;
+        - "positive": weights below zero become zero. Two classes share one score, so that under
+          this map and "entropy" no feature speaks for the first of them by being large;
         - an object with a method ``weights(dual_weights)``, which makes of an array `(n_scores,
           n_weights)` one of the same shape.
     learning_rate : float or "theory", default=1.0
@@ -509,8 +511,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # No weight is negative: what speaks against a class cannot be learnt.
-        tags.classifier_tags.poor_score = self.mirror_map in ("entropy", "positive")
+        tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=True)
         return tags
 
     @property
