@@ -176,6 +176,9 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     -----
     Parameters are read when a model is started, by `fit` or the first `partial_fit`.
 
+    A rejection is no vote: the hard voting of :class:`sklearn.ensemble.VotingClassifier` fails on
+    it, so leave `reject_cost` out there.
+
     The perceptron as printed, one pass and the last weights, is the default. For predictions choose
     ``average=True, max_iter=10, shuffle=True``, and scale the features alike: on five sets that is
     within .014 of the accuracy of logistic regression, on pendigits .95 and on letter .78, where as

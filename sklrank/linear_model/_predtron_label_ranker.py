@@ -217,7 +217,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; under a precomputed kernel their values with each other.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Relevance of the labels, 0 or more: grades, or an indicator.
+            Relevance of the labels, 0 or more: grades, or an indicator. Lists of as many labels
+            each look like grades: :class:`sklearn.preprocessing.MultiLabelBinarizer` makes an
+            indicator of sets.
 
         Returns
         -------
