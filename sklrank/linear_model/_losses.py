@@ -72,7 +72,7 @@ def class_costs(loss, classes, reject_cost=None):
     """
     n_classes = len(classes)
     if isinstance(loss, str):
-        costs = look_up(CLASS_LOSSES, loss, "costs, or a function of two classes")(n_classes)
+        costs = look_up("loss", CLASS_LOSSES, loss, "costs, or a function of classes")(n_classes)
     elif callable(loss):
         costs = as_numbers([[loss(truth, guess) for guess in classes] for truth in classes], "loss")
     else:
@@ -158,7 +158,7 @@ class SubsetLosses:
 
     def __init__(self, loss, n_labels):
         self._function = (
-            loss if callable(loss) else look_up(SUBSET_LOSSES, loss, "a function of counts")
+            loss if callable(loss) else look_up("loss", SUBSET_LOSSES, loss, "a function of counts")
         )
         self.n_labels = n_labels
         self.offsets = np.full(n_labels + 1, -1, dtype=np.intp)
@@ -205,11 +205,11 @@ def extremes(losses):
     return float(positive.min(initial=np.inf)), float(positive.max(initial=0.0))
 
 
-def look_up(table, loss, otherwise):
-    """The entry of this name; `otherwise` says what else the parameter may be."""
-    if not isinstance(loss, str) or loss not in table:
-        raise ValueError(f"loss must be one of {sorted(table)}, or {otherwise}, got {loss!r}.")
-    return table[loss]
+def look_up(name, table, choice, otherwise):
+    """The entry that the parameter `name` chooses; `otherwise` says what else it may be."""
+    if not isinstance(choice, str) or choice not in table:
+        raise ValueError(f"{name} must be one of {sorted(table)}, or {otherwise}, got {choice!r}.")
+    return table[choice]
 
 
 def _check_losses(losses, what):

@@ -114,7 +114,7 @@ def make_ranking_loss(loss, k=None):
         If the loss is unknown, or `k` does not fit it.
     """
     if not all(callable(getattr(loss, name, None)) for name in ("gains", "discounts")):
-        return look_up(RANKING_LOSSES, loss, "an object with the methods gains and discounts")(k)
+        return look_up("loss", RANKING_LOSSES, loss, "an object with gains and discounts")(k)
     if k is not None:
         raise ValueError(f"k must be None where loss is an object, got {k!r}: its discounts tell.")
     return loss

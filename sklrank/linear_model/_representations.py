@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 
 from sklrank._validation import as_numbers
+from sklrank.linear_model._losses import look_up
 
 __all__ = ["REPRESENTATIONS", "heights"]
 
@@ -57,7 +58,8 @@ def heights(representation, n_positions, *, power=1.1):
         if callable(representation):
             values = np.array(as_numbers(representation(positions.copy()), "representation"))
         else:
-            values = _named(representation)(positions, _check_power(power))
+            named = look_up("representation", REPRESENTATIONS, representation, "a function")
+            values = named(positions, _check_power(power))
         squares = np.sum(np.square(values))
     if values.shape != positions.shape:
         raise ValueError(
@@ -72,15 +74,6 @@ def heights(representation, n_positions, *, power=1.1):
             f"{n_positions}, under representation={representation!r}."
         )
     return values
-
-
-def _named(representation):
-    if not isinstance(representation, str) or representation not in REPRESENTATIONS:
-        raise ValueError(
-            f"representation must be callable or one of {sorted(REPRESENTATIONS)}, got "
-            f"{representation!r}."
-        )
-    return REPRESENTATIONS[representation]
 
 
 def _check_power(power):
