@@ -78,7 +78,7 @@ cdef class MirrorDescent(BanditModel):
             self.largest = max(self.largest, fabs(row.values[i]))
         if self.largest == 0.0:
             return 0.0
-        # The theory ends there; rounds that all explore would teach nothing.
+        # Eq. 5.12 would give a step of 0 at exploration 1.
         exploration = min(exploration, 0.5)
         return sqrt(k * (1.0 - exploration) * log(k) / (exploration * self.n_learnt)) / self.largest
 

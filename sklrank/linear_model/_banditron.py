@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["BanditronClassifier"]
 
 SECOND_ORDER = {"full": FullRidge, "diagonal": DiagonalRidge}
-# What is recommended, by order: how much the uncertain is preferred, and the penalty.
+# The values of `bonus` and `alpha` that "auto" stands for, by `second_order`.
 BONUS = {"full": 0.9, "diagonal": 3.0}
 ALPHA = {"full": 0.2, "diagonal": 0.4}
 
@@ -190,7 +190,7 @@ class BanditronClassifier(OnlineEstimator):
         "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right"), StrOptions({"auto"})],
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        # With less of it rounding outweighs the penalty where features are collinear.
+        # A smaller penalty would be outweighed by rounding where features are collinear.
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "fit_intercept": ["boolean"],

@@ -35,8 +35,8 @@ _COLUMN_CONSTRAINTS = {
 }
 
 
-# What is learnt to what holds the weights back; beyond, rounding outweighs the penalty where
-# features are collinear.
+# The greatest ratio of a row's weight to the penalty `alpha`: beyond it rounding outweighs the
+# penalty where features are collinear.
 MOST_TO_PENALTY = 1e10
 
 
@@ -101,7 +101,7 @@ class _OnlineLinearClassifier(OnlineClassifier):
 
     def _linear_weights(self, name):
         check_is_fitted(self, "classes_")
-        # The parameter may have changed since.
+        # The model is asked, since the parameter may have changed after it was started.
         if self._learner.features.kind == KINDS["rbf"]:
             raise AttributeError(
                 f"{name} is an attribute of models with weights of the features, which one with "

@@ -85,7 +85,7 @@ class PredtronMixin:
             return None
         kernel = self.kernel
         if isinstance(kernel, str):
-            # Not None, which not every kernel understands.
+            # The default is filled in here, since not every kernel understands None.
             gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
             parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
             kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
@@ -130,7 +130,8 @@ class PredtronMixin:
             for i in range(n_passes):
                 order = random_state.permutation(n_rounds) if shuffle else None
                 before = self._tally()
-                # A row that is learnt again is no news: it would seem easier than new ones.
+                # Only the first pass is watched: a row that was learnt before seems easier than a
+                # new one.
                 watched = lessons.watch is not None and i == 0
                 self._play_pass(X, lessons, play, order, scores, watched)
                 if self.verbose:
@@ -220,7 +221,7 @@ class PredtronMixin:
 
 
 def _call_kernel(kernel, A, B):
-    # What overflows is refused below.
+    # Values that overflow are refused below, by name.
     with np.errstate(over="ignore", invalid="ignore"):
         values = kernel(A, B)
     values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")

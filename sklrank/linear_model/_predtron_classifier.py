@@ -389,8 +389,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         best, rejected = self._decide(scores)
         predictions = self.classes_[best]
         if self.reject_label_ is not None:
-            # A text may be longer than those of the classes. No type of NumPy has all numbers of
-            # uint64, and one below zero.
+            # The label may be a text longer than those of the classes. No type of NumPy holds both
+            # all numbers of uint64 and one below zero.
             if predictions.dtype.kind != "O":
                 kind = np.result_type(predictions, np.asarray(self.reject_label_))
                 predictions = predictions.astype(object if predictions.dtype == "u8" else kind)
@@ -448,7 +448,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         y = check_target(y, multilabel=False).values
         check_consistent_length(predictions, y)
         weights = check_weights(sample_weight, len(y), positive=True)
-        # The last row of costs is that of other classes.
+        # Classes that were not learnt have a row of costs behind the others, which -1 chooses.
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
         labels = [places.get(label, -1) for label in y.tolist()]
         costs = np.vstack([self._costs, self._costs.max(axis=0)])
@@ -508,7 +508,8 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         self._check_pairwise(X)
         if self._learns_indicators:
             return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
-        # It counts in place: if learning fails, what was counted before is there still.
+        # The rule counts in place, and unchanged_on_error restores only the reference: work on a
+        # copy.
         self._reject_rule = deepcopy(self._reject_rule)
         return X, ClassLessons(self._lesson_costs, labels, self._driven, self._reject_rule)
 

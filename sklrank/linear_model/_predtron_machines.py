@@ -39,7 +39,7 @@ class LinearMachine:
         Whether rows are scored by the mean of the weights over the rounds.
     """
 
-    # Of a call: the compiled loop does not heed the keyboard.
+    # Rows of a compiled call: Ctrl-C is noticed only between calls.
     most_rows = 10_000
     is_precomputed = False
 
@@ -58,7 +58,7 @@ class LinearMachine:
         rounds, before = self.rounds, []
         if isinstance(rounds.mirror_map, CustomMap):
             parts = [rounds, rounds.mirror_map, rounds.sums]
-            # Not copies: to make one of a map calls it.
+            # States, not copies: copying a CustomMap calls the user's function.
             before = [(part, part.__reduce__()[2]) for part in parts if part is not None]
         try:
             yield partial(self._play, X)
@@ -115,7 +115,7 @@ class KernelMachine:
         Most support vectors, 0 for any number.
     """
 
-    # Of a call: their kernel values with all support vectors are held.
+    # Rows of a compiled call, whose kernel values with all support vectors are held.
     most_rows = 200
 
     def __init__(self, n_scores, kernel, constant, learning_rate, average, budget):
@@ -124,10 +124,10 @@ class KernelMachine:
         self.average = average
         self.budget = budget
         self.rounds = PredtronRounds(EuclideanMap(n_scores, 0), learning_rate, 1.0)
-        self.points = None  # where rows hold kernel values, the numbers of the points
+        self.points = None  # rows; under a precomputed kernel their numbers
         self.coefs = np.zeros((n_scores, 0))
         self.sums = np.zeros((n_scores, 0))
-        self.born = np.zeros(0, dtype=np.intp)  # when, see KernelRows
+        self.born = np.zeros(0, dtype=np.intp)  # when each point got a coefficient, see KernelRows
         self.n_born = 0
 
     @contextmanager
@@ -136,7 +136,7 @@ class KernelMachine:
 
         A kernel may fail in any round: then the machine is what it was before the first one.
         """
-        # No array is changed in place that was there before.
+        # References are enough: arrays from before the context are replaced, not written to.
         before = vars(self) | {"rounds": copy(self.rounds)}
         known = np.arange(len(self.born))
         self._take(known, X)
@@ -168,7 +168,7 @@ class KernelMachine:
 
     def _play(self, X, offset, rows, task, starts=None, bounds=None, *written):
         own = offset + np.arange(X.shape[0])[rows]
-        # No other point has a coefficient, nor can one get it.
+        # These are all the points that have a coefficient or may get one.
         live = np.union1d(np.flatnonzero(self.born), own)
         values = self._kernel_values(X[rows], live)
         places = np.searchsorted(live, own).astype(np.intc)
@@ -248,7 +248,7 @@ def _stack(points, X):
 
 
 def _smaller_gram(X):
-    # Both have the same eigenvalues, but for zeros.
+    # Both products have the same eigenvalues, apart from zeros.
     return X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
 
 

@@ -22,15 +22,16 @@ import numpy as np
 from sklrank.linear_model._mirror_maps cimport EuclideanMap
 from sklrank.linear_model._rows cimport add_outer, table_products
 
-# Rows of which the squares all but vanish would have an infinite one.
+# The theorems' learning rate would be infinite for rows whose squares all but vanish.
 cdef double MOST_RATE = 1e300
 
 
 cdef class WeightSums:
     """Sums of the weights after each round so far, added up when they change.
 
-    After T rounds all of them sum to `sign` times what is kept, plus T + 1 - `last` times those of
-    now.
+    With the weights W of now, those after each of T rounds add up to
+
+        sum_t W_t = sign * sums + (T + 1 - last) * W.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):

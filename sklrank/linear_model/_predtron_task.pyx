@@ -35,7 +35,7 @@ cdef class Task:
             raise ValueError(
                 f"scores must have the shape ({self.n_scores(i)},) in round {i}, got {scores.shape}"
             )
-        # One number more, so that a round without scores has an address, too.
+        # The arrays are one longer, so that a round without scores has an address, too.
         cdef double[::1] values = np.append(scores, 0.0), direction = np.zeros(len(scores) + 1)
         with nogil:
             loss = self.judge(i, &values[0], &direction[0])

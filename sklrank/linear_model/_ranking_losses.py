@@ -24,7 +24,8 @@ __all__ = [
     "ranking_extremes",
 ]
 
-# Sums of more would overflow, as would the reciprocal of what is best if all gains were smaller.
+# Sums of greater gains would overflow, and so would the reciprocal of the best total if all gains
+# were smaller.
 MOST_GAIN, LEAST_GAIN = 1e300, 1e-300
 
 

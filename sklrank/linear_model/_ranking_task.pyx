@@ -61,7 +61,7 @@ cdef class RankingTask(Task):
         self.driven, self.gains, self.starts = driven, gains, starts
         self.choose(np.arange(len(sizes)))
         self.discounts, self.heights = discounts, representation
-        # Not of squares, which may vanish.
+        # Lengths come by hypot, since squares may vanish.
         self.lengths = np.hypot.accumulate(np.append(0.0, representation))
         self.n_counted = np.count_nonzero(discounts)
         self.assigner = Assigner(most, most_states)
@@ -128,7 +128,7 @@ cdef class RankingTask(Task):
         return loss
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
-        # Of the predicted ranking.
+        # The loss of the predicted ranking.
         cdef Py_ssize_t j, start = self.starts[i]
         cdef Py_ssize_t n = min(self.starts[i + 1] - start, self.n_counted)
         cdef double lost = 0.0

@@ -66,7 +66,7 @@ def heights(representation, n_positions, *, power=1.1):
             f"representation must return a value for each of {n_positions} positions, got the "
             f"shape {values.shape}."
         )
-    # Not to be negated: NaN falls in neither case.
+    # The test says what must hold: a NaN would pass one for its opposite.
     if not (np.isfinite(squares) and (np.diff(values) < 0).all()):
         raise ValueError(
             "representation must give finite values, whose squares are so too, and each of which "

@@ -5,7 +5,7 @@ import numpy as np
 
 _ITEM = np.dtype([("first", np.float64), ("second", np.float64), ("index", np.intp)])
 
-# So few are sorted by insertion.
+# So few items, or fewer, are sorted by insertion.
 cdef Py_ssize_t FEW = 12
 
 

@@ -79,7 +79,7 @@ cdef class SubsetTask(Task):
         self.sort(&relevant)
         self.sort(&irrelevant)
         wrong = predicted
-        # Y itself is right.
+        # The set Y itself is always right.
         right.n_relevant, right.n_irrelevant = relevant.n, 0
         wrong.value = right.value = -INFINITY
         for a in range(relevant.n + 1):
