@@ -12,8 +12,8 @@ from sklrank.linear_model import (
     BanditronClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
-    _banditron,
 )
+from sklrank.linear_model._bandit import _banditron
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
 

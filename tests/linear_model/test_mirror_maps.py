@@ -14,8 +14,8 @@ from sklearn.utils import get_tags
 
 from sklrank.feedback._schedules import ConstantSchedule
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier
-from sklrank.linear_model._bandit_model import MirrorDescent
-from sklrank.linear_model._bandit_rounds import BanditRounds
+from sklrank.linear_model._bandit._model import MirrorDescent
+from sklrank.linear_model._bandit._rounds import BanditRounds
 from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS, make_mirror_map
 from sklrank.linear_model._rows import Rows
 

@@ -65,7 +65,7 @@ def class_costs(loss, classes, reject_cost=None):
 
     Examples
     --------
-    >>> from sklrank.linear_model._losses import class_costs
+    >>> from sklrank.linear_model._predtron._losses import class_costs
     >>> class_costs([2, 1], ["ill", "well"], reject_cost=0.5)
     array([[0. , 2. , 0.5],
            [1. , 0. , 0.5]])
@@ -146,7 +146,7 @@ class SubsetLosses:
 
     Examples
     --------
-    >>> from sklrank.linear_model._losses import SubsetLosses
+    >>> from sklrank.linear_model._predtron._losses import SubsetLosses
     >>> losses = SubsetLosses("hamming", 3)
     >>> losses.cover([1])
     >>> losses.offsets

@@ -19,11 +19,11 @@ deals the items out by gain in their order.
 
 import numpy as np
 
-from sklrank.linear_model._assignment import MOST_STATES
-from sklrank.linear_model._sorting import make_items
+from sklrank.linear_model._predtron._assignment import MOST_STATES
+from sklrank.linear_model._predtron._sorting import make_items
 
-from sklrank.linear_model._assignment cimport Worth
-from sklrank.linear_model._sorting cimport sort_items
+from sklrank.linear_model._predtron._assignment cimport Worth
+from sklrank.linear_model._predtron._sorting cimport sort_items
 
 
 cdef class RankingTask(Task):

@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from sklrank.linear_model._class_task import ClassTask
-from sklrank.linear_model._losses import extremes
-from sklrank.linear_model._ranking_losses import discounts_of, gains_of, ranking_extremes
-from sklrank.linear_model._ranking_task import RankingTask
-from sklrank.linear_model._subset_task import SubsetTask
+from sklrank.linear_model._predtron._class_task import ClassTask
+from sklrank.linear_model._predtron._losses import extremes
+from sklrank.linear_model._predtron._ranking_losses import discounts_of, gains_of, ranking_extremes
+from sklrank.linear_model._predtron._ranking_task import RankingTask
+from sklrank.linear_model._predtron._subset_task import SubsetTask
 
 __all__ = ["ClassLessons", "RankingLessons", "SubsetLessons", "lists_of"]
 

@@ -1,8 +1,8 @@
 """Predtron's task of a ranking a round."""
 
-from sklrank.linear_model._assignment cimport Assigner
-from sklrank.linear_model._predtron_task cimport Task
-from sklrank.linear_model._sorting cimport Item
+from sklrank.linear_model._predtron._assignment cimport Assigner
+from sklrank.linear_model._predtron._task cimport Task
+from sklrank.linear_model._predtron._sorting cimport Item
 
 
 cdef class RankingTask(Task):

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklrank.feedback._schedules import Schedule
-from sklrank.linear_model._bandit_model import BanditModel
+from sklrank.linear_model._bandit._model import BanditModel
 from sklrank.linear_model._rows import Rows
 
 class BanditRounds:

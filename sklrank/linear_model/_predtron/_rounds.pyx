@@ -6,7 +6,7 @@ loss L is not 0, the dual weights take the step (Jain, Natarajan and Tewari 2015
 
     Theta -= eta direction x',      direction = rep(sigma~) - rep(sigma_y),
 
-and Predtron.LD one L times as large. A task (:mod:`._predtron_task`) knows losses, representations
+and Predtron.LD one L times as large. A task (:mod:`._task`) knows losses, representations
 and directions; a mirror map makes the weights W of Theta.
 
 A round is a row, or the documents of a query. A query has a score for each document, by one vector

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from sklrank.linear_model._sorting cimport Item
+from sklrank.linear_model._predtron._sorting cimport Item
 
 
 # What an item adds where it stands at a position, from 0: the sum over all is to be greatest.

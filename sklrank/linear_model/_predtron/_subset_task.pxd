@@ -1,7 +1,7 @@
 """Predtron's task of a set of labels a row."""
 
-from sklrank.linear_model._predtron_task cimport Task
-from sklrank.linear_model._sorting cimport Item
+from sklrank.linear_model._predtron._task cimport Task
+from sklrank.linear_model._predtron._sorting cimport Item
 
 
 # A prediction takes the relevant labels and the irrelevant ones of the greatest scores: so many.

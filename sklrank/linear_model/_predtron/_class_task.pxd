@@ -1,6 +1,6 @@
 """Predtron's task of one class a row."""
 
-from sklrank.linear_model._predtron_task cimport Task
+from sklrank.linear_model._predtron._task cimport Task
 
 
 cdef class ClassTask(Task):

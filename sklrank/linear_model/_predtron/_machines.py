@@ -16,9 +16,9 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from sklrank.linear_model._custom_map import CustomMap
-from sklrank.linear_model._kernel_rows import KernelRows
 from sklrank.linear_model._mirror_maps import EuclideanMap
-from sklrank.linear_model._predtron_rounds import EuclideanSums, PredtronRounds, make_sums
+from sklrank.linear_model._predtron._kernel_rows import KernelRows
+from sklrank.linear_model._predtron._rounds import EuclideanSums, PredtronRounds, make_sums
 from sklrank.linear_model._rows import Rows
 
 __all__ = ["KernelMachine", "LinearMachine"]

@@ -3,7 +3,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Self
 
 from sklrank.linear_model._mirror_maps import MirrorMap
-from sklrank.linear_model._predtron_task import Task
+from sklrank.linear_model._predtron._task import Task
 from sklrank.linear_model._rows import Rows
 
 class WeightSums:

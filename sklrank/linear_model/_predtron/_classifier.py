@@ -14,11 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
 from sklrank._validation import check_columns, check_target, check_weights
-from sklrank.linear_model._losses import CLASS_LOSSES, SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._mirror_map_parameter import scores_poorly
-from sklrank.linear_model._predtron import PredtronMixin, goes_on
-from sklrank.linear_model._predtron_lessons import ClassLessons, SubsetLessons
-from sklrank.linear_model._reject_rules import REJECT_RULES, LeadRule, leads_of
+from sklrank.linear_model._predtron._lessons import ClassLessons, SubsetLessons
+from sklrank.linear_model._predtron._losses import (
+    CLASS_LOSSES,
+    SUBSET_LOSSES,
+    SubsetLosses,
+    class_costs,
+)
+from sklrank.linear_model._predtron._mixin import PredtronMixin, goes_on
+from sklrank.linear_model._predtron._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score
 from sklrank.metrics._relevance import as_label_columns
 

@@ -14,7 +14,7 @@ from libc.math cimport sqrt
 
 import numpy as np
 
-from sklrank.linear_model._predtron_task cimport leads
+from sklrank.linear_model._predtron._task cimport leads
 
 
 cdef class ClassTask(Task):

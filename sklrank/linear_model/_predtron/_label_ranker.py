@@ -17,8 +17,8 @@ from sklrank._validation import (
     labels_of_columns,
 )
 from sklrank.base import LabelRankerMixin
-from sklrank.linear_model._predtron import goes_on
-from sklrank.linear_model._predtron_rankings import PredtronRankerMixin
+from sklrank.linear_model._predtron._mixin import goes_on
+from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:

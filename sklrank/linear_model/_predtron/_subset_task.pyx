@@ -16,10 +16,10 @@ from libc.math cimport INFINITY, sqrt
 import numpy as np
 
 from sklrank._online_learner import check_relevance
-from sklrank.linear_model._sorting import make_items
+from sklrank.linear_model._predtron._sorting import make_items
 
-from sklrank.linear_model._predtron_task cimport leads
-from sklrank.linear_model._sorting cimport sort_items
+from sklrank.linear_model._predtron._task cimport leads
+from sklrank.linear_model._predtron._sorting cimport sort_items
 
 
 cdef class SubsetTask(Task):

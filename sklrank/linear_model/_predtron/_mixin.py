@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MOST_FACTOR, as_numbers, unchanged_on_error
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
-from sklrank.linear_model._predtron_machines import KernelMachine, LinearMachine
+from sklrank.linear_model._predtron._machines import KernelMachine, LinearMachine
 
 __all__ = ["PredtronMixin", "goes_on"]
 
@@ -30,7 +30,7 @@ def goes_on(model):
 class PredtronMixin:
     """Rounds of Predtron for an estimator that learns from rows as they come.
 
-    The estimator makes lessons (:mod:`._predtron_lessons`) of data, `_lessons(*data, restart)`,
+    The estimator makes lessons (:mod:`._lessons`) of data, `_lessons(*data, restart)`,
     and where a model is to be started, sets `_machine` by `_make_machine`.
     """
 

@@ -11,7 +11,7 @@ and best is the greatest that the sum can be (Jain et al. 2015, proof of Lemma 3
 import numpy as np
 
 from sklrank._validation import as_numbers
-from sklrank.linear_model._losses import extremes, look_up
+from sklrank.linear_model._predtron._losses import extremes, look_up
 from sklrank.metrics._conventions import check_k, factors_of
 
 __all__ = [

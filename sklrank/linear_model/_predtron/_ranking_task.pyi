@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sklrank.linear_model._predtron_task import Task
+from sklrank.linear_model._predtron._task import Task
 
 class RankingTask(Task):
     def __init__(

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 
 from sklrank._validation import as_numbers
-from sklrank.linear_model._losses import look_up
+from sklrank.linear_model._predtron._losses import look_up
 
 __all__ = ["REPRESENTATIONS", "heights"]
 
@@ -47,7 +47,7 @@ def heights(representation, n_positions, *, power=1.1):
 
     Examples
     --------
-    >>> from sklrank.linear_model._representations import heights
+    >>> from sklrank.linear_model._predtron._representations import heights
     >>> heights("reciprocal", 4)
     array([1.        , 0.5       , 0.33333333, 0.25      ])
     >>> heights(lambda positions: -(positions**2), 4)

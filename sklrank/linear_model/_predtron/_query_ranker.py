@@ -10,9 +10,9 @@ from sklrank._online_estimator import OnlineRows
 from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
-from sklrank.linear_model._predtron import goes_on
-from sklrank.linear_model._predtron_lessons import lists_of
-from sklrank.linear_model._predtron_rankings import PredtronRankerMixin
+from sklrank.linear_model._predtron._lessons import lists_of
+from sklrank.linear_model._predtron._mixin import goes_on
+from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ into calls, and to show and learn in one call, or in two, makes the same model.
 import numpy as np
 
 from sklrank.feedback._schedules cimport Schedule
-from sklrank.linear_model._bandit_model cimport BanditModel, Feedback
+from sklrank.linear_model._bandit._model cimport BanditModel, Feedback
 from sklrank.linear_model._rows cimport Row, Rows
 
 
