@@ -7,13 +7,14 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklrank import _online_estimator
-from sklrank._online_estimator import row_blocks
+from sklrank._online_estimator import row_blocks, unpacked
 from sklrank._validation import canonical_csr
 from sklrank.linear_model import (
     BanditronClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
 )
+from sklrank.linear_model._bandit import _banditron
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
 
@@ -32,6 +33,10 @@ CLASSIFIERS = [
     HoeffdingTreeClassifier(grace_period=10, tau=0.5),
     OnlineLogisticRegression(),
     OnlineRidgeClassifier(kernel="rbf", random_state=0),
+]
+BANDITS = [
+    BanditronClassifier(second_order="full", exploration=0, random_state=0),
+    BanditronClassifier(second_order="diagonal", exploration=0.1, random_state=0),
 ]
 FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array]
 
@@ -72,6 +77,38 @@ def test_classifiers(model, container, most_unpacked, fingerprint):
         # A product of matrices, whose rounding depends on their size.
         scores = same.decision_function(container(X))
         assert_allclose(scores, dense.decision_function(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("container", FORMATS)
+@pytest.mark.parametrize("model", BANDITS)
+def test_bandits_that_standardise(model, container, most_unpacked, fingerprint, monkeypatch):
+    """They started on dense rows; of sparse ones that come later no call unpacks more."""
+    y = Y[:, 0] + Y[:, 1]
+    dense, same = [clone(model).partial_fit(X, y) for _ in range(2)]
+    shown = clone(dense).partial_fit(X, y).explore(X)
+    sizes = []
+
+    def spied(rows):
+        sizes.append(rows.shape[0])
+        return unpacked(rows)
+
+    monkeypatch.setattr(_banditron, "unpacked", spied)
+    rows = container(X)
+    for call in (
+        lambda model, X: model.partial_fit(X, y),
+        lambda model, X: model.progressive_fit(X, y),
+        lambda model, X: model.decision_function(X),
+        lambda model, X: model.predict(X),
+        lambda model, X: model.explore(X),
+        lambda model, X: model.partial_fit_feedback(X, shown, shown.actions == y),
+    ):
+        expected = call(dense, X)
+        sizes.clear()
+        found = call(same, rows)
+        assert sum(sizes) == len(y)
+        assert max(sizes) <= max(1, most_unpacked // X.shape[1])
+        assert fingerprint(found) == fingerprint(expected)
+        assert fingerprint(same) == fingerprint(dense)
 
 
 @pytest.mark.parametrize("n_columns", [1, 7, 60, 1000])

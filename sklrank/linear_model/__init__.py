@@ -13,11 +13,11 @@ perceptrons for any loss: a loss, a representation of what is predicted and a mi
 choices that go together freely.
 """
 
-from sklrank.linear_model._banditron import BanditronClassifier
+from sklrank.linear_model._bandit._banditron import BanditronClassifier
 from sklrank.linear_model._online_linear import OnlineLogisticRegression, OnlineRidgeClassifier
-from sklrank.linear_model._predtron_classifier import PredtronClassifier
-from sklrank.linear_model._predtron_label_ranker import PredtronLabelRanker
-from sklrank.linear_model._predtron_query_ranker import PredtronQueryRanker
+from sklrank.linear_model._predtron._classifier import PredtronClassifier
+from sklrank.linear_model._predtron._label_ranker import PredtronLabelRanker
+from sklrank.linear_model._predtron._query_ranker import PredtronQueryRanker
 
 __all__ = [
     "BanditronClassifier",

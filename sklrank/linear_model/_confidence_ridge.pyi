@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sklrank.linear_model._bandit_model import BanditModel
+from sklrank.linear_model._bandit._model import BanditModel
 
 class ConfidenceRidge(BanditModel):
     width: int

@@ -34,7 +34,7 @@ import numpy as np
 from sklrank.linear_model._rows cimport first_largest, table_products
 from sklrank.linear_model._symmetric cimport product, quadratic, subtract_squares
 
-# Rounds whose squared error is taken to be one, before the first one.
+# Rounds before the first one, whose squared error is taken to be one.
 cdef double PRIOR_ROUNDS = 3.0
 
 cdef enum:
@@ -112,7 +112,7 @@ cdef class ConfidenceRidge(BanditModel):
         table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
         self.measure(&self.scaled)
         for k in range(self.n_classes):
-            # Below zero by rounding only.
+            # A variance is below zero by rounding only.
             values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
@@ -311,7 +311,7 @@ cdef class DiagonalRidge(ConfidenceRidge):
 
 
 cdef inline double root_mean(double squares, double n_rows) noexcept nogil:
-    # To divide by: 1 where all rows were zero.
+    # Rows are divided by it, so it is 1 where all of them were zero.
     return sqrt(squares / n_rows) if squares > 0.0 else 1.0
 
 

@@ -128,7 +128,7 @@ cdef inline double within_reach(double value) noexcept nogil:
     return min(max(value, -1e300), 1e300)
 
 
-# Beyond so many turns a cosine means nothing any more, and an int cannot count them.
+# The cosine of an angle of more turns is all rounding, and an int could not count them.
 cdef double MOST_TURNS = 1e9
 
 

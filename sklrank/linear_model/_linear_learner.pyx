@@ -21,7 +21,7 @@ cdef class LinearLearner(OnlineLearner):
         self.values = np.empty(n_classes)
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
-        # Own memory, so that threads may share a trained model.
+        # The memory is a call's own, so that threads may share a trained model.
         cdef Py_ssize_t n = self.features.n_outputs
         cdef double* memory = <double*>malloc((n + self.features.n_columns + 1) * sizeof(double))
         if memory == NULL:

@@ -25,3 +25,16 @@ def make_mirror_map(mirror_map, n_classes: int, width: int) -> MirrorMap:
     if isinstance(mirror_map, str):
         return MIRROR_MAPS[mirror_map](n_classes, width)
     return CustomMap(n_classes, width, mirror_map)
+
+
+def scores_poorly(mirror_map, *, one_score: bool) -> bool:
+    """Whether data that linear scores tell apart may not be learnt: the tag `poor_score`.
+
+    Weights that are a distribution learn little where features speak against a class. Weights of 0
+    or more do learn such data, by the features that speak for other classes; but not two classes
+    that share one score (`one_score`), for the first of which nothing can speak then. Of a user's
+    map it is not known.
+    """
+    if not isinstance(mirror_map, str):
+        return True
+    return mirror_map == "entropy" or (mirror_map == "positive" and one_score)

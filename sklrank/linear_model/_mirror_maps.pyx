@@ -226,7 +226,7 @@ def row_norms(X, double constant, double q):
 
 
 cdef double row_norm(const Row* row, double q) noexcept nogil:
-    # In units of the largest entry: its powers neither overflow nor vanish.
+    # Entries are taken in units of the largest one: their powers neither overflow nor vanish.
     cdef double largest = fabs(row.constant), total
     cdef Py_ssize_t i
     for i in range(row.n):

@@ -72,7 +72,8 @@ cdef class GroupedMap(MirrorMap):
         add_scaled(factor * self.factor, &self.shares[0, 0], n, sums)
 
     cdef void follow(self, Py_ssize_t first, const Row* row) noexcept nogil:
-        # What the dual weights of the row's columns have changed; the group of column 0 is `first`.
+        # Renew what depends on the dual weights of the row's columns, which have changed; the group
+        # of column 0 is `first`.
         cdef Py_ssize_t i
         self.n_changed += row.n + (row.constant != 0.0)
         if self.n_changed >= self.n_groups:
@@ -119,7 +120,8 @@ cdef class GroupedMap(MirrorMap):
         self.factor = 0.0
         if largest != 0.0:
             self.factor = self.unit * pow(self.total, 2.0 / self.exponent - 1.0)
-        # Zero is no unit: the next dual weight makes the sum infinite, and will be the unit.
+        # A unit of zero lasts until the next dual weight: that makes the sum infinite, for which
+        # there is a refresh, and becomes the unit.
         self.unit = largest
 
     def __reduce__(self):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import OnlineClassifier, draw_columns
+from sklrank._online_classifier import BATCH, OnlineClassifier, draw_columns
+from sklrank._online_estimator import row_blocks, unpacked
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MOST_FACTOR, unchanged_on_error
 from sklrank.linear_model._feature_map import KINDS, FeatureMap
@@ -34,12 +35,91 @@ _COLUMN_CONSTRAINTS = {
 }
 
 
-# What is learnt to what holds the weights back; beyond, rounding outweighs the penalty where
-# features are collinear.
+# The greatest ratio of a row's weight to the penalty `alpha`: beyond it rounding outweighs the
+# penalty where features are collinear.
 MOST_TO_PENALTY = 1e10
 
 
-class OnlineLogisticRegression(OnlineClassifier):
+class _OnlineLinearClassifier(OnlineClassifier):
+    """A classifier whose scores are linear in the features of a row, by one table of weights."""
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Score the classes by the weights, before these scores are made probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Scores, linear in the features; for two classes the lead of the second one.
+        """
+        scores = self._class_scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _class_scores(self, X):
+        # Probabilities order the classes alike, but may be 0, or 1, for two of them.
+        check_is_fitted(self, "classes_")
+        X = self._check_rows(X, reset=False)
+        features, weights = self._learner.features, self._learner.weight_table
+        scores = np.empty((X.shape[0], weights.shape[1]))
+        for rows in row_blocks(X, BATCH):
+            scores[rows] = features.transform_rows(unpacked(X[rows])) @ weights
+        return scores
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the standardised features."""
+        weights = self._linear_weights("coef_")[:-1]
+        columns, _, _ = self._standardisation()
+        coef = np.zeros((len(self.classes_), self.n_features_in_))
+        coef[:, columns] = weights.T * self._learner.features.scale
+        return _lead(coef)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Weights of the constant."""
+        return _lead(self._linear_weights("intercept_")[-1])
+
+    @property
+    def mean_(self) -> np.ndarray:
+        """Means of the features so far."""
+        columns, means, _ = self._standardisation()
+        mean = np.zeros(self.n_features_in_)
+        mean[columns] = means
+        return mean
+
+    @property
+    def scale_(self) -> np.ndarray:
+        """Standard deviations of the features so far, 1 for constant ones."""
+        columns, _, deviations = self._standardisation()
+        scale = np.ones(self.n_features_in_)
+        scale[columns] = np.where(deviations > 0, deviations, 1.0)
+        return scale
+
+    def _linear_weights(self, name):
+        check_is_fitted(self, "classes_")
+        # The model is asked, since the parameter may have changed after it was started.
+        if self._learner.features.kind == KINDS["rbf"]:
+            raise AttributeError(
+                f"{name} is an attribute of models with weights of the features, which one with "
+                "kernel='rbf' does not have"
+            )
+        return self._learner.weight_table
+
+    def _standardisation(self):
+        check_is_fitted(self, "classes_")
+        return self._learner.features.standardisation
+
+
+def _lead(weights):
+    """Of the weights of two classes the lead of the second one."""
+    return weights[1:] - weights[:1] if len(weights) == 2 else weights
+
+
+class OnlineLogisticRegression(_OnlineLinearClassifier):
     """Logistic regression that learns row by row and standardises the rows as they come.
 
     Each row is standardised by the means and deviations of the rows before it and scaled to a
@@ -141,67 +221,8 @@ class OnlineLogisticRegression(OnlineClassifier):
             features, n_classes, self.multi_class == "multinomial", self.learning_rate, self.alpha
         )
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the classes by their margins.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Linear scores before the softmax or the logistic function; for two classes the lead of
-            the second one.
-        """
-        margins = self._class_scores(X)
-        return margins[:, 1] - margins[:, 0] if len(self.classes_) == 2 else margins
-
-    def _class_scores(self, X):
-        # Probabilities order the classes alike, but may be 1 for two of them.
-        check_is_fitted(self, "classes_")
-        X = self._check_rows(X, reset=False)
-        features, weights = self._learner.features, self._learner.weight_table
-        return self._by_blocks(lambda rows: features.transform_rows(rows) @ weights, X)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the standardised features."""
-        columns, _, _ = self._standardisation()
-        coef = np.zeros((len(self.classes_), self.n_features_in_))
-        coef[:, columns] = self._learner.weight_table[:-1].T * self._learner.features.scale
-        return coef[1:] - coef[:1] if len(coef) == 2 else coef
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """Weights of the constant."""
-        check_is_fitted(self, "classes_")
-        intercept = self._learner.weight_table[-1]
-        return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
-
-    @property
-    def mean_(self) -> np.ndarray:
-        """Means of the features so far."""
-        columns, means, _ = self._standardisation()
-        mean = np.zeros(self.n_features_in_)
-        mean[columns] = means
-        return mean
-
-    @property
-    def scale_(self) -> np.ndarray:
-        """Standard deviations of the features so far, 1 for constant ones."""
-        columns, _, deviations = self._standardisation()
-        scale = np.ones(self.n_features_in_)
-        scale[columns] = np.where(deviations > 0, deviations, 1.0)
-        return scale
-
-    def _standardisation(self):
-        check_is_fitted(self, "classes_")
-        return self._learner.features.standardisation
-
-
-class OnlineRidgeClassifier(OnlineClassifier):
+class OnlineRidgeClassifier(_OnlineLinearClassifier):
     """Ridge regression on the labels, exact after every row, on linear or random features.
 
     Each row is standardised by the rows before it; recursive least squares then gives the weights
@@ -247,6 +268,13 @@ class OnlineRidgeClassifier(OnlineClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes.
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
+        Weights of the standardised features; 0 for features left out. Not under the "rbf" kernel.
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+        Weights of the constant. Not under the "rbf" kernel.
+    mean_, scale_ : ndarray of shape (n_features,)
+        Means and deviations by which the next row will be standardised; 0 and 1 for features left
+        out, and a deviation of 1 for constant ones.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

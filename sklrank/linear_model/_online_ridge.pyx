@@ -95,12 +95,12 @@ cdef class RidgeLearner(LinearLearner):
         self.features.update(x, &self.columns[0])
 
     cdef void step_for_all(self, double weight) noexcept nogil:
-        # With the error of each label in `values`.
+        # Expects the error of each label in `values`.
         cdef const double* errors = &self.values[0]
         cdef double* weights
         cdef double step, variance = self.spread_row(self.drift)
         cdef Py_ssize_t j, l
-        # Not positive by rounding only: nothing is left to learn in this direction.
+        # The variance is 0 or less by rounding only: nothing is left to learn in this direction.
         self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
         for j in range(self.features.n_outputs):
             step = self.gain * self.spread[j]
@@ -112,7 +112,7 @@ cdef class RidgeLearner(LinearLearner):
         self.mean_known += weight
 
     cdef void step_for_known(self, const Lesson* lesson) noexcept nogil:
-        # With the estimate for each label in `values`.
+        # Expects the estimate for each label in `values`.
         cdef double share = <double>(lesson.n_labels + lesson.n_irrelevant) / self.n_classes
         cdef double weight = share * lesson.row_weight
         cdef double variance = self.spread_row(share * self.drift)

@@ -34,7 +34,8 @@ cdef class Rows:
             return
         first = self.starts[i]
         row.n = self.starts[i + 1] - first
-        # Not by index: behind the last row there may be no entry.
+        # The address is made by addition: &columns[first] would be out of bounds for an empty last
+        # row.
         row.columns = &self.columns[0] + first if row.n else <const int*>&row.n
         row.values = &self.values[0] + first if row.n else NULL
 

@@ -21,7 +21,7 @@ from sklrank.linear_model._rows cimport Row, add_outer, table_products
 
 from sklrank.linear_model._mirror_maps import row_norms
 
-# Of the unit of a Gram matrix: products of smaller numbers may vanish.
+# The least unit of a Gram matrix: products of smaller numbers may vanish.
 cdef double LEAST_UNIT = 1e-100
 
 
@@ -58,7 +58,7 @@ cdef class SchattenMap(MirrorMap):
         if self.exponent == 2.0:
             return
         self.mix()
-        # Not kept: two threads may score by one map.
+        # The memory is a call's own, since two threads may score by one map.
         products = <double*>malloc(n * sizeof(double))
         for k in range(n):
             if products == NULL:
@@ -96,7 +96,7 @@ cdef class SchattenMap(MirrorMap):
         add_outer(&self.duals[0, 0], n, self.width, direction, size, row)
         if self.exponent == 2.0:
             return
-        # In units, and with z = Theta x after the step d x': G += d z' + z d' - |x|^2 d d'.
+        # In units, with z = Theta x after the step d x', G += d z' + z d' - |x|^2 d d'.
         table_products(&self.duals[0, 0], n, self.width, row, &self.products[0])
         share = size / self.unit
         square = (share * row.constant) * (share * row.constant)
@@ -144,7 +144,7 @@ cdef class SchattenMap(MirrorMap):
 
     cdef void decompose(self) noexcept with gil:
         if not self.is_stale:
-            # Another thread was first.
+            # Another thread has done it while this one waited for the lock.
             return
         try:
             np.copyto(np.asarray(self.mixer), mixing_matrix(np.asarray(self.gram), self.exponent))
@@ -167,7 +167,7 @@ def mixing_matrix(gram, exponent):
     if not np.isfinite(gram).all():
         return np.full_like(gram, np.nan)
     squares, vectors = np.linalg.eigh(gram)
-    # Rounding makes zeros negative.
+    # An eigenvalue of zero may be negative by rounding.
     values = np.sqrt(np.maximum(squares, 0.0))
     largest = values.max()
     if largest == 0.0:

@@ -115,7 +115,7 @@ cdef double dense_quadratic(
 cdef double sparse_quadratic(
     const double* matrix, Py_ssize_t width, const int* columns, const double* x, Py_ssize_t n
 ) noexcept nogil:
-    # As `dense_quadratic`.
+    # The rows are taken four at a time, as in `dense_quadratic`.
     cdef const double* p
     cdef const double* q
     cdef const double* r

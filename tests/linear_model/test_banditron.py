@@ -2,9 +2,11 @@
 
 import pickle
 import tracemalloc
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -318,6 +320,24 @@ def test_chunks_of_feedback_do_not_matter(model, cuts, fingerprint):
     for rows in np.split(np.arange(150), cuts):
         model.partial_fit_feedback(X[rows], shown[rows], rewards[rows], classes=range(4))
     assert fingerprint(model) == fingerprint(at_once)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_models_mapped_from_files_go_on(model, mode, tmp_path, fingerprint):
+    """As if they had never been away; the file stays as it was."""
+    X, y = stream()
+    model.partial_fit(X[:20], y[:20], classes=range(4))
+    joblib.dump(model, tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of joblib, on small arrays
+        loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
+    for going_on in (model, loaded):
+        going_on.partial_fit(X[20:], y[20:])
+        shown = going_on.explore(X)
+        going_on.partial_fit_feedback(X, shown, shown.actions == y)
+    assert fingerprint(loaded) == fingerprint(model)
+    assert (tmp_path / "model").read_bytes() == before
 
 
 def test_rows_stand_alone(model):

@@ -7,8 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import ndcg_score
 
-from sklrank.linear_model._losses import SUBSET_LOSSES, SubsetLosses, class_costs, extremes
-from sklrank.linear_model._ranking_losses import (
+from sklrank.linear_model._predtron._losses import (
+    SUBSET_LOSSES,
+    SubsetLosses,
+    class_costs,
+    extremes,
+)
+from sklrank.linear_model._predtron._ranking_losses import (
     NDCGLoss,
     discounts_of,
     gains_of,

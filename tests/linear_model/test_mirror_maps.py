@@ -7,10 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.preprocessing import scale
+from sklearn.utils import get_tags
 
 from sklrank.feedback._schedules import ConstantSchedule
-from sklrank.linear_model._bandit_model import MirrorDescent
-from sklrank.linear_model._bandit_rounds import BanditRounds
+from sklrank.linear_model import BanditronClassifier, PredtronClassifier
+from sklrank.linear_model._bandit._model import MirrorDescent
+from sklrank.linear_model._bandit._rounds import BanditRounds
 from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS, make_mirror_map
 from sklrank.linear_model._rows import Rows
 
@@ -209,3 +214,28 @@ def test_steps_that_do_not_fit_are_refused():
         mirror_map.take_steps(Rows(np.ones((2, 5)), 0.0), np.ones((2, 4)))
     with pytest.raises(ValueError, match="width of the map"):
         mirror_map.take_steps(Rows(np.ones((2, 5)), 1.0), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("name", MIRROR_MAPS)
+@pytest.mark.parametrize(
+    "model", [BanditronClassifier(), PredtronClassifier(shuffle=True, average=True)]
+)
+def test_poor_scores_are_announced_where_they_are_met(name, model):
+    """On the rows by which scikit-learn judges classifiers, and those of two classes of them."""
+    X, y = make_blobs(300, random_state=0)
+    X = scale(X)
+    model = clone(model).set_params(mirror_map=name)
+    scores = [
+        [
+            clone(model).set_params(random_state=seed).fit(X[rows], y[rows]).score(X[rows], y[rows])
+            for seed in range(5)
+        ]
+        for rows in (y != 2, y < 3)
+    ]
+    good = np.mean(scores, axis=1) > 0.83
+    assert get_tags(model).classifier_tags.poor_score == (not good.all())
+
+
+@pytest.mark.parametrize("model", [BanditronClassifier, PredtronClassifier])
+def test_of_own_maps_nothing_is_announced(model):
+    assert get_tags(model(mirror_map=Shrunk())).classifier_tags.poor_score

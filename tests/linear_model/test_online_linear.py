@@ -1,10 +1,15 @@
 """The linear learners against slow statements: each row is standardised by all rows before it."""
 
+import warnings
+
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.linear_model._feature_map import FeatureMap
@@ -217,6 +222,57 @@ def test_ridge_probabilities(sharpness):
         assert_allclose(actual, np.array(expected) / sum(expected), atol=1e-8)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize(
+    "params", [{}, {"max_features": 3, "random_state": 0}, {"kernel": "constant"}]
+)
+def test_ridge_attributes_explain_the_prediction(params, n_classes):
+    """decision_function is linear in what mean_ and scale_ make of X; votes follow from it."""
+    X, y, weights = stream(9, n_classes=n_classes)
+    model = OnlineRidgeClassifier(**params).fit(X, y, weights)
+    decision = model.decision_function(X)
+    expected = np.clip((X - model.mean_) / model.scale_, -3, 3) @ model.coef_.T + model.intercept_
+    assert decision.shape == ((len(X),) if n_classes == 2 else (len(X), n_classes))
+    assert model.coef_.shape == (1 if n_classes == 2 else n_classes, 6)
+    assert_allclose(decision, expected[:, 0] if n_classes == 2 else expected, atol=1e-9)
+    estimates = np.column_stack([-decision, decision]) / 2 if n_classes == 2 else decision
+    votes = np.maximum(1 / n_classes + estimates, 0.0)
+    votes /= votes.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(X), votes, atol=1e-9)
+    assert_array_equal(model.predict(X), np.argmax(estimates, axis=1))
+    left_out = (model.mean_ == 0) & (model.scale_ == 1)
+    assert left_out.sum() == {"max_features": 3, "kernel": 6}.get(next(iter(params), None), 0)
+    assert not model.coef_[:, left_out].any()
+
+
+def test_ridge_on_random_features_has_scores_and_no_weights_of_features():
+    """What the model is counts, not what its parameter has become."""
+    X, y, _ = stream()
+    model = OnlineRidgeClassifier(kernel="rbf", random_state=0)
+    for name in ("coef_", "intercept_", "mean_"):
+        with pytest.raises(NotFittedError):
+            getattr(model, name)
+    model.fit(X, y).set_params(kernel="linear")
+    table = model._learner.weight_table
+    scores = model._learner.features.transform_rows(X) @ table
+    assert_allclose(model.decision_function(X), scores, atol=1e-9)
+    for name in ("coef_", "intercept_"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"^{name} is .*kernel='rbf'"):
+            getattr(model, name)
+    assert model.set_params(kernel="rbf").mean_.shape == (6,)
+
+
+def test_features_are_selected_by_the_weights():
+    """Those that tell the classes apart are kept, and noise is not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 6))
+    y = (X[:, 1] - X[:, 4] > 0).astype(int)
+    for model in (OnlineRidgeClassifier(), OnlineLogisticRegression()):
+        chosen = SelectFromModel(model, max_features=2).fit(X, y)
+        assert np.flatnonzero(chosen.get_support()).tolist() == [1, 4]
+
+
 def test_constant_kernel_learns_frequencies():
     """The intercept alone: class shares, drawn to uniform ones by a row's worth of penalty."""
     X, y, weights = stream(6)
@@ -394,6 +450,23 @@ def test_scale_of_features_does_not_matter(name):
     assert_array_equal(model.fit(X * powers, y, weights).predict_proba(X * powers), expected)
     shifted = X * [7.3, 0.01, 1e5, 3.0, 1e-9, 12.0] + [5.0, -2.0, 0.0, 1.0, 0.0, 100.0]
     assert_allclose(model.fit(shifted, y, weights).predict_proba(shifted), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+@pytest.mark.parametrize("name", MODELS)
+def test_models_mapped_from_files_go_on(name, mode, tmp_path, fingerprint):
+    """As if they had never been away; the file stays as it was."""
+    X, y, weights = stream()
+    model = clone(MODELS[name]).partial_fit(X[:20], y[:20], [0, 1, 2], weights[:20])
+    joblib.dump(model, tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of joblib, on small arrays
+        loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
+    for going_on in (model, loaded):
+        going_on.partial_fit(X[20:], y[20:], sample_weight=weights[20:])
+    assert fingerprint(loaded) == fingerprint(model)
+    assert (tmp_path / "model").read_bytes() == before
 
 
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])

@@ -2,7 +2,9 @@
 
 import inspect
 import pickle
+import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,6 +109,26 @@ def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
     else:
         assert_allclose(scores_of(model, X), scores_of(at_once, X), rtol=1e-9, atol=1e-9)
         assert (model.n_mistakes_, model.n_rounds_) == (at_once.n_mistakes_, at_once.n_rounds_)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+@each_model
+def test_models_mapped_from_files_go_on(name, mode, tmp_path):
+    """As if they had never been away, with sizes of sets that are new; the file stays as it was."""
+    model = clone(MODELS[name])
+    X, targets = stream(model)
+    partial_fit(model, X, targets, slice(5))
+    joblib.dump(model, tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of joblib, on small arrays
+        loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
+    for going_on in (model, loaded):
+        partial_fit(going_on, X, targets, slice(5, None))
+    assert_array_equal(scores_of(loaded, X), scores_of(model, X))
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    assert (loaded.n_mistakes_, loaded.mean_loss_) == (model.n_mistakes_, model.mean_loss_)
+    assert (tmp_path / "model").read_bytes() == before
 
 
 @each_model

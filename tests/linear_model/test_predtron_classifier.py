@@ -355,7 +355,8 @@ def test_the_printed_rule():
     rejected = scores.sum(axis=1) / np.sqrt(3) > scores.max(axis=1)
     assert 0.2 < rejected.mean() < 0.9
     assert_array_equal(model.predict(IRIS), np.where(rejected, -1, scores.argmax(axis=1)))
-    assert not hasattr(model, "reject_threshold_")
+    with pytest.raises(AttributeError, match="the reject_rule 'lead'"):
+        model.reject_threshold_  # noqa: B018
 
 
 @pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
@@ -546,6 +547,21 @@ def test_precomputed_kernels_are_split_by_rows_and_columns():
     search.set_params(estimator__kernel="precomputed")
     found = search.fit(rbf_kernel(IRIS, gamma=0.5), SPECIES).cv_results_["mean_test_score"]
     assert_allclose(found, scores)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("parameters", [{}, {"reject_cost": 0.2, "reject_rule": "representation"}])
+def test_progressive_scores_have_a_column_for_each_class(n_classes, parameters):
+    """As those of every online classifier, whose columns are ordered alike; so too of two."""
+    X, y = IRIS[n_classes > SPECIES], SPECIES[n_classes > SPECIES]
+    scores = PredtronClassifier(**parameters).progressive_fit(X, y, classes=range(n_classes))
+    assert scores.shape == (len(X), n_classes)
+    model = PredtronClassifier(**parameters).partial_fit(X[:1], y[:1], classes=range(n_classes))
+    for i in range(1, 30):
+        decision = model.decision_function(X[[i]])[0]
+        expected = scores[i, 1] - scores[i, 0] if n_classes == 2 else scores[i]
+        assert_allclose(expected, decision, atol=1e-12)
+        model.partial_fit(X[[i]], y[[i]])
 
 
 def test_progressive_validation():

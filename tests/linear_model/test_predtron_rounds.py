@@ -19,7 +19,7 @@ from sklearn.preprocessing import scale
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 from sklrank.linear_model._mirror_maps import EntropicMap, EuclideanMap
-from sklrank.linear_model._predtron_rounds import make_sums
+from sklrank.linear_model._predtron._rounds import make_sums
 
 ROUNDING = 1e-9
 N_ROUNDS, N_FEATURES = 12, 30

@@ -11,18 +11,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
-from sklrank.linear_model._assignment import MOST_STATES
-from sklrank.linear_model._class_task import ClassTask
-from sklrank.linear_model._losses import SUBSET_LOSSES, SubsetLosses, class_costs, extremes
-from sklrank.linear_model._ranking_losses import (
+from sklrank.linear_model._predtron._assignment import MOST_STATES
+from sklrank.linear_model._predtron._class_task import ClassTask
+from sklrank.linear_model._predtron._losses import (
+    SUBSET_LOSSES,
+    SubsetLosses,
+    class_costs,
+    extremes,
+)
+from sklrank.linear_model._predtron._ranking_losses import (
     discounts_of,
     gains_of,
     make_ranking_loss,
     ranking_extremes,
 )
-from sklrank.linear_model._ranking_task import RankingTask
-from sklrank.linear_model._representations import REPRESENTATIONS, heights
-from sklrank.linear_model._subset_task import SubsetTask
+from sklrank.linear_model._predtron._ranking_task import RankingTask
+from sklrank.linear_model._predtron._representations import REPRESENTATIONS, heights
+from sklrank.linear_model._predtron._subset_task import SubsetTask
 
 ROUNDING = 1e-9
 

@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
-from sklrank.linear_model._representations import heights
+from sklrank.linear_model._predtron._representations import heights
 
 # -- Norms of weights, of which that of the teacher is 1: radii of rows, convexity.
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.linear_model._ranking_losses import discounts_of, gains_of, make_ranking_loss
-from sklrank.linear_model._ranking_task import RankingTask
-from sklrank.linear_model._representations import heights
+from sklrank.linear_model._predtron._ranking_losses import discounts_of, gains_of, make_ranking_loss
+from sklrank.linear_model._predtron._ranking_task import RankingTask
+from sklrank.linear_model._predtron._representations import heights
 
 
 def right_order(gains, scores, discounts):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.linear_model._representations import REPRESENTATIONS, heights
+from sklrank.linear_model._predtron._representations import REPRESENTATIONS, heights
 
 
 def test_values_by_hand():
