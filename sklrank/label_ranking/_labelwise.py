@@ -107,8 +107,8 @@ class LabelwiseRanker(DecompositionRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _default_estimator(self):
-        return ExtraTreesRegressor(random_state=self.random_state, n_jobs=self.n_jobs)
+    def _default_estimator(self, random_state):
+        return ExtraTreesRegressor(random_state=random_state, n_jobs=self.n_jobs)
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -142,12 +142,13 @@ class LabelwiseRanker(DecompositionRanker):
             X = self._check_rows(X, reset=True)
             positions = self._check_rankings(y, X.shape[0])
             targets = self._targets(positions)
+            template = self._template_of_fit()
             if self._learns_jointly(targets) and targets.shape[1] > 1:
-                self.estimators_ = [clone(self._template()).fit(X, targets)]
+                self.estimators_ = [clone(template).fit(X, targets)]
             else:
                 self._check_takes_one_target("label")
                 self.estimators_ = self._in_parallel(
-                    delayed(fit_label)(clone(self._template()), X, target) for target in targets.T
+                    delayed(fit_label)(clone(template), X, target) for target in targets.T
                 )
             self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         return self

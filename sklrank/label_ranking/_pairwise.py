@@ -114,8 +114,8 @@ class PairwiseRanker(DecompositionRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _default_estimator(self):
-        return RandomForestClassifier(random_state=self.random_state, n_jobs=self.n_jobs)
+    def _default_estimator(self, random_state):
+        return RandomForestClassifier(random_state=random_state, n_jobs=self.n_jobs)
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -158,15 +158,14 @@ class PairwiseRanker(DecompositionRanker):
             frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
             open_pairs = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
             self._jointly = self._learns_jointly(compared[:, open_pairs])
+            template = self._template_of_fit()
             if self._jointly:
-                self.estimators_ = [clone(self._template()).fit(X, wins[:, open_pairs])]
+                self.estimators_ = [clone(template).fit(X, wins[:, open_pairs])]
             else:
                 self._check_takes_one_target("pair of labels")
                 models = iter(
                     self._in_parallel(
-                        delayed(fit_pair)(
-                            clone(self._template()), X, compared[:, pair], wins[:, pair]
-                        )
+                        delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
                         for pair in np.flatnonzero(open_pairs)
                     )
                 )

@@ -243,6 +243,19 @@ def test_rows_stand_alone_and_models_repeat(ranker):
     assert_array_equal(threads.predict(X), first.predict(X))
 
 
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+def test_a_generator_moves_on_from_fit_to_fit(make):
+    """Each fit draws the one seed of its default estimator from it."""
+    generator, same = np.random.RandomState(5), np.random.RandomState(5)
+    ranker = make(random_state=generator)
+    first, second = (ranker.fit(X, Y).decision_function(X / 2) for _ in range(2))
+    assert not np.array_equal(first, second)
+    for expected in (first, second):
+        seed = same.randint(np.iinfo(np.int32).max)
+        ranker = make(random_state=seed).fit(X, Y)
+        assert_array_equal(ranker.decision_function(X / 2), expected)
+
+
 @pytest.mark.parametrize("name", ["labelwise, one each", "pairwise"])
 def test_labels_can_be_permuted(name):
     """Columns of y in another order: the same ranks in that order."""
