@@ -98,14 +98,17 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
     def _check_rows(self, X, *, reset):
-        tags = get_tags(self).input_tags
+        if reset:
+            # A fitted model takes what it took, whatever its parameters are now.
+            tags = get_tags(self).input_tags
+            self._learns_sparse, self._learns_nan = tags.sparse, tags.allow_nan
         X = validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse=["csr", "csc"] if tags.sparse else False,
+            accept_sparse=["csr", "csc"] if self._learns_sparse else False,
             dtype=None if sparse.issparse(X) else "numeric",
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+            ensure_all_finite="allow-nan" if self._learns_nan else True,
         )
         if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
             # Trees refuse wider indices.

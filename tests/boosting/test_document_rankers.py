@@ -293,6 +293,17 @@ def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
         algorithm().fit(container(X), Y, qid=QID)
 
 
+def test_a_fitted_ranker_takes_what_it_took():
+    """The parameters that it has after that are for the next fit."""
+    ranker = RankBoost(TREE, 8, random_state=0).fit(sparse.csr_array(X), Y, qid=QID)
+    expected = ranker.predict(sparse.csr_array(X))
+    ranker.set_params(estimator=None)
+    assert_array_equal(ranker.predict(sparse.csr_array(X)), expected)
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        ranker.fit(sparse.csr_array(X), Y, qid=QID)
+    assert_array_equal(ranker.predict(sparse.csr_array(X)), expected)
+
+
 def test_sparse_rows_with_wide_indices(wide_csr):
     ranker = NDCGBoost(DecisionTreeClassifier(max_depth=2, random_state=0), 5)
     expected = clone(ranker).fit(X, Y, qid=QID).predict(X)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
     LinearRegression,
@@ -289,6 +289,22 @@ def test_missing_values_where_the_estimator_takes_them():
     assert PairwiseRanker(forest).fit(holes, Y).predict(holes).shape == Y.shape
     with pytest.raises(ValueError, match="NaN"):
         PairwiseRanker(LogisticRegression()).fit(holes, Y)
+
+
+def test_a_fitted_ranker_takes_what_it_took():
+    """Whatever its parameters are made after that."""
+    holes = np.where(X > 1.5, np.nan, X)
+    ranker = PairwiseRanker(RandomForestClassifier(10, random_state=0)).fit(holes, Y)
+    expected = ranker.predict(holes)
+    assert_array_equal(ranker.set_params(estimator=GaussianNB()).predict(holes), expected)
+    some = sparse.csr_array(np.where(X > 0.5, X, 0.0))
+    ranker = LabelwiseRanker(Ridge()).fit(some, Y)
+    expected = ranker.predict(some)
+    ranker.set_params(estimator=HistGradientBoostingRegressor())
+    assert_array_equal(ranker.predict(some), expected)
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        ranker.fit(some, Y)
+    assert_array_equal(ranker.predict(some), expected)
 
 
 def test_at_home_in_scikit_learn():
