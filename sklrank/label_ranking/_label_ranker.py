@@ -27,7 +27,9 @@ __all__ = ["LabelRanker"]
 class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the rankers that learn rankings through other estimators.
 
-    A subclass names these, `_templates()`, and defines `_label_scores(X)`.
+    A data frame reaches these as it is, all other rows as an array or as a sparse matrix: rows are
+    chosen by `_safe_indexing`, and counted by `_num_samples`. A subclass names the estimators,
+    `_templates()`, and defines `_label_scores(X)`.
     """
 
     _parameter_constraints: dict = {
@@ -45,7 +47,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -60,7 +62,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -75,7 +77,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels; NaN: not ranked.
@@ -102,6 +104,9 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             # A fitted model takes what it took, whatever its parameters are now.
             tags = get_tags(self).input_tags
             self._learns_sparse, self._learns_nan = tags.sparse, tags.allow_nan
+        if hasattr(X, "__dataframe__"):
+            # Estimators choose columns by name, or take texts; what they do not take they refuse.
+            return validate_data(self, X, reset=reset, skip_check_array=True)
         X = validate_data(
             self,
             X,

@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _fit_context
+from sklrank._sklearn import StrOptions, _fit_context, _num_samples, _safe_indexing
 from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._decomposition import DecompositionRanker
 
@@ -116,8 +116,8 @@ class LabelwiseRanker(DecompositionRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame reaches the estimator as it is, so that it may name columns.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
             not ranked.
@@ -140,7 +140,7 @@ class LabelwiseRanker(DecompositionRanker):
             )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, X.shape[0])
+            positions = self._check_rankings(y, _num_samples(X))
             targets = self._targets(positions)
             template = self._template_of_fit()
             if self._learns_jointly(targets) and targets.shape[1] > 1:
@@ -196,7 +196,7 @@ def fit_label(estimator, X, target):
         # All that one row tells is its target; regressors that hold rows out would make NaN of it.
         estimator = DummyRegressor()
     if len(ranked) < len(target):
-        X, target = X[ranked], target[ranked]
+        X, target = _safe_indexing(X, ranked), target[ranked]
     return estimator.fit(X, target)
 
 

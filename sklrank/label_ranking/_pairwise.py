@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _fit_context
+from sklrank._sklearn import StrOptions, _fit_context, _num_samples, _safe_indexing
 from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._decomposition import DecompositionRanker
 
@@ -123,8 +123,8 @@ class PairwiseRanker(DecompositionRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows. A data frame reaches the estimator as it is, so that it may name columns.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
             not ranked.
@@ -147,7 +147,7 @@ class PairwiseRanker(DecompositionRanker):
             )
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, X.shape[0])
+            positions = self._check_rankings(y, _num_samples(X))
             n_labels = positions.shape[1]
             pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
             first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
@@ -189,7 +189,7 @@ class PairwiseRanker(DecompositionRanker):
 
     def _chances(self, X):
         """The probability `(n_samples, n_pairs)` that the first label of a pair comes first."""
-        chances = np.tile(self.frequencies_, (X.shape[0], 1))
+        chances = np.tile(self.frequencies_, (_num_samples(X), 1))
         if self._jointly:
             chances[:, self._open_pairs] = joint_chances(self.estimators_[0], X)
         elif self._open_pairs.any():
@@ -228,7 +228,7 @@ def fit_pair(estimator, X, compared, wins):
     """Fit to the rows that rank one label of the pair before the other."""
     rows = np.flatnonzero(compared)
     if len(rows) < len(compared):
-        X, wins = X[rows], wins[rows]
+        X, wins = _safe_indexing(X, rows), wins[rows]
     return estimator.fit(X, wins)
 
 

@@ -16,7 +16,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _BaseComposition, _fit_context
+from sklrank._sklearn import (
+    StrOptions,
+    _BaseComposition,
+    _fit_context,
+    _num_samples,
+    _safe_indexing,
+)
 from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
@@ -179,8 +185,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; sparse where all rankers take such.
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows; sparse where all rankers take such. A data frame reaches them as it is.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
             not ranked.
@@ -198,7 +204,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, X.shape[0])
+            positions = self._check_rankings(y, _num_samples(X))
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             names, rankers = zip(*self._named_templates(seed))
             weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
@@ -369,9 +375,9 @@ def score(ranker, X):
 
 def fit_and_score(ranker, X, y, train, test, unseen):
     """Scores of the rows `test`, 0 for the labels `unseen`, which the ranker does not meet."""
-    X_test, y_train = X[test], y[train]
-    scores = np.zeros((X_test.shape[0], y.shape[1]))
+    X_test, y_train = _safe_indexing(X, test), y[train]
+    scores = np.zeros((_num_samples(X_test), y.shape[1]))
     if not np.isnan(y_train).all():
-        ranker.fit(X[train], y_train[:, ~unseen])
+        ranker.fit(_safe_indexing(X, train), y_train[:, ~unseen])
         scores[:, ~unseen] = ranker.decision_function(X_test)
     return scores

@@ -1,6 +1,7 @@
 """LabelwiseRanker and PairwiseRanker: against slow statements, and as a user meets them."""
 
 import pickle
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -25,7 +27,7 @@ from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -319,6 +321,52 @@ def test_at_home_in_scikit_learn():
     assert ranker.feature_names_in_.tolist() == list("abcd")
     with pytest.raises(ValueError, match="feature names"):
         ranker.predict(frame[["b", "a", "c", "d"]])
+
+
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(X[:, 0] > 0, "up", "down"))
+BY_NAME = make_column_transformer((OneHotEncoder(), ["kind"]), ("passthrough", ["b", "a", "c"]))
+AS_CHOSEN = BY_NAME.fit_transform(FRAME)
+
+
+@pytest.mark.parametrize(
+    ("make", "estimator"),
+    [
+        (LabelwiseRanker, Ridge()),
+        (partial(LabelwiseRanker, incomplete="relative"), Ridge()),
+        (PairwiseRanker, LogisticRegression()),
+        (PairwiseRanker, DecisionTreeClassifier(random_state=0)),
+    ],
+)
+def test_estimators_choose_columns_of_a_data_frame_by_name(make, estimator):
+    """Texts among them, which other columns than their own need not be."""
+    y = Y if make is LabelwiseRanker else INCOMPLETE
+    expected = make(estimator).fit(AS_CHOSEN, y).decision_function(AS_CHOSEN)
+    ranker = make(make_pipeline(BY_NAME, estimator)).fit(FRAME, y)
+    assert_allclose(ranker.decision_function(FRAME), expected)
+    assert ranker.feature_names_in_.tolist() == [*"abcd", "kind"]
+    assert ranker.n_features_in_ == 5
+    for model in ranker.estimators_:
+        assert model.feature_names_in_.tolist() == [*"abcd", "kind"]
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.predict(FRAME[["kind", *"abcd"]])
+    with pytest.raises(ValueError, match="could not convert"):
+        make(estimator).fit(FRAME, y)
+    assert cross_val_score(ranker, FRAME, y, cv=3).min() > 0.3
+
+
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+def test_a_data_frame_is_its_array_to_the_default_estimator(make):
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abcd"))
+    expected = make(random_state=0).fit(X.astype(np.float32), Y).decision_function(X / 2)
+    ranker = make(random_state=0).fit(frame, Y)
+    assert_array_equal(ranker.decision_function(frame / 2), expected)
+    infinite = frame.replace(frame.iloc[3, 2], np.inf)
+    for bad, message in (frame[:50], "y has 120 rows and X has 50"), (infinite, "infinity"):
+        with pytest.raises(ValueError, match=message):
+            make().fit(bad, Y)
+    for bad in infinite, frame[:0]:
+        with pytest.raises(ValueError, match="infinity|0 sample"):
+            ranker.predict(bad)
 
 
 def test_one_label():

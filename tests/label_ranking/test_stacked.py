@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -205,6 +206,16 @@ def test_data_frames():
     ranker = stacked(linear=LINEAR, logistic=LOGISTIC).fit(frame, pd.DataFrame(Y))
     assert_array_equal(ranker.feature_names_in_, list("abcd"))
     assert_array_equal(ranker.predict(frame), clone(ranker).fit(X, Y).predict(X))
+
+
+def test_rankers_choose_columns_of_a_data_frame_by_name():
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(text="not a number")
+    chosen = make_column_transformer(("passthrough", ["b", "d"]))
+    by_name = [make_pipeline(chosen, ranker) for ranker in (LINEAR, LOGISTIC)]
+    ranker = stacked(linear=by_name[0], logistic=by_name[1]).fit(frame, Y)
+    expected = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X[:, [1, 3]], Y)
+    assert ranker.weights_ == expected.weights_
+    assert_array_equal(ranker.predict(frame), expected.predict(X[:, [1, 3]]))
 
 
 def test_parameters_of_the_rankers_are_reached_by_name():
