@@ -69,6 +69,34 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         -------
         ndarray of shape (n_samples, n_labels)
             Higher ranks earlier.
+
+        Notes
+        -----
+        For scores of rows that were held out do not use scikit-learn's `cross_val_predict` with
+        ``method="decision_function"``: it takes the columns of `y` for classes and numbers the
+        values of each column anew, so that labels which never stand at some place move up, and
+        other rankings are learnt. A ranker cannot notice, as only the order of positions counts
+        and they may be tied. The loop below is safe, and so are `cross_val_predict` with
+        ``method="predict"``, `cross_val_score` and searches, which leave `y` as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.base import clone
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklearn.model_selection import KFold
+        >>> from sklrank.label_ranking import LabelwiseRanker
+        >>> X = np.random.RandomState(0).normal(size=(60, 3))
+        >>> Y = np.argsort(np.argsort(X + [0, 2, 4], axis=1), axis=1) + 1
+        >>> ranker, scores = LabelwiseRanker(Ridge()), np.empty(Y.shape)
+        >>> for train, test in KFold(5).split(X):
+        ...     scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
+
+        The rankings of higher scores first agree with those held out:
+
+        >>> from sklrank.metrics import kendall_tau_score
+        >>> print(f"{kendall_tau_score(Y, -scores):.2f}")
+        0.89
         """
         return self._label_scores(X)
 
