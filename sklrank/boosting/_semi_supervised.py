@@ -113,12 +113,6 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         ------
         ValueError
             If no row has a label, or lengths differ.
-
-        Notes
-        -----
-        In a search leave out `scoring`: other scorers take -1 for a class. Where `y` has strings
-        and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: folds by class need entries
-        that can be sorted.
         """
         y = column_or_1d(y)
         check_consistent_length(X, y, sample_weight)
