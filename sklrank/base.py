@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._queries import check_relevance
 from sklrank._rankings import positions_from_scores
 from sklrank._validation import check_columns, column_names
 from sklrank.metrics import ndcg_score, rank_loss
@@ -140,9 +141,12 @@ class DocumentRankerMixin:
         Raises
         ------
         ValueError
-            If `qid` is None although the ranker was fitted with queries.
+            If `qid` is None although the ranker was fitted with queries; if `y` is no relevance, or
+            lengths differ.
         """
-        return ndcg_score(y, self._scores_by_query(X, qid), qid=qid, sample_weight=sample_weight)
+        scores = self._scores_by_query(X, qid)
+        y = check_relevance(y, len(scores))
+        return ndcg_score(y, scores, qid=qid, sample_weight=sample_weight)
 
     def _scores_by_query(self, X, qid):
         """What `predict` says, unless `qid` is None although the ranker was fitted with queries."""

@@ -10,6 +10,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
@@ -125,6 +126,18 @@ def test_without_ids_all_is_one_query(ranker):
     same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
     assert_array_equal(alone.predict(X), same.predict(X))
     assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X)))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_score_takes_and_refuses_relevance_as_fit_does(algorithm):
+    ranker = algorithm(n_estimators=3).fit(X, Y, qid=QID)
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        assert ranker.score(X, Y[:, np.newaxis], qid=QID) == ranker.score(X, Y, qid=QID)
+    for bad in (-Y, Y[:5], np.column_stack([Y, Y]), None):
+        for refusing in (ranker.fit, ranker.score):
+            with pytest.raises(ValueError, match=r"\by\b") as error:
+                refusing(X, bad, qid=QID)
+            assert "y_true" not in str(error.value) and "y_score" not in str(error.value)
 
 
 @with_each(CONFIGURATIONS | DRAWN)
