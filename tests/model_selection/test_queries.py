@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate, learning_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklrank.boosting import NDCGBoost
+from sklrank.linear_model import PredtronQueryRanker
 from sklrank.metrics import average_precision_scorer, ndcg_score, ndcg_scorer
 from sklrank.model_selection import (
     QueryKFold,
@@ -141,6 +142,27 @@ def test_nested_validation(documents, routing):
         for name, scorer in scoring.items():
             expected = scorer(alone, X[test], y[test], qid=qid[test])
             assert results[f"test_{name}"][i] == pytest.approx(expected)
+
+
+def test_ids_reach_partial_fit(documents, routing):
+    """A learning curve asks for it; each part of a fold's rows that come next is one more call."""
+    X, y, qid = documents
+    _, _, scores = learning_curve(
+        PredtronQueryRanker(),
+        X,
+        y,
+        cv=QueryKFold(3),
+        train_sizes=[0.5, 1.0],
+        exploit_incremental_learning=True,
+        params={"qid": qid},
+        error_score="raise",
+    )
+    for n, (train, test) in enumerate(QueryKFold(3).split(X, y, qid)):
+        ranker, half = PredtronQueryRanker(), len(train) // 2
+        for rows, score in zip((train[:half], train[half:]), scores[:, n]):
+            ranker.partial_fit(X[rows], y[rows], qid=qid[rows])
+            expected = ndcg_score(y[test], ranker.predict(X[test]), qid=qid[test])
+            assert score == pytest.approx(expected)
 
 
 def test_without_routing_it_says_how(documents):
