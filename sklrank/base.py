@@ -156,6 +156,7 @@ class DocumentRankerMixin:
             raise ValueError(
                 "qid is None, but this ranker was fitted with queries: all rows would count as one "
                 "query. Pass qid=..., and let scikit-learn's tools pass it on by "
-                "sklearn.set_config(enable_metadata_routing=True)"
+                "sklearn.set_config(enable_metadata_routing=True); permutation_importance cannot: "
+                "use sklrank.model_selection.query_permutation_importance"
             )
         return self.predict(X)

@@ -246,6 +246,13 @@ def test_importance_with_weights(documents, routing):
     assert_allclose(results[2], results[0])
 
 
+def test_importance_that_cannot_know_the_queries_names_the_one_that_does(documents, routing):
+    X, y, qid = documents
+    model = NDCGBoost(n_estimators=2).fit(X, y, qid)
+    with pytest.raises(ValueError, match="query_permutation_importance"):
+        permutation_importance(model, X, y)
+
+
 def test_importance_by_name(documents):
     X, y, qid = documents
     with pytest.raises(TypeError, match="scoring must be None or a callable.*'ndcg'"):
