@@ -193,6 +193,22 @@ def test_split_into_arrays(documents):
     assert len(set(query_train_test_split(qid=qid)[1])) == 6
 
 
+@pytest.mark.parametrize(
+    ("sizes", "n_train", "n_test"),
+    [
+        ({"train_size": 0.2}, 6, 24),
+        ({"train_size": 4}, 4, 26),
+        ({"train_size": 0.5, "test_size": 3}, 15, 3),
+    ],
+)
+def test_split_by_the_size_of_the_training_part(documents, sizes, n_train, n_test):
+    qid = documents[2]
+    train, test = query_train_test_split(qid=qid, random_state=0, **sizes)
+    assert (len(set(train)), len(set(test))) == (n_train, n_test)
+    assert not set(train) & set(test)
+    assert len(train) + len(test) == np.isin(qid, np.append(train, test)).sum()
+
+
 def test_split_keeps_dataframes(documents):
     pd = pytest.importorskip("pandas")
     X, _, qid = documents
