@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
@@ -91,6 +91,21 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
             The sum of each row is 1. They are not calibrated.
         """
         return softmax(self._scores(X), axis=1)
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """The logarithm of each class share, which is finite where the share is rounded to 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            0 or less.
+        """
+        return log_softmax(self._scores(X), axis=1)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy on the rows that have a label.
