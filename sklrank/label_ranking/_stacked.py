@@ -55,7 +55,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers, with names. None for these, with features standardised but for trees:
+        The rankers, with names; "drop" in place of a ranker leaves it out, as
+        ``set_params(name="drop")`` does. None for these, with features standardised but for trees:
 
         - "trees", "small_trees": positions by `ExtraTreesRegressor` of 100 trees, whose leaves have
           one row at the least, or five;
@@ -80,7 +81,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
     named_estimators_ : Bunch
         The same, by name.
     weights_ : dict of str to float
-        Weight of every ranker. Scores of different rankers have different units, see `shares_`.
+        Weight of every ranker that was not dropped. Scores of different rankers have different
+        units, see `shares_`.
     shares_ : dict of str to float
         Weight times the root mean square of the held-out scores, made to sum to 1.
     classes_ : ndarray of shape (n_labels,)
@@ -224,17 +226,20 @@ class StackedRanker(LabelRanker, _BaseComposition):
         if not self.estimators:
             raise ValueError("estimators is empty; name one ranker at least, or None")
         for entry in self.estimators:
-            if not is_named_ranker(entry):
+            if not is_named(entry) or not (is_ranker(entry[1]) or is_dropped(entry[1])):
                 raise ValueError(
                     "estimators must be a list of (name, label ranker), such as "
                     f"('trees', LabelwiseRanker()); got {entry!r}"
                 )
         self._validate_names([name for name, _ in self.estimators])
-        return self.estimators
+        kept = [entry for entry in self.estimators if is_ranker(entry[1])]
+        if not kept:
+            raise ValueError("estimators has no ranker that is not dropped; keep one at least")
+        return kept
 
     def _templates(self):
         templates = default_rankers() if self.estimators is None else self.estimators
-        return [entry[1] for entry in templates if is_named_ranker(entry)]
+        return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
     def _held_out(self, rankers, X, positions, seed):
         """Scores `(n_rankers, n_held_out, n_labels)` of rows held out, and their positions.
@@ -319,16 +324,21 @@ def default_rankers(random_state=None):
     ]
 
 
-def is_named_ranker(entry):
+def is_named(entry):
+    return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
+
+
+def is_ranker(estimator):
     return (
-        isinstance(entry, tuple | list)
-        and len(entry) == 2
-        and isinstance(entry[0], str)
-        and not isinstance(entry[1], type)
-        and all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
+        not isinstance(estimator, type)
+        and all(hasattr(estimator, name) for name in ("fit", "decision_function"))
         # Classifiers have scores too, but of other targets.
-        and not is_classifier(entry[1])
+        and not is_classifier(estimator)
     )
+
+
+def is_dropped(estimator):
+    return isinstance(estimator, str) and estimator == "drop"
 
 
 def non_negative_weights(scores, positions):

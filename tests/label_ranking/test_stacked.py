@@ -229,6 +229,17 @@ def test_parameters_of_the_rankers_are_reached_by_name():
     assert StackedRanker().get_params()["estimators"] is None
 
 
+def test_a_ranker_that_is_dropped_might_as_well_not_be_there():
+    """A search may try it with and without."""
+    ranker = stacked(linear=LINEAR, tree=TREE, logistic=LOGISTIC).set_params(tree="drop")
+    without = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, Y)
+    assert ranker.fit(X, Y).weights_ == without.weights_
+    assert_array_equal(ranker.decision_function(X), without.decision_function(X))
+    grid = {"linear": ["drop", LINEAR]}
+    search = GridSearchCV(stacked(linear=LINEAR, none=SAME_FOR_ALL), grid, cv=3).fit(X, Y)
+    assert search.best_params_ == {"linear": LINEAR}
+
+
 def test_in_a_pipeline_and_pickled():
     ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
     assert cross_val_score(make_pipeline(StandardScaler(), ranker), X, Y, cv=3).mean() > 0.8
@@ -241,6 +252,8 @@ def test_in_a_pipeline_and_pickled():
     ("estimators", "message"),
     [
         ([], "empty"),
+        ([("one", "drop"), ("two", "drop")], "no ranker that is not dropped"),
+        ([("one", "drop"), ("one", TREE)], "not unique"),
         ([("one", LINEAR), ("one", TREE)], "not unique"),
         ([("a__b", LINEAR)], "must not contain __"),
         ([("cv", LINEAR)], "conflict"),
@@ -275,7 +288,7 @@ def test_as_few_rows_as_there_are_folds():
         [LabelwiseRanker()],
         [("a",)],
         [("a", LOGISTIC.estimator)],
-        [("a", "drop")],
+        [("a", "dropped")],
         [(1, LabelwiseRanker())],
         [("a", None)],
     ],
