@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from sklearn.utils import get_tags
 
-from sklrank._sklearn import HasMethods
+from sklrank._sklearn import HasMethods, StrOptions
 from sklrank.label_ranking._label_ranker import LabelRanker
 
 __all__ = ["DecompositionRanker"]
@@ -22,6 +22,7 @@ class DecompositionRanker(LabelRanker):
     _parameter_constraints: dict = {
         **LabelRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
+        "multi_output": [StrOptions({"auto"}), "boolean"],
     }
 
     @abstractmethod

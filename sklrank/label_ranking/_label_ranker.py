@@ -13,13 +13,20 @@ from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._rankings import check_positions
-from sklrank._sklearn import N_JOBS
-from sklrank._validation import check_columns, column_names
+from sklrank._sklearn import N_JOBS, _fit_context, _num_samples
+from sklrank._validation import (
+    canonical_csr,
+    check_columns,
+    column_names,
+    labels_of_columns,
+    unchanged_on_error,
+)
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 __all__ = ["LabelRanker"]
 
@@ -29,7 +36,8 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     A data frame reaches these as it is, all other rows as an array or as a sparse matrix: rows are
     chosen by `_safe_indexing`, and counted by `_num_samples`. A subclass names the estimators,
-    `_templates()`, and defines `_label_scores(X)`.
+    `_templates()`, learns rankings by them, `_fit_rankings(X, positions)`, and defines
+    `_label_scores(X)`.
     """
 
     _parameter_constraints: dict = {
@@ -41,6 +49,41 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
     @abstractmethod
     def _templates(self):
         """All estimators that the rows go to, before they are cloned."""
+
+    @abstractmethod
+    def _fit_rankings(self, X, positions):
+        """Learn positions `(n_samples, n_labels)` of checked rows; refuse what does not suit."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn to rank the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows; sparse where all estimators inside take such. A data frame reaches these as it is,
+            so that they may name columns.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
+            not ranked.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or they or the estimators inside do not suit the parameters;
+            a fitted model stays as it was.
+        """
+        with unchanged_on_error(self):
+            X = self._check_rows(X, reset=True)
+            positions = self._check_rankings(y, _num_samples(X))
+            self._fit_rankings(X, positions)
+            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
+        return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The position of each label.
@@ -139,15 +182,11 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
             self,
             X,
             reset=reset,
-            accept_sparse=["csr", "csc"] if self._learns_sparse else False,
+            accept_sparse="csr" if self._learns_sparse else False,
             dtype=None if sparse.issparse(X) else "numeric",
             ensure_all_finite="allow-nan" if self._learns_nan else True,
         )
-        if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
-            # Trees refuse wider indices.
-            arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-            X = type(X)(arrays, shape=X.shape)
-        return X
+        return canonical_csr(X)
 
     def _check_rankings(self, y, n_samples):
         """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""

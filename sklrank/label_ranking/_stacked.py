@@ -19,18 +19,15 @@ from sklearn.utils.parallel import delayed
 from sklrank._sklearn import (
     StrOptions,
     _BaseComposition,
-    _fit_context,
     _num_samples,
     _safe_indexing,
 )
-from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
 __all__ = ["StackedRanker"]
@@ -181,44 +178,17 @@ class StackedRanker(LabelRanker, _BaseComposition):
         """
         return self._set_params("estimators", **params)
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn to rank the labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows; sparse where all rankers take such. A data frame reaches them as it is.
-        y : array-like of shape (n_samples, n_labels)
-            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
-            not ranked.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, there is no ranker, names repeat, or `cv` holds no rows out;
-            a fitted model stays as it was.
-        """
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, _num_samples(X))
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            names, rankers = zip(*self._named_templates(seed))
-            weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
-            self.estimators_ = self._in_parallel(
-                delayed(fit)(clone(ranker), X, positions)
-                for ranker, weight in zip(rankers, weights)
-                if weight > 0
-            )
-            self.weights_ = dict(zip(names, weights.tolist()))
-            self.shares_ = dict(zip(names, shares.tolist()))
-            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
-        return self
+    def _fit_rankings(self, X, positions):
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        names, rankers = zip(*self._named_templates(seed))
+        weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
+        self.estimators_ = self._in_parallel(
+            delayed(fit)(clone(ranker), X, positions)
+            for ranker, weight in zip(rankers, weights)
+            if weight > 0
+        )
+        self.weights_ = dict(zip(names, weights.tolist()))
+        self.shares_ = dict(zip(names, shares.tolist()))
 
     def _named_templates(self, seed):
         if self.estimators is None:
