@@ -10,8 +10,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._queries import check_relevance
 from sklrank._rankings import positions_from_scores
+from sklrank._relevance import check_relevance
 from sklrank._validation import check_columns, column_names
 from sklrank.metrics import ndcg_score, rank_loss
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
-from sklrank._queries import Queries, check_relevance, check_something_to_learn
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._document_ranker import DocumentRanker

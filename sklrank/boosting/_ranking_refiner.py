@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from sklrank._queries import Queries, check_qid, check_relevance
+from sklrank._queries import Queries, check_qid
+from sklrank._relevance import check_relevance
 from sklrank._sklearn import (
     HasMethods,
     Interval,

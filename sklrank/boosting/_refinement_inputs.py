@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._queries import check_relevance
+from sklrank._relevance import check_relevance
 from sklrank._validation import as_numbers
 from sklrank.boosting._refinement_errors import AnyOrder, GradedOrder, PairedOrder
 

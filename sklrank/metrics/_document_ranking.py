@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from sklrank._queries import Queries
+from sklrank._relevance import check_relevance_of_metric
 from sklrank.metrics._conventions import (
     check_k,
     choose,
@@ -384,7 +384,7 @@ def _dcg(queries, gains, scores, factors, ties):
 
 def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
     """Check what is given, take a metric of the queries, and average."""
-    grades, scores = _check_grades(y_true), check_scores(y_score)
+    grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(
             f"y_score must have the shape of y_true, {grades.shape}, got {scores.shape}: one score "
@@ -415,27 +415,3 @@ def _mean_of_queries(values, weight):
             "average with empty='drop': pass empty='zero' or 'one' to count such queries."
         )
     return float(np.average(values[kept], weights=weight[kept]))
-
-
-def _check_grades(y_true):
-    grades = check_array(
-        y_true,
-        dtype=np.float64,
-        ensure_2d=False,
-        allow_nd=True,
-        ensure_all_finite=False,
-        input_name="y_true",
-    )
-    if grades.ndim > 2:
-        raise ValueError(
-            "y_true must hold grades of shape (n_samples,) or (n_samples, n_labels), got "
-            f"{grades.shape}."
-        )
-    bad = np.argwhere(~np.isfinite(grades))
-    if len(bad):
-        where = tuple(bad[0].tolist())
-        raise ValueError(
-            f"y_true must be finite, got {grades[where]} at {where}: leave out documents whose "
-            "relevance is not known."
-        )
-    return grades
