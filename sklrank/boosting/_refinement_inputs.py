@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._relevance import check_relevance
 from sklrank._validation import as_numbers
-from sklrank.boosting._refinement_errors import AnyOrder, GradedOrder, PairedOrder
+from sklrank.boosting._pair_orders import AnyOrder, GradedOrder, PairedOrder
 
 __all__ = [
     "check_base_scores",
