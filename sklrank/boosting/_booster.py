@@ -37,9 +37,14 @@ class Booster(BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    @property
+    def _goes_on(self):
+        """Whether `fit` continues the rounds of an earlier one."""
+        return self.warm_start and hasattr(self, "estimators_")
+
     def _begin(self):
         """Forget the rounds of an earlier fit, unless they are to be continued."""
-        if self.warm_start and hasattr(self, "estimators_"):
+        if self._goes_on:
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "

@@ -74,7 +74,7 @@ class JudgedRanker(DocumentRanker):
             return self._fit(X, y, qid)
 
     def _fit(self, X, y, qid):
-        X = self._checked(X, reset=not (self.warm_start and hasattr(self, "estimators_")))
+        X = self._checked(X, reset=not self._goes_on)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._knows_queries = qid is not None

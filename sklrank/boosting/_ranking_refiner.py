@@ -281,7 +281,7 @@ class RankingRefiner(DocumentRanker):
             return self._fit(X, y, qid, base_scores, pairs)
 
     def _fit(self, given_X, y, qid, base_scores, pairs):
-        X = self._checked(given_X, reset=not (self.warm_start and hasattr(self, "estimators_")))
+        X = self._checked(given_X, reset=not self._goes_on)
         queries = Queries.from_qid(qid, X.shape[0])
         judgements = check_judgements(y, pairs, queries)
         if base_scores is None:

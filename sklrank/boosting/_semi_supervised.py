@@ -152,10 +152,9 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
-        going_on = self.warm_start and hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, accept_sparse="csr", reset=not going_on)
+        X, y = validate_data(self, X, y, accept_sparse="csr", reset=not self._goes_on)
         classes, labels = partial_labels(y)
-        if going_on and not np.array_equal(classes, self.classes_):
+        if self._goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, the rounds fitted so far have "
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"
