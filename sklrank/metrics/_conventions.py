@@ -29,16 +29,15 @@ _EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
 # Whether a query with less than k documents counts 0.
 _SHORT = {"end": False, "zero": True}
 
+# The gain is not among them: it has a default of its own, the same for all.
 _CONVENTIONS = {
     "standard": {
-        "gain": "exponential",
         "discount": "log2",
         "empty": "drop",
         "short": "end",
         "ties": "average",
     },
     "letor": {
-        "gain": "exponential",
         "discount": "letor",
         "empty": "zero",
         "short": "zero",
@@ -70,7 +69,7 @@ def choose(convention, **choices):
     Returns
     -------
     SimpleNamespace
-        With an attribute for each choice of the convention.
+        With an attribute for each choice, named or of the convention.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def choose(convention, **choices):
     """
     defaults = look_up("convention", _CONVENTIONS, convention)
     for name, choice in choices.items():
-        if choice is None:
+        if choice is None and name in defaults:
             choices[name] = defaults[name]
         elif not (name in _FUNCTIONS and callable(choice)):
             look_up(name, _OPTIONS[name], choice)

@@ -262,6 +262,7 @@ def test_bad_input(metric, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"gain": None}, r"gain must be callable or one of .*, got None"),
         ({"gain": "log"}, r"gain must be callable or one of \['exponential', 'linear'\]"),
         ({"discount": ["log2"]}, "discount must be callable or one of"),
         ({"empty": 0}, r"empty must be one of \['drop', 'one', 'zero'\], got 0"),
