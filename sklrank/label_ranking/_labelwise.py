@@ -152,7 +152,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
-        predicted = self._in_parallel(delayed(predict)(model, X) for model in self.estimators_)
+        predicted = self._in_parallel(delayed(model.predict)(X) for model in self.estimators_)
         return -np.column_stack(predicted)
 
 
@@ -165,7 +165,3 @@ def fit_label(estimator, X, target):
     if len(ranked) < len(target):
         X, target = _safe_indexing(X, ranked), target[ranked]
     return estimator.fit(X, target)
-
-
-def predict(estimator, X):
-    return estimator.predict(X)

@@ -183,7 +183,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         names, rankers = zip(*self._named_templates(seed))
         weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
         self.estimators_ = self._in_parallel(
-            delayed(fit)(clone(ranker), X, positions)
+            delayed(clone(ranker).fit)(X, positions)
             for ranker, weight in zip(rankers, weights)
             if weight > 0
         )
@@ -265,7 +265,9 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
-        scores = self._in_parallel(delayed(score)(ranker, X) for ranker in self.estimators_)
+        scores = self._in_parallel(
+            delayed(ranker.decision_function)(X) for ranker in self.estimators_
+        )
         weights = [weight for weight in self.weights_.values() if weight > 0]
         return np.tensordot(weights, scores, axes=1)
 
@@ -343,14 +345,6 @@ def non_negative_weights(scores, positions):
     if not shares.any():
         shares = np.ones(len(scores))
     return shares / sizes, shares / shares.sum()
-
-
-def fit(ranker, X, y):
-    return ranker.fit(X, y)
-
-
-def score(ranker, X):
-    return ranker.decision_function(X)
 
 
 def fit_and_score(ranker, X, y, train, test, unseen):

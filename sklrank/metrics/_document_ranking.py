@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance_of_metric
 from sklrank.metrics._conventions import (
+    EMPTY,
+    SHORT_IS_ZERO,
     check_k,
     choose,
     factors_of,
     gains_of,
-    short_is_zero,
-    value_of_empty,
 )
 from sklrank.metrics._document_lists import (
     expected_precisions,
@@ -337,9 +337,9 @@ def ndcg_of_queries(queries, grades, chosen, k):
     best = _dcg(queries, gains, gains, factors, ties="stable")
 
     def values_of(scores):
-        values = np.full(queries.n_queries, value_of_empty(chosen.empty))
+        values = np.full(queries.n_queries, EMPTY[chosen.empty])
         np.divide(_dcg(queries, gains, scores, factors, chosen.ties), best, values, where=best > 0)
-        if k is not None and short_is_zero(chosen.short):
+        if k is not None and SHORT_IS_ZERO[chosen.short]:
             values[(queries.sizes < k) & (best > 0)] = 0
         return values
 
@@ -364,7 +364,7 @@ def average_precision_of_queries(queries, grades, chosen, k):
     def values_of(scores):
         lists = list_documents(queries, scores, relevant, chosen.ties)
         sums = sums_of_queries(queries, expected_precisions(queries, lists, relevant) * counted)
-        values = np.full(queries.n_queries, value_of_empty(chosen.empty))
+        values = np.full(queries.n_queries, EMPTY[chosen.empty])
         return np.divide(sums, n_relevant, values, where=n_relevant > 0)
 
     return values_of
