@@ -103,7 +103,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            0 or less.
+            Numbers of 0 or less; of the largest in each row `predict` takes the class.
         """
         return log_softmax(self._scores(X), axis=1)
 
