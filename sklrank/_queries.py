@@ -16,12 +16,10 @@ their rows in the order of :attr:`Queries.order`, where the rows of a query stan
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_array, column_or_1d
 
 from sklrank._rankings import is_missing
-from sklrank._validation import as_numbers
 
-__all__ = ["Queries", "check_qid", "check_relevance", "check_something_to_learn"]
+__all__ = ["Queries", "check_qid"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,37 +84,3 @@ def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
             "or give each an id of its own."
         )
     return codes.astype(np.intp, copy=False), names
-
-
-def check_relevance(y, n_samples, *, judgements=False):
-    """Relevance `(n_samples,)`, float64, 0 or more.
-
-    As `judgements` it may be any numbers, and NaN where a document is not judged.
-    """
-    if y is None:
-        raise ValueError("a ranker requires y to be passed, but the target y is None")
-    y = as_numbers(y, "y", "numbers" if judgements else "relevance, numbers of 0 or more")
-    finite = "allow-nan" if judgements else True
-    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name="y")
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_samples:
-        raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
-    if np.isnan(y).all():
-        raise ValueError(
-            "y is NaN in every row: nothing is judged; give the relevance of some documents"
-        )
-    if not judgements and y.min() < 0:
-        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
-    return y
-
-
-def check_something_to_learn(y, queries, part="given"):
-    """Some query must have documents of different relevance."""
-    grouped = y[queries.order]
-    first = queries.starts[:-1]
-    if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():
-        raise ValueError(
-            f"y has no query with documents of different relevance in the rows {part}: there is "
-            f"nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; check y, "
-            "and qid, which must be the same for the documents of a query"
-        )

@@ -23,7 +23,6 @@ __all__ = [
     "check_classes",
     "check_columns",
     "check_entries",
-    "check_grades",
     "check_label_names",
     "check_target",
     "check_weights",
@@ -166,26 +165,6 @@ def as_numbers(values, name, what="numbers"):
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error
-
-
-def check_grades(y, n_samples):
-    """Relevance `(n_samples, n_labels)`, float64, 0 or more."""
-    if y is None:
-        raise ValueError("a ranker requires y to be passed, but the target y is None")
-    y = y.toarray() if sparse.issparse(y) else y
-    y = as_numbers(y, "y", "relevance, numbers of 0 or more")
-    if y.ndim != 2:
-        raise ValueError(
-            "y must be the relevance of labels, of shape (n_samples, n_labels); got the shape "
-            f"{y.shape}. Reshape y: y.reshape(-1, 1) is one label; class labels are for "
-            "PredtronClassifier"
-        )
-    y = check_array(y, input_name="y")
-    if len(y) != n_samples:
-        raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
-    if y.min() < 0:
-        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
-    return y
 
 
 def check_classes(target: Target, classes=None):

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._rankings import positions_from_scores
+from sklrank._relevance import check_relevance
 from sklrank._validation import check_columns, column_names
 from sklrank.metrics import ndcg_score, rank_loss
 
@@ -99,11 +100,12 @@ class DocumentRankerMixin:
 
     A row is a document, as it matches its query; `qid` tells which rows belong to one query. It is
     requested by default: with scikit-learn's metadata routing on, one `qid=` reaches the splitter,
-    `fit` and `score` through pipelines and searches. The estimator sets `_knows_queries` in `fit`:
-    whether it was given `qid`.
+    `fit` (and `partial_fit`, where there is one) and `score` through pipelines and searches. The
+    estimator sets `_knows_queries` in `fit`: whether it was given `qid`.
     """
 
     __metadata_request__fit = {"qid": True}
+    __metadata_request__partial_fit = {"qid": True}
     __metadata_request__score = {"qid": True}
 
     def __sklearn_tags__(self):
@@ -140,9 +142,12 @@ class DocumentRankerMixin:
         Raises
         ------
         ValueError
-            If `qid` is None although the ranker was fitted with queries.
+            If `qid` is None although the ranker was fitted with queries; if `y` is no relevance, or
+            lengths differ.
         """
-        return ndcg_score(y, self._scores_by_query(X, qid), qid=qid, sample_weight=sample_weight)
+        scores = self._scores_by_query(X, qid)
+        y = check_relevance(y, len(scores))
+        return ndcg_score(y, scores, qid=qid, sample_weight=sample_weight)
 
     def _scores_by_query(self, X, qid):
         """What `predict` says, unless `qid` is None although the ranker was fitted with queries."""
@@ -151,6 +156,7 @@ class DocumentRankerMixin:
             raise ValueError(
                 "qid is None, but this ranker was fitted with queries: all rows would count as one "
                 "query. Pass qid=..., and let scikit-learn's tools pass it on by "
-                "sklearn.set_config(enable_metadata_routing=True)"
+                "sklearn.set_config(enable_metadata_routing=True); permutation_importance cannot: "
+                "use sklrank.model_selection.query_permutation_importance"
             )
         return self.predict(X)

@@ -88,6 +88,17 @@ class AssembleClassifier(SemiSupervisedBooster):
     --------
     MCSSBClassifier : Boosting by similarities.
 
+    Notes
+    -----
+    -1 is no class, which not all of scikit-learn's tools know. `cross_val_predict` with
+    ``method="predict_proba"`` or ``"decision_function"``, `StackingClassifier` and
+    `VotingClassifier` number the entries of `y` anew before `fit` sees them: -1 becomes class 0,
+    and all rows have a label. Scores of rows held out come of a loop over folds that calls `fit`
+    itself; `cross_val_predict` with ``method="predict"`` leaves `y` as it is. In a search leave out
+    `scoring`: :meth:`score` looks at labeled rows only, where other scorers take -1 for a class.
+    Where `y` has strings and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: folds by
+    class need entries that can be sorted.
+
     References
     ----------
     .. [1] K. P. Bennett, A. Demiriz and R. Maclin, "Exploiting unlabeled data in ensemble methods",

@@ -3,11 +3,9 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
+from sklrank.boosting._powers import FARTHEST
 
 __all__ = ["AssembleObjective"]
-
-# Rows whose scores speak more against their label than this weigh as if they did not.
-FARTHEST = 300.0
 
 
 class AssembleObjective(Objective):
@@ -51,6 +49,7 @@ class AssembleObjective(Objective):
         guesses = scores.argmax(axis=1) if scores.any() else self._guesses
         self.labels = np.where(self._labeled, self._known, guesses)
         margins = scores[np.arange(len(scores)), self.labels] - scores.mean(axis=1)
+        # Rows whose scores speak more against their label than this weigh as if they did not.
         self.weights = self._base * np.exp(np.minimum(-margins, FARTHEST))
         self.value = self.weights.sum()
 

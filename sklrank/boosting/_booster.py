@@ -1,6 +1,7 @@
 """What the boosters of this folder share as estimators: their rounds, warm start, importances."""
 
 from copy import deepcopy
+from itertools import islice
 from numbers import Integral, Real
 
 import numpy as np
@@ -37,9 +38,14 @@ class Booster(BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    @property
+    def _goes_on(self):
+        """Whether `fit` continues the rounds of an earlier one."""
+        return self.warm_start and hasattr(self, "estimators_")
+
     def _begin(self):
         """Forget the rounds of an earlier fit, unless they are to be continued."""
-        if self.warm_start and hasattr(self, "estimators_"):
+        if self._goes_on:
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "
@@ -96,18 +102,21 @@ class Booster(BaseEstimator):
                 f"objective {value:.6g}, step {step:.4g}"
             )
 
+    def _stages(self, X, n_classes):
+        """Scores before the first round, and after each: one array, which moves on in place."""
+        scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
+        yield scores
+        for model, step in zip(self.estimators_, self.estimator_weights_):
+            scores += step * hypothesis_of(model, X, n_classes, self._response)
+            yield scores
+
     def _staged_sums(self, X, n_classes=None):
         """Scores after each round."""
-        scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
-        for model, step in zip(self.estimators_, self.estimator_weights_):
-            scores = scores + step * hypothesis_of(model, X, n_classes, self._response)
-            yield scores
+        return (scores.copy() for scores in islice(self._stages(X, n_classes), 1, None))
 
     def _sum(self, X, n_classes=None):
         """Scores after all rounds."""
-        scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
-        for model, step in zip(self.estimators_, self.estimator_weights_):
-            scores += step * hypothesis_of(model, X, n_classes, self._response)
+        *_, scores = self._stages(X, n_classes)
         return scores
 
     @property

@@ -82,12 +82,15 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         return self._staged_sums(self._checked(X))
 
     def _checked(self, X, *, reset=False):
-        if not reset:
+        if reset:
+            # A fitted model takes what it took, whatever its parameters are now.
+            self._learns_sparse = get_tags(self).input_tags.sparse
+        else:
             check_is_fitted(self)
         X = validate_data(
             self,
             X,
-            accept_sparse="csr" if get_tags(self).input_tags.sparse else False,
+            accept_sparse="csr" if self._learns_sparse else False,
             dtype=[np.float64, np.float32],
             reset=reset,
         )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
-from sklrank._queries import Queries, check_relevance, check_something_to_learn
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._document_ranker import DocumentRanker
@@ -73,7 +74,7 @@ class JudgedRanker(DocumentRanker):
             return self._fit(X, y, qid)
 
     def _fit(self, X, y, qid):
-        X = self._checked(X, reset=not (self.warm_start and hasattr(self, "estimators_")))
+        X = self._checked(X, reset=not self._goes_on)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._knows_queries = qid is not None

@@ -4,12 +4,9 @@ import numpy as np
 from scipy.special import softmax
 
 from sklrank.boosting._objective import Objective
+from sklrank.boosting._powers import FARTHEST
 
 __all__ = ["MCSSBObjective"]
-
-# Scores of a row further than this below its largest are taken for this: reciprocals of class
-# shares, and their squares, stay finite.
-FARTHEST = 300.0
 
 
 class MCSSBObjective(Objective):
@@ -56,6 +53,7 @@ class MCSSBObjective(Objective):
 
     def move_to(self, scores):
         scores = scores - scores.max(axis=1, keepdims=True)
+        # Reciprocals of class shares, and their squares, stay finite.
         shares = softmax(np.maximum(scores, -FARTHEST), axis=1)
         by_similarity = shares * self._similarity.pull(shares)
         by_labels = self._half_masses / shares

@@ -4,14 +4,10 @@ import numpy as np
 
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import powers
+from sklrank.boosting._powers import FARTHEST, powers
 from sklrank.metrics import dcg_score
 
 __all__ = ["NDCGObjective"]
-
-# Scores of a query further than this from their middle are taken for this: e^F stays finite, and
-# of pairs so far apart nothing is left to gain.
-FARTHEST = 300.0
 
 
 class NDCGObjective(Objective):

@@ -3,9 +3,8 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import powers
-from sklrank.boosting._refinement_errors import GradedOrder
-from sklrank.boosting._refinement_objectives import FARTHEST
+from sklrank.boosting._pair_orders import GradedOrder
+from sklrank.boosting._powers import FARTHEST_OF_TWO, powers
 
 __all__ = ["PairObjective"]
 
@@ -31,7 +30,7 @@ class PairObjective(Objective):
         self._n_pairs, _ = self._pairs.demand(ones, ones)
 
     def move_to(self, scores):
-        self._powers = powers(scores, self._queries, FARTHEST)
+        self._powers = powers(scores, self._queries, FARTHEST_OF_TWO)
         error, signed = self._pairs.demand(*self._powers)
         self.value = error / self._n_pairs
         self.labels = (signed > 0).astype(np.intp)

@@ -51,7 +51,7 @@ class QueryObjective(Objective):
 
     def __init__(self, y, queries, metric, k, step_rule, *, beats_chance=False):
         self._queries = queries
-        self._metric = METRICS[metric](queries, y, choose("standard"), k)
+        self._metric = METRICS[metric](queries, y, choose("standard", gain="exponential"), k)
         self._masses = STEPS[step_rule]
         self._beats_chance = beats_chance
         chance = self._metric(np.zeros(len(y)))

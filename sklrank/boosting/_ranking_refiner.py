@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from sklrank._queries import Queries, check_qid, check_relevance
+from sklrank._queries import Queries, check_qid
+from sklrank._relevance import check_relevance
 from sklrank._sklearn import (
     HasMethods,
     Interval,
@@ -280,7 +281,7 @@ class RankingRefiner(DocumentRanker):
             return self._fit(X, y, qid, base_scores, pairs)
 
     def _fit(self, given_X, y, qid, base_scores, pairs):
-        X = self._checked(given_X, reset=not (self.warm_start and hasattr(self, "estimators_")))
+        X = self._checked(given_X, reset=not self._goes_on)
         queries = Queries.from_qid(qid, X.shape[0])
         judgements = check_judgements(y, pairs, queries)
         if base_scores is None:

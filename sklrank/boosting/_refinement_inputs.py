@@ -8,9 +8,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._queries import check_relevance
+from sklrank._relevance import check_relevance
 from sklrank._validation import as_numbers
-from sklrank.boosting._refinement_errors import AnyOrder, GradedOrder, PairedOrder
+from sklrank.boosting._pair_orders import AnyOrder, GradedOrder, PairedOrder
 
 __all__ = [
     "check_base_scores",

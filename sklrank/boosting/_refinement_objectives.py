@@ -5,13 +5,9 @@ from abc import abstractmethod
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import powers
+from sklrank.boosting._powers import FARTHEST_OF_TWO, powers
 
 __all__ = ["ProductObjective", "SumObjective"]
-
-# Scores of a query further than this from their middle are taken for this: the product of two
-# errors of pairs that far apart is a finite number.
-FARTHEST = 150.0
 
 
 class RefinementObjective(Objective):
@@ -37,7 +33,7 @@ class RefinementObjective(Objective):
         """Of two errors: the objective, and the factors of the two in its pair weights gamma."""
 
     def move_to(self, scores):
-        self._lifts, self._drops = powers(scores, self._queries, FARTHEST)
+        self._lifts, self._drops = powers(scores, self._queries, FARTHEST_OF_TWO)
         base_error, base_demand = self._base.demand(self._lifts, self._drops)
         judged_error, judged_demand = self._judged.demand(self._lifts, self._drops)
         self.value, self._factors = self._combine(base_error, judged_error)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
@@ -92,6 +92,21 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         """
         return softmax(self._scores(X), axis=1)
 
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """The logarithm of each class share, which is finite where the share is rounded to 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Numbers of 0 or less; of the largest in each row `predict` takes the class.
+        """
+        return log_softmax(self._scores(X), axis=1)
+
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy on the rows that have a label.
 
@@ -113,12 +128,6 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         ------
         ValueError
             If no row has a label, or lengths differ.
-
-        Notes
-        -----
-        In a search leave out `scoring`: other scorers take -1 for a class. Where `y` has strings
-        and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: folds by class need entries
-        that can be sorted.
         """
         y = column_or_1d(y)
         check_consistent_length(X, y, sample_weight)
@@ -143,10 +152,9 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
-        going_on = self.warm_start and hasattr(self, "classes_")
-        X, y = validate_data(self, X, y, accept_sparse="csr", reset=not going_on)
+        X, y = validate_data(self, X, y, accept_sparse="csr", reset=not self._goes_on)
         classes, labels = partial_labels(y)
-        if going_on and not np.array_equal(classes, self.classes_):
+        if self._goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, the rounds fitted so far have "
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"

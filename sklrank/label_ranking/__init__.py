@@ -19,6 +19,9 @@ is put together again:
 
 :class:`StackedRanker` combines such rankers, weighted by how they rank rows held out from them.
 With its defaults it is what to try first where time allows.
+
+Scikit-learn's `cross_val_predict` with ``method="decision_function"`` is not for rankings, which it
+changes without a word: `LabelwiseRanker.decision_function` shows the loop that takes its place.
 """
 
 from sklrank.label_ranking._labelwise import LabelwiseRanker

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+import numpy as np
 from sklearn.utils import get_tags
 
-from sklrank._sklearn import HasMethods
+from sklrank._sklearn import HasMethods, StrOptions
 from sklrank.label_ranking._label_ranker import LabelRanker
 
 __all__ = ["DecompositionRanker"]
@@ -21,14 +22,25 @@ class DecompositionRanker(LabelRanker):
     _parameter_constraints: dict = {
         **LabelRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
+        "multi_output": [StrOptions({"auto"}), "boolean"],
     }
 
     @abstractmethod
-    def _default_estimator(self):
+    def _default_estimator(self, random_state):
         """The estimator to use where none is given."""
 
     def _template(self):
-        return self._default_estimator() if self.estimator is None else self.estimator
+        if self.estimator is None:
+            return self._default_estimator(self.random_state)
+        return self.estimator
+
+    def _template_of_fit(self):
+        """The template that one fit clones, seeded by what it draws from `random_state`."""
+        if self.estimator is None and isinstance(self.random_state, np.random.RandomState):
+            # Cloning copies a generator, which would then never move on.
+            seed = self.random_state.randint(np.iinfo(np.int32).max)
+            return self._default_estimator(seed)
+        return self._template()
 
     def _templates(self):
         return [self._template()]

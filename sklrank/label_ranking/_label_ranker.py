@@ -13,13 +13,20 @@ from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._rankings import check_positions
-from sklrank._sklearn import N_JOBS
-from sklrank._validation import check_columns, column_names
+from sklrank._sklearn import N_JOBS, _fit_context, _num_samples
+from sklrank._validation import (
+    canonical_csr,
+    check_columns,
+    column_names,
+    labels_of_columns,
+    unchanged_on_error,
+)
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 __all__ = ["LabelRanker"]
 
@@ -27,7 +34,10 @@ __all__ = ["LabelRanker"]
 class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
     """Base of the rankers that learn rankings through other estimators.
 
-    A subclass names these, `_templates()`, and defines `_label_scores(X)`.
+    A data frame reaches these as it is, all other rows as an array or as a sparse matrix: rows are
+    chosen by `_safe_indexing`, and counted by `_num_samples`. A subclass names the estimators,
+    `_templates()`, learns rankings by them, `_fit_rankings(X, positions)`, and defines
+    `_label_scores(X)`.
     """
 
     _parameter_constraints: dict = {
@@ -40,12 +50,47 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
     def _templates(self):
         """All estimators that the rows go to, before they are cloned."""
 
+    @abstractmethod
+    def _fit_rankings(self, X, positions):
+        """Learn positions `(n_samples, n_labels)` of checked rows; refuse what does not suit."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn to rank the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows; sparse where all estimators inside take such. A data frame reaches these as it is,
+            so that they may name columns.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
+            not ranked.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or they or the estimators inside do not suit the parameters;
+            a fitted model stays as it was.
+        """
+        with unchanged_on_error(self):
+            X = self._check_rows(X, reset=True)
+            positions = self._check_rankings(y, _num_samples(X))
+            self._fit_rankings(X, positions)
+            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
+        return self
+
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The position of each label.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -60,13 +105,41 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
             Higher ranks earlier.
+
+        Notes
+        -----
+        For scores of rows that were held out do not use scikit-learn's `cross_val_predict` with
+        ``method="decision_function"``: it takes the columns of `y` for classes and numbers the
+        values of each column anew, so that labels which never stand at some place move up, and
+        other rankings are learnt. A ranker cannot notice, as only the order of positions counts
+        and they may be tied. The loop below is safe, and so are `cross_val_predict` with
+        ``method="predict"``, `cross_val_score` and searches, which leave `y` as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.base import clone
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklearn.model_selection import KFold
+        >>> from sklrank.label_ranking import LabelwiseRanker
+        >>> X = np.random.RandomState(0).normal(size=(60, 3))
+        >>> Y = np.argsort(np.argsort(X + [0, 2, 4], axis=1), axis=1) + 1
+        >>> ranker, scores = LabelwiseRanker(Ridge()), np.empty(Y.shape)
+        >>> for train, test in KFold(5).split(X):
+        ...     scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
+
+        The rankings of higher scores first agree with those held out:
+
+        >>> from sklrank.metrics import kendall_tau_score
+        >>> print(f"{kendall_tau_score(Y, -scores):.2f}")
+        0.89
         """
         return self._label_scores(X)
 
@@ -75,7 +148,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels; NaN: not ranked.
@@ -98,20 +171,22 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
     def _check_rows(self, X, *, reset):
-        tags = get_tags(self).input_tags
+        if reset:
+            # A fitted model takes what it took, whatever its parameters are now.
+            tags = get_tags(self).input_tags
+            self._learns_sparse, self._learns_nan = tags.sparse, tags.allow_nan
+        if hasattr(X, "__dataframe__"):
+            # Estimators choose columns by name, or take texts; what they do not take they refuse.
+            return validate_data(self, X, reset=reset, skip_check_array=True)
         X = validate_data(
             self,
             X,
             reset=reset,
-            accept_sparse=["csr", "csc"] if tags.sparse else False,
+            accept_sparse="csr" if self._learns_sparse else False,
             dtype=None if sparse.issparse(X) else "numeric",
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+            ensure_all_finite="allow-nan" if self._learns_nan else True,
         )
-        if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
-            # Trees refuse wider indices.
-            arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-            X = type(X)(arrays, shape=X.shape)
-        return X
+        return canonical_csr(X)
 
     def _check_rankings(self, y, n_samples):
         """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""

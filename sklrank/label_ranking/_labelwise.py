@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -12,13 +12,8 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _fit_context
-from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
+from sklrank._sklearn import StrOptions, _safe_indexing
 from sklrank.label_ranking._decomposition import DecompositionRanker
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 __all__ = ["LabelwiseRanker"]
 
@@ -86,7 +81,6 @@ class LabelwiseRanker(DecompositionRanker):
 
     _parameter_constraints: dict = {
         **DecompositionRanker._parameter_constraints,
-        "multi_output": [StrOptions({"auto"}), "boolean"],
         "incomplete": [StrOptions({"raise", "relative"})],
     }
 
@@ -107,50 +101,24 @@ class LabelwiseRanker(DecompositionRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _default_estimator(self):
-        return ExtraTreesRegressor(random_state=self.random_state, n_jobs=self.n_jobs)
+    def _default_estimator(self, random_state):
+        return ExtraTreesRegressor(random_state=random_state, n_jobs=self.n_jobs)
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn to rank the labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples, n_labels)
-            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
-            not ranked.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, rankings are incomplete and `incomplete` is "raise", or
-            `estimator` is a classifier; a fitted model stays as it was.
-        """
+    def _fit_rankings(self, X, positions):
         if is_classifier(self._template()):
             raise ValueError(
                 "estimator must be a regressor, which learns positions; got the classifier "
                 f"{self.estimator!r}: PairwiseRanker takes such"
             )
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, X.shape[0])
-            targets = self._targets(positions)
-            if self._learns_jointly(targets) and targets.shape[1] > 1:
-                self.estimators_ = [clone(self._template()).fit(X, targets)]
-            else:
-                self._check_takes_one_target("label")
-                self.estimators_ = self._in_parallel(
-                    delayed(fit_label)(clone(self._template()), X, target) for target in targets.T
-                )
-            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
-        return self
+        targets = self._targets(positions)
+        template = self._template_of_fit()
+        if self._learns_jointly(targets) and targets.shape[1] > 1:
+            self.estimators_ = [clone(template).fit(X, targets)]
+        else:
+            self._check_takes_one_target("label")
+            self.estimators_ = self._in_parallel(
+                delayed(fit_label)(clone(template), X, target) for target in targets.T
+            )
 
     def _targets(self, positions):
         missing = np.isnan(positions)
@@ -184,7 +152,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
-        predicted = self._in_parallel(delayed(predict)(model, X) for model in self.estimators_)
+        predicted = self._in_parallel(delayed(model.predict)(X) for model in self.estimators_)
         return -np.column_stack(predicted)
 
 
@@ -195,9 +163,5 @@ def fit_label(estimator, X, target):
         # All that one row tells is its target; regressors that hold rows out would make NaN of it.
         estimator = DummyRegressor()
     if len(ranked) < len(target):
-        X, target = X[ranked], target[ranked]
+        X, target = _safe_indexing(X, ranked), target[ranked]
     return estimator.fit(X, target)
-
-
-def predict(estimator, X):
-    return estimator.predict(X)

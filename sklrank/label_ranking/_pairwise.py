@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -12,13 +12,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _fit_context
-from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
+from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
 from sklrank.label_ranking._decomposition import DecompositionRanker
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 __all__ = ["PairwiseRanker"]
 
@@ -94,7 +89,6 @@ class PairwiseRanker(DecompositionRanker):
     _parameter_constraints: dict = {
         **DecompositionRanker._parameter_constraints,
         "voting": [StrOptions({"copeland", "soft"})],
-        "multi_output": [StrOptions({"auto"}), "boolean"],
     }
 
     def __init__(
@@ -114,68 +108,40 @@ class PairwiseRanker(DecompositionRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _default_estimator(self):
-        return RandomForestClassifier(random_state=self.random_state, n_jobs=self.n_jobs)
+    def _default_estimator(self, random_state):
+        return RandomForestClassifier(random_state=random_state, n_jobs=self.n_jobs)
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn to rank the labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples, n_labels)
-            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
-            not ranked.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed or `estimator` is a regressor; a fitted model stays as it
-            was.
-        """
+    def _fit_rankings(self, X, positions):
         if is_regressor(self._template()):
             raise ValueError(
                 "estimator must be a classifier, which learns comparisons; got the regressor "
                 f"{self.estimator!r}: LabelwiseRanker takes such"
             )
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, X.shape[0])
-            n_labels = positions.shape[1]
-            pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
-            first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
-            # As numbers: some classifiers misread indicators of booleans.
-            wins = (first < second).astype(np.intp)
-            compared = (wins > 0) | (first > second)
-            n_compared = compared.sum(axis=0)
-            frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
-            open_pairs = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
-            self._jointly = self._learns_jointly(compared[:, open_pairs])
-            if self._jointly:
-                self.estimators_ = [clone(self._template()).fit(X, wins[:, open_pairs])]
-            else:
-                self._check_takes_one_target("pair of labels")
-                models = iter(
-                    self._in_parallel(
-                        delayed(fit_pair)(
-                            clone(self._template()), X, compared[:, pair], wins[:, pair]
-                        )
-                        for pair in np.flatnonzero(open_pairs)
-                    )
+        n_labels = positions.shape[1]
+        pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
+        first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
+        # As numbers: some classifiers misread indicators of booleans.
+        wins = (first < second).astype(np.intp)
+        compared = (wins > 0) | (first > second)
+        n_compared = compared.sum(axis=0)
+        frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
+        open_pairs = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
+        self._jointly = self._learns_jointly(compared[:, open_pairs])
+        template = self._template_of_fit()
+        if self._jointly:
+            self.estimators_ = [clone(template).fit(X, wins[:, open_pairs])]
+        else:
+            self._check_takes_one_target("pair of labels")
+            models = iter(
+                self._in_parallel(
+                    delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
+                    for pair in np.flatnonzero(open_pairs)
                 )
-                self.estimators_ = [next(models) if is_open else None for is_open in open_pairs]
-            self.pairs_ = pairs
-            self.frequencies_ = frequencies
-            self._open_pairs = open_pairs
-            self.classes_ = labels_of_columns(column_names(y), n_labels)
-        return self
+            )
+            self.estimators_ = [next(models) if is_open else None for is_open in open_pairs]
+        self.pairs_ = pairs
+        self.frequencies_ = frequencies
+        self._open_pairs = open_pairs
 
     def _learns_jointly(self, compared):
         everywhere = compared.shape[1] > 1 and bool(compared.all())
@@ -190,7 +156,7 @@ class PairwiseRanker(DecompositionRanker):
 
     def _chances(self, X):
         """The probability `(n_samples, n_pairs)` that the first label of a pair comes first."""
-        chances = np.tile(self.frequencies_, (X.shape[0], 1))
+        chances = np.tile(self.frequencies_, (_num_samples(X), 1))
         if self._jointly:
             chances[:, self._open_pairs] = joint_chances(self.estimators_[0], X)
         elif self._open_pairs.any():
@@ -229,7 +195,7 @@ def fit_pair(estimator, X, compared, wins):
     """Fit to the rows that rank one label of the pair before the other."""
     rows = np.flatnonzero(compared)
     if len(rows) < len(compared):
-        X, wins = X[rows], wins[rows]
+        X, wins = _safe_indexing(X, rows), wins[rows]
     return estimator.fit(X, wins)
 
 

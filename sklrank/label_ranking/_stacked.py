@@ -16,15 +16,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _BaseComposition, _fit_context
-from sklrank._validation import column_names, labels_of_columns, unchanged_on_error
+from sklrank._sklearn import (
+    StrOptions,
+    _BaseComposition,
+    _num_samples,
+    _safe_indexing,
+)
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
 __all__ = ["StackedRanker"]
@@ -49,7 +52,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers, with names. None for these, with features standardised but for trees:
+        The rankers, with names; "drop" in place of a ranker leaves it out, as
+        ``set_params(name="drop")`` does. None for these, with features standardised but for trees:
 
         - "trees", "small_trees": positions by `ExtraTreesRegressor` of 100 trees, whose leaves have
           one row at the least, or five;
@@ -74,7 +78,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
     named_estimators_ : Bunch
         The same, by name.
     weights_ : dict of str to float
-        Weight of every ranker. Scores of different rankers have different units, see `shares_`.
+        Weight of every ranker that was not dropped. Scores of different rankers have different
+        units, see `shares_`.
     shares_ : dict of str to float
         Weight times the root mean square of the held-out scores, made to sum to 1.
     classes_ : ndarray of shape (n_labels,)
@@ -173,44 +178,17 @@ class StackedRanker(LabelRanker, _BaseComposition):
         """
         return self._set_params("estimators", **params)
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn to rank the labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; sparse where all rankers take such.
-        y : array-like of shape (n_samples, n_labels)
-            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
-            not ranked.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, there is no ranker, names repeat, or `cv` holds no rows out;
-            a fitted model stays as it was.
-        """
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, X.shape[0])
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            names, rankers = zip(*self._named_templates(seed))
-            weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
-            self.estimators_ = self._in_parallel(
-                delayed(fit)(clone(ranker), X, positions)
-                for ranker, weight in zip(rankers, weights)
-                if weight > 0
-            )
-            self.weights_ = dict(zip(names, weights.tolist()))
-            self.shares_ = dict(zip(names, shares.tolist()))
-            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
-        return self
+    def _fit_rankings(self, X, positions):
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        names, rankers = zip(*self._named_templates(seed))
+        weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
+        self.estimators_ = self._in_parallel(
+            delayed(clone(ranker).fit)(X, positions)
+            for ranker, weight in zip(rankers, weights)
+            if weight > 0
+        )
+        self.weights_ = dict(zip(names, weights.tolist()))
+        self.shares_ = dict(zip(names, shares.tolist()))
 
     def _named_templates(self, seed):
         if self.estimators is None:
@@ -218,17 +196,20 @@ class StackedRanker(LabelRanker, _BaseComposition):
         if not self.estimators:
             raise ValueError("estimators is empty; name one ranker at least, or None")
         for entry in self.estimators:
-            if not is_named_ranker(entry):
+            if not is_named(entry) or not (is_ranker(entry[1]) or is_dropped(entry[1])):
                 raise ValueError(
                     "estimators must be a list of (name, label ranker), such as "
                     f"('trees', LabelwiseRanker()); got {entry!r}"
                 )
         self._validate_names([name for name, _ in self.estimators])
-        return self.estimators
+        kept = [entry for entry in self.estimators if is_ranker(entry[1])]
+        if not kept:
+            raise ValueError("estimators has no ranker that is not dropped; keep one at least")
+        return kept
 
     def _templates(self):
         templates = default_rankers() if self.estimators is None else self.estimators
-        return [entry[1] for entry in templates if is_named_ranker(entry)]
+        return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
     def _held_out(self, rankers, X, positions, seed):
         """Scores `(n_rankers, n_held_out, n_labels)` of rows held out, and their positions.
@@ -284,7 +265,9 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     def _label_scores(self, X):
         X = self._fitted_rows(X)
-        scores = self._in_parallel(delayed(score)(ranker, X) for ranker in self.estimators_)
+        scores = self._in_parallel(
+            delayed(ranker.decision_function)(X) for ranker in self.estimators_
+        )
         weights = [weight for weight in self.weights_.values() if weight > 0]
         return np.tensordot(weights, scores, axes=1)
 
@@ -313,16 +296,21 @@ def default_rankers(random_state=None):
     ]
 
 
-def is_named_ranker(entry):
+def is_named(entry):
+    return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
+
+
+def is_ranker(estimator):
     return (
-        isinstance(entry, tuple | list)
-        and len(entry) == 2
-        and isinstance(entry[0], str)
-        and not isinstance(entry[1], type)
-        and all(hasattr(entry[1], name) for name in ("fit", "decision_function"))
+        not isinstance(estimator, type)
+        and all(hasattr(estimator, name) for name in ("fit", "decision_function"))
         # Classifiers have scores too, but of other targets.
-        and not is_classifier(entry[1])
+        and not is_classifier(estimator)
     )
+
+
+def is_dropped(estimator):
+    return isinstance(estimator, str) and estimator == "drop"
 
 
 def non_negative_weights(scores, positions):
@@ -359,19 +347,11 @@ def non_negative_weights(scores, positions):
     return shares / sizes, shares / shares.sum()
 
 
-def fit(ranker, X, y):
-    return ranker.fit(X, y)
-
-
-def score(ranker, X):
-    return ranker.decision_function(X)
-
-
 def fit_and_score(ranker, X, y, train, test, unseen):
     """Scores of the rows `test`, 0 for the labels `unseen`, which the ranker does not meet."""
-    X_test, y_train = X[test], y[train]
-    scores = np.zeros((X_test.shape[0], y.shape[1]))
+    X_test, y_train = _safe_indexing(X, test), y[train]
+    scores = np.zeros((_num_samples(X_test), y.shape[1]))
     if not np.isnan(y_train).all():
-        ranker.fit(X[train], y_train[:, ~unseen])
+        ranker.fit(_safe_indexing(X, train), y_train[:, ~unseen])
         scores[:, ~unseen] = ranker.decision_function(X_test)
     return scores

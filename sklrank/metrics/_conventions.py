@@ -24,21 +24,20 @@ def _letor_discount(ranks):
 _DISCOUNTS = {"log2": lambda ranks: 1 / np.log2(ranks + 1), "letor": _letor_discount}
 
 # What a query without a relevant document counts; NaN keeps it out of the mean.
-_EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
+EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
 
 # Whether a query with less than k documents counts 0.
-_SHORT = {"end": False, "zero": True}
+SHORT_IS_ZERO = {"end": False, "zero": True}
 
+# The gain is not among them: it has a default of its own, the same for all.
 _CONVENTIONS = {
     "standard": {
-        "gain": "exponential",
         "discount": "log2",
         "empty": "drop",
         "short": "end",
         "ties": "average",
     },
     "letor": {
-        "gain": "exponential",
         "discount": "letor",
         "empty": "zero",
         "short": "zero",
@@ -49,8 +48,8 @@ _CONVENTIONS = {
 _OPTIONS = {
     "gain": _GAINS,
     "discount": _DISCOUNTS,
-    "empty": _EMPTY,
-    "short": _SHORT,
+    "empty": EMPTY,
+    "short": SHORT_IS_ZERO,
     "ties": TIES,
 }
 # These may be functions, too.
@@ -70,7 +69,7 @@ def choose(convention, **choices):
     Returns
     -------
     SimpleNamespace
-        With an attribute for each choice of the convention.
+        With an attribute for each choice, named or of the convention.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def choose(convention, **choices):
     """
     defaults = look_up("convention", _CONVENTIONS, convention)
     for name, choice in choices.items():
-        if choice is None:
+        if choice is None and name in defaults:
             choices[name] = defaults[name]
         elif not (name in _FUNCTIONS and callable(choice)):
             look_up(name, _OPTIONS[name], choice)
@@ -123,16 +122,6 @@ def factors_of(discount, n_ranks):
             f"rank, got {factors[:5].tolist()} for the first ranks."
         )
     return factors
-
-
-def value_of_empty(empty):
-    """What a query without a relevant document counts."""
-    return _EMPTY[empty]
-
-
-def short_is_zero(short):
-    """Whether a query with less than k documents counts 0."""
-    return _SHORT[short]
 
 
 def _call(name, function, values):

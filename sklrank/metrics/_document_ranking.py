@@ -10,16 +10,16 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from sklrank._queries import Queries
+from sklrank._relevance import check_relevance_of_metric
 from sklrank.metrics._conventions import (
+    EMPTY,
+    SHORT_IS_ZERO,
     check_k,
     choose,
     factors_of,
     gains_of,
-    short_is_zero,
-    value_of_empty,
 )
 from sklrank.metrics._document_lists import (
     expected_precisions,
@@ -337,9 +337,9 @@ def ndcg_of_queries(queries, grades, chosen, k):
     best = _dcg(queries, gains, gains, factors, ties="stable")
 
     def values_of(scores):
-        values = np.full(queries.n_queries, value_of_empty(chosen.empty))
+        values = np.full(queries.n_queries, EMPTY[chosen.empty])
         np.divide(_dcg(queries, gains, scores, factors, chosen.ties), best, values, where=best > 0)
-        if k is not None and short_is_zero(chosen.short):
+        if k is not None and SHORT_IS_ZERO[chosen.short]:
             values[(queries.sizes < k) & (best > 0)] = 0
         return values
 
@@ -364,7 +364,7 @@ def average_precision_of_queries(queries, grades, chosen, k):
     def values_of(scores):
         lists = list_documents(queries, scores, relevant, chosen.ties)
         sums = sums_of_queries(queries, expected_precisions(queries, lists, relevant) * counted)
-        values = np.full(queries.n_queries, value_of_empty(chosen.empty))
+        values = np.full(queries.n_queries, EMPTY[chosen.empty])
         return np.divide(sums, n_relevant, values, where=n_relevant > 0)
 
     return values_of
@@ -384,7 +384,7 @@ def _dcg(queries, gains, scores, factors, ties):
 
 def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
     """Check what is given, take a metric of the queries, and average."""
-    grades, scores = _check_grades(y_true), check_scores(y_score)
+    grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(
             f"y_score must have the shape of y_true, {grades.shape}, got {scores.shape}: one score "
@@ -415,27 +415,3 @@ def _mean_of_queries(values, weight):
             "average with empty='drop': pass empty='zero' or 'one' to count such queries."
         )
     return float(np.average(values[kept], weights=weight[kept]))
-
-
-def _check_grades(y_true):
-    grades = check_array(
-        y_true,
-        dtype=np.float64,
-        ensure_2d=False,
-        allow_nd=True,
-        ensure_all_finite=False,
-        input_name="y_true",
-    )
-    if grades.ndim > 2:
-        raise ValueError(
-            "y_true must hold grades of shape (n_samples,) or (n_samples, n_labels), got "
-            f"{grades.shape}."
-        )
-    bad = np.argwhere(~np.isfinite(grades))
-    if len(bad):
-        where = tuple(bad[0].tolist())
-        raise ValueError(
-            f"y_true must be finite, got {grades[where]} at {where}: leave out documents whose "
-            "relevance is not known."
-        )
-    return grades

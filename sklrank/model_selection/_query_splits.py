@@ -136,6 +136,7 @@ def query_train_test_split(
     *arrays: ArrayLike,
     qid: ArrayLike,
     test_size: float | int | None = None,
+    train_size: float | int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list:
     """Split arrays at random into two parts, leaving queries whole.
@@ -147,7 +148,11 @@ def query_train_test_split(
     qid : array-like of shape (n_samples,)
         Query ids, numbers or texts.
     test_size : float or int, default=None
-        The share of the *queries* that go to the test part, or their number. None for 0.2.
+        The share of the *queries* that go to the test part, or their number. None: those that are
+        not for training, or 0.2 where `train_size` is None, too.
+    train_size : float or int, default=None
+        The same of the training part. None: the queries that are not for testing. With both sizes
+        some queries may be in neither part.
     random_state : int, RandomState instance or None, default=None
         Determines the split. Pass an int for reproducible output.
 
@@ -178,6 +183,8 @@ def query_train_test_split(
     """
     arrays = indexable(*arrays, qid)
     codes, _ = check_qid(qid, _num_samples(arrays[-1]))
-    splitter = GroupShuffleSplit(1, test_size=test_size, random_state=random_state)
+    splitter = GroupShuffleSplit(
+        1, test_size=test_size, train_size=train_size, random_state=random_state
+    )
     train_and_test = next(splitter.split(codes, groups=codes))
     return [_safe_indexing(array, rows) for array in arrays for rows in train_and_test]

@@ -10,6 +10,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
@@ -125,6 +126,18 @@ def test_without_ids_all_is_one_query(ranker):
     same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
     assert_array_equal(alone.predict(X), same.predict(X))
     assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X)))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_score_takes_and_refuses_relevance_as_fit_does(algorithm):
+    ranker = algorithm(n_estimators=3).fit(X, Y, qid=QID)
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        assert ranker.score(X, Y[:, np.newaxis], qid=QID) == ranker.score(X, Y, qid=QID)
+    for bad in (-Y, Y[:5], np.column_stack([Y, Y]), None):
+        for refusing in (ranker.fit, ranker.score):
+            with pytest.raises(ValueError, match=r"\by\b") as error:
+                refusing(X, bad, qid=QID)
+            assert "y_true" not in str(error.value) and "y_score" not in str(error.value)
 
 
 @with_each(CONFIGURATIONS | DRAWN)
@@ -291,6 +304,17 @@ def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
     assert_allclose(fitted.predict(container(X)), expected)
     with pytest.raises(TypeError, match="[Ss]parse"):
         algorithm().fit(container(X), Y, qid=QID)
+
+
+def test_a_fitted_ranker_takes_what_it_took():
+    """The parameters that it has after that are for the next fit."""
+    ranker = RankBoost(TREE, 8, random_state=0).fit(sparse.csr_array(X), Y, qid=QID)
+    expected = ranker.predict(sparse.csr_array(X))
+    ranker.set_params(estimator=None)
+    assert_array_equal(ranker.predict(sparse.csr_array(X)), expected)
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        ranker.fit(sparse.csr_array(X), Y, qid=QID)
+    assert_array_equal(ranker.predict(sparse.csr_array(X)), expected)
 
 
 def test_sparse_rows_with_wide_indices(wide_csr):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sklrank._queries import Queries
-from sklrank.boosting._refinement_errors import BaseOrder, GradedOrder, JudgedOrder, PairedOrder
+from sklrank.boosting._pair_orders import GradedOrder, PairedOrder
+from sklrank.boosting._refinement_errors import BaseOrder, JudgedOrder
 from sklrank.boosting._refinement_objectives import ProductObjective, SumObjective
 
 BALANCE = 0.7

@@ -1,6 +1,7 @@
 """LabelwiseRanker and PairwiseRanker: against slow statements, and as a user meets them."""
 
 import pickle
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
     LinearRegression,
@@ -25,7 +27,7 @@ from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -243,6 +245,19 @@ def test_rows_stand_alone_and_models_repeat(ranker):
     assert_array_equal(threads.predict(X), first.predict(X))
 
 
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+def test_a_generator_moves_on_from_fit_to_fit(make):
+    """Each fit draws the one seed of its default estimator from it."""
+    generator, same = np.random.RandomState(5), np.random.RandomState(5)
+    ranker = make(random_state=generator)
+    first, second = (ranker.fit(X, Y).decision_function(X / 2) for _ in range(2))
+    assert not np.array_equal(first, second)
+    for expected in (first, second):
+        seed = same.randint(np.iinfo(np.int32).max)
+        ranker = make(random_state=seed).fit(X, Y)
+        assert_array_equal(ranker.decision_function(X / 2), expected)
+
+
 @pytest.mark.parametrize("name", ["labelwise, one each", "pairwise"])
 def test_labels_can_be_permuted(name):
     """Columns of y in another order: the same ranks in that order."""
@@ -278,6 +293,22 @@ def test_missing_values_where_the_estimator_takes_them():
         PairwiseRanker(LogisticRegression()).fit(holes, Y)
 
 
+def test_a_fitted_ranker_takes_what_it_took():
+    """Whatever its parameters are made after that."""
+    holes = np.where(X > 1.5, np.nan, X)
+    ranker = PairwiseRanker(RandomForestClassifier(10, random_state=0)).fit(holes, Y)
+    expected = ranker.predict(holes)
+    assert_array_equal(ranker.set_params(estimator=GaussianNB()).predict(holes), expected)
+    some = sparse.csr_array(np.where(X > 0.5, X, 0.0))
+    ranker = LabelwiseRanker(Ridge()).fit(some, Y)
+    expected = ranker.predict(some)
+    ranker.set_params(estimator=HistGradientBoostingRegressor())
+    assert_array_equal(ranker.predict(some), expected)
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        ranker.fit(some, Y)
+    assert_array_equal(ranker.predict(some), expected)
+
+
 def test_at_home_in_scikit_learn():
     """Pipelines, searches by tau, cross-validation, data frames with names."""
     pipeline = make_pipeline(StandardScaler(), LabelwiseRanker(Ridge()))
@@ -290,6 +321,52 @@ def test_at_home_in_scikit_learn():
     assert ranker.feature_names_in_.tolist() == list("abcd")
     with pytest.raises(ValueError, match="feature names"):
         ranker.predict(frame[["b", "a", "c", "d"]])
+
+
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(X[:, 0] > 0, "up", "down"))
+BY_NAME = make_column_transformer((OneHotEncoder(), ["kind"]), ("passthrough", ["b", "a", "c"]))
+AS_CHOSEN = BY_NAME.fit_transform(FRAME)
+
+
+@pytest.mark.parametrize(
+    ("make", "estimator"),
+    [
+        (LabelwiseRanker, Ridge()),
+        (partial(LabelwiseRanker, incomplete="relative"), Ridge()),
+        (PairwiseRanker, LogisticRegression()),
+        (PairwiseRanker, DecisionTreeClassifier(random_state=0)),
+    ],
+)
+def test_estimators_choose_columns_of_a_data_frame_by_name(make, estimator):
+    """Texts among them, which other columns than their own need not be."""
+    y = Y if make is LabelwiseRanker else INCOMPLETE
+    expected = make(estimator).fit(AS_CHOSEN, y).decision_function(AS_CHOSEN)
+    ranker = make(make_pipeline(BY_NAME, estimator)).fit(FRAME, y)
+    assert_allclose(ranker.decision_function(FRAME), expected)
+    assert ranker.feature_names_in_.tolist() == [*"abcd", "kind"]
+    assert ranker.n_features_in_ == 5
+    for model in ranker.estimators_:
+        assert model.feature_names_in_.tolist() == [*"abcd", "kind"]
+    with pytest.raises(ValueError, match="feature names"):
+        ranker.predict(FRAME[["kind", *"abcd"]])
+    with pytest.raises(ValueError, match="could not convert"):
+        make(estimator).fit(FRAME, y)
+    assert cross_val_score(ranker, FRAME, y, cv=3).min() > 0.3
+
+
+@pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
+def test_a_data_frame_is_its_array_to_the_default_estimator(make):
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abcd"))
+    expected = make(random_state=0).fit(X.astype(np.float32), Y).decision_function(X / 2)
+    ranker = make(random_state=0).fit(frame, Y)
+    assert_array_equal(ranker.decision_function(frame / 2), expected)
+    infinite = frame.replace(frame.iloc[3, 2], np.inf)
+    for bad, message in (frame[:50], "y has 120 rows and X has 50"), (infinite, "infinity"):
+        with pytest.raises(ValueError, match=message):
+            make().fit(bad, Y)
+    for bad in infinite, frame[:0]:
+        with pytest.raises(ValueError, match="infinity|0 sample"):
+            ranker.predict(bad)
 
 
 def test_one_label():

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -207,6 +208,16 @@ def test_data_frames():
     assert_array_equal(ranker.predict(frame), clone(ranker).fit(X, Y).predict(X))
 
 
+def test_rankers_choose_columns_of_a_data_frame_by_name():
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(text="not a number")
+    chosen = make_column_transformer(("passthrough", ["b", "d"]))
+    by_name = [make_pipeline(chosen, ranker) for ranker in (LINEAR, LOGISTIC)]
+    ranker = stacked(linear=by_name[0], logistic=by_name[1]).fit(frame, Y)
+    expected = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X[:, [1, 3]], Y)
+    assert ranker.weights_ == expected.weights_
+    assert_array_equal(ranker.predict(frame), expected.predict(X[:, [1, 3]]))
+
+
 def test_parameters_of_the_rankers_are_reached_by_name():
     ranker = stacked(linear=clone(LINEAR), tree=clone(TREE))
     ranker.set_params(linear__estimator__alpha=7.0, tree=clone(LOGISTIC), cv=4)
@@ -216,6 +227,17 @@ def test_parameters_of_the_rankers_are_reached_by_name():
     search = GridSearchCV(stacked(linear=clone(LINEAR)), grid, cv=3).fit(X, Y)
     assert set(search.best_params_) == set(grid)
     assert StackedRanker().get_params()["estimators"] is None
+
+
+def test_a_ranker_that_is_dropped_might_as_well_not_be_there():
+    """A search may try it with and without."""
+    ranker = stacked(linear=LINEAR, tree=TREE, logistic=LOGISTIC).set_params(tree="drop")
+    without = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, Y)
+    assert ranker.fit(X, Y).weights_ == without.weights_
+    assert_array_equal(ranker.decision_function(X), without.decision_function(X))
+    grid = {"linear": ["drop", LINEAR]}
+    search = GridSearchCV(stacked(linear=LINEAR, none=SAME_FOR_ALL), grid, cv=3).fit(X, Y)
+    assert search.best_params_ == {"linear": LINEAR}
 
 
 def test_in_a_pipeline_and_pickled():
@@ -230,6 +252,8 @@ def test_in_a_pipeline_and_pickled():
     ("estimators", "message"),
     [
         ([], "empty"),
+        ([("one", "drop"), ("two", "drop")], "no ranker that is not dropped"),
+        ([("one", "drop"), ("one", TREE)], "not unique"),
         ([("one", LINEAR), ("one", TREE)], "not unique"),
         ([("a__b", LINEAR)], "must not contain __"),
         ([("cv", LINEAR)], "conflict"),
@@ -264,7 +288,7 @@ def test_as_few_rows_as_there_are_folds():
         [LabelwiseRanker()],
         [("a",)],
         [("a", LOGISTIC.estimator)],
-        [("a", "drop")],
+        [("a", "dropped")],
         [(1, LabelwiseRanker())],
         [("a", None)],
     ],

@@ -238,7 +238,7 @@ def test_best_and_worst_order(metric):
     [
         ({"y_true": [1, np.nan, 0]}, r"y_true must be finite, got nan at \(1,\)"),
         ({"y_true": [1, 0]}, r"y_score must have the shape of y_true, \(2,\), got \(3,\)"),
-        ({"y_true": [[[1]]]}, r"y_true must hold grades of shape"),
+        ({"y_true": [[[1]]]}, r"y_true must hold relevance of shape"),
         ({"y_true": [], "y_score": []}, "0 sample"),
         ({"y_score": [1, np.inf, 0]}, r"y_score must be finite, got inf at \(1,\)"),
         ({"qid": [1, 2]}, r"qid must be of shape \(3,\), got \(2,\)"),
@@ -262,6 +262,7 @@ def test_bad_input(metric, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"gain": None}, r"gain must be callable or one of .*, got None"),
         ({"gain": "log"}, r"gain must be callable or one of \['exponential', 'linear'\]"),
         ({"discount": ["log2"]}, "discount must be callable or one of"),
         ({"empty": 0}, r"empty must be one of \['drop', 'one', 'zero'\], got 0"),

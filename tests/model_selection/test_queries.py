@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate, learning_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklrank.boosting import NDCGBoost
+from sklrank.linear_model import PredtronQueryRanker
 from sklrank.metrics import average_precision_scorer, ndcg_score, ndcg_scorer
 from sklrank.model_selection import (
     QueryKFold,
@@ -143,6 +144,27 @@ def test_nested_validation(documents, routing):
             assert results[f"test_{name}"][i] == pytest.approx(expected)
 
 
+def test_ids_reach_partial_fit(documents, routing):
+    """A learning curve asks for it; each part of a fold's rows that come next is one more call."""
+    X, y, qid = documents
+    _, _, scores = learning_curve(
+        PredtronQueryRanker(),
+        X,
+        y,
+        cv=QueryKFold(3),
+        train_sizes=[0.5, 1.0],
+        exploit_incremental_learning=True,
+        params={"qid": qid},
+        error_score="raise",
+    )
+    for n, (train, test) in enumerate(QueryKFold(3).split(X, y, qid)):
+        ranker, half = PredtronQueryRanker(), len(train) // 2
+        for rows, score in zip((train[:half], train[half:]), scores[:, n]):
+            ranker.partial_fit(X[rows], y[rows], qid=qid[rows])
+            expected = ndcg_score(y[test], ranker.predict(X[test]), qid=qid[test])
+            assert score == pytest.approx(expected)
+
+
 def test_without_routing_it_says_how(documents):
     X, y, qid = documents
     with pytest.raises(ValueError, match="qid did not reach QueryKFold"):
@@ -169,6 +191,22 @@ def test_split_into_arrays(documents):
     again = query_train_test_split(qid=qid, test_size=9, random_state=0)
     assert_array_equal(again[1], qid_test)
     assert len(set(query_train_test_split(qid=qid)[1])) == 6
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_train", "n_test"),
+    [
+        ({"train_size": 0.2}, 6, 24),
+        ({"train_size": 4}, 4, 26),
+        ({"train_size": 0.5, "test_size": 3}, 15, 3),
+    ],
+)
+def test_split_by_the_size_of_the_training_part(documents, sizes, n_train, n_test):
+    qid = documents[2]
+    train, test = query_train_test_split(qid=qid, random_state=0, **sizes)
+    assert (len(set(train)), len(set(test))) == (n_train, n_test)
+    assert not set(train) & set(test)
+    assert len(train) + len(test) == np.isin(qid, np.append(train, test)).sum()
 
 
 def test_split_keeps_dataframes(documents):
@@ -222,6 +260,13 @@ def test_importance_with_weights(documents, routing):
     ]
     assert_allclose(results[1], results[0])
     assert_allclose(results[2], results[0])
+
+
+def test_importance_that_cannot_know_the_queries_names_the_one_that_does(documents, routing):
+    X, y, qid = documents
+    model = NDCGBoost(n_estimators=2).fit(X, y, qid)
+    with pytest.raises(ValueError, match="query_permutation_importance"):
+        permutation_importance(model, X, y)
 
 
 def test_importance_by_name(documents):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._online_estimator import OnlineRows
+from sklrank._relevance import check_label_relevance
 from sklrank._sklearn import _fit_context, available_if
 from sklrank._validation import (
     check_columns,
-    check_grades,
     check_label_names,
     check_weights,
     column_names,
@@ -345,7 +345,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         """
         scores = self._scores(X)
         check_columns(column_names(y), self.classes_)
-        y = check_grades(y, len(scores))
+        y = check_label_relevance(y, len(scores))
         if y.shape != scores.shape:
             raise ValueError(
                 f"y must have a column for each of the {scores.shape[1]} labels, got {y.shape[1]}"
@@ -359,7 +359,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
 
     def _lessons(self, X, y, classes, *, restart):
         X = self._check_rows(X, reset=restart)
-        relevance = check_grades(y, X.shape[0])
+        relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
             self._start(_label_names(classes, column_names(y), n_labels))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._online_estimator import OnlineRows
-from sklrank._queries import Queries, check_relevance
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance
 from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
 from sklrank.linear_model._predtron._lessons import lists_of

@@ -1,0 +1,101 @@
+"""Checks of relevance: the target where documents, or graded labels, are ranked.
+
+*Relevance* is a number for each document of a query, `(n_samples,)`, or for each label of a row,
+`(n_samples, n_labels)`: 0 is not relevant, more is better. *Judgements* are relevance of which only
+the order counts, so that they may be any numbers, and NaN where a document was not judged.
+"""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+
+from sklrank._validation import as_numbers
+
+__all__ = [
+    "check_label_relevance",
+    "check_relevance",
+    "check_relevance_of_metric",
+    "check_something_to_learn",
+]
+
+NO_TARGET = "a ranker requires y to be passed, but the target y is None"
+NUMBERS = "relevance, numbers of 0 or more"
+
+
+def check_relevance(y, n_samples, *, judgements=False):
+    """Relevance of documents `(n_samples,)`, float64; or their judgements."""
+    if y is None:
+        raise ValueError(NO_TARGET)
+    y = as_numbers(y, "y", "numbers" if judgements else NUMBERS)
+    finite = "allow-nan" if judgements else True
+    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name="y")
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_samples:
+        raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
+    if np.isnan(y).all():
+        raise ValueError(
+            "y is NaN in every row: nothing is judged; give the relevance of some documents"
+        )
+    if not judgements:
+        _check_not_negative(y)
+    return y
+
+
+def check_label_relevance(y, n_samples):
+    """Relevance of labels `(n_samples, n_labels)`, float64."""
+    if y is None:
+        raise ValueError(NO_TARGET)
+    y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
+    if y.ndim != 2:
+        raise ValueError(
+            "y must be the relevance of labels, of shape (n_samples, n_labels); got the shape "
+            f"{y.shape}. Reshape y: y.reshape(-1, 1) is one label; class labels are for "
+            "PredtronClassifier"
+        )
+    y = check_array(y, input_name="y")
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
+    _check_not_negative(y)
+    return y
+
+
+def check_relevance_of_metric(y_true):
+    """Relevance of documents or of labels, float64; what it is worth is for the metric to check."""
+    relevance = check_array(
+        y_true,
+        dtype=np.float64,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_all_finite=False,
+        input_name="y_true",
+    )
+    if relevance.ndim > 2:
+        raise ValueError(
+            "y_true must hold relevance of shape (n_samples,) or (n_samples, n_labels), got "
+            f"{relevance.shape}."
+        )
+    bad = np.argwhere(~np.isfinite(relevance))
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        raise ValueError(
+            f"y_true must be finite, got {relevance[where]} at {where}: leave out documents whose "
+            "relevance is not known."
+        )
+    return relevance
+
+
+def check_something_to_learn(y, queries, part="given"):
+    """Refuse relevance of which no query has documents that differ."""
+    grouped = y[queries.order]
+    first = queries.starts[:-1]
+    if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():
+        raise ValueError(
+            f"y has no query with documents of different relevance in the rows {part}: there is "
+            f"nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; check y, "
+            "and qid, which must be the same for the documents of a query"
+        )
+
+
+def _check_not_negative(y):
+    if y.min() < 0:
+        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
