@@ -100,12 +100,11 @@ class DocumentRankerMixin:
 
     A row is a document, as it matches its query; `qid` tells which rows belong to one query. It is
     requested by default: with scikit-learn's metadata routing on, one `qid=` reaches the splitter,
-    `fit` (and `partial_fit`, where there is one) and `score` through pipelines and searches. The
-    estimator sets `_knows_queries` in `fit`: whether it was given `qid`.
+    `fit` and `score` through pipelines and searches. The estimator sets `_knows_queries` in `fit`:
+    whether it was given `qid`.
     """
 
     __metadata_request__fit = {"qid": True}
-    __metadata_request__partial_fit = {"qid": True}
     __metadata_request__score = {"qid": True}
 
     def __sklearn_tags__(self):

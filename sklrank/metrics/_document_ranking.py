@@ -28,7 +28,7 @@ from sklrank.metrics._document_lists import (
     places,
     sums_of_queries,
 )
-from sklrank.metrics._relevance import check_scores
+from sklrank.metrics._labels_and_scores import check_scores
 from sklrank.metrics._rows import check_weight
 
 

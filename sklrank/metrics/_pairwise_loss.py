@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklrank.metrics._conventions import look_up
+from sklrank.metrics._labels_and_scores import check_relevance_and_scores
 from sklrank.metrics._pair_sums import hinge_sums, logistic_sums, rank_sums
-from sklrank.metrics._relevance import check_relevance_and_scores
 from sklrank.metrics._rows import evaluate_rows
 
 # What a pair of equal scores counts.

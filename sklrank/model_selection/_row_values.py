@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sklrank.metrics._labels_and_scores import as_relevant, check_relevance_and_scores
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
-from sklrank.metrics._relevance import as_relevant, check_relevance_and_scores
 
 
 def row_values(scoring, y):

@@ -191,12 +191,12 @@ class PredtronMixin:
     @property
     def dual_coef_(self) -> np.ndarray:
         """Coefficients of the support vectors."""
-        return self._of_kind(KernelMachine, "dual_coef_").weights
+        return self._of_kind(KernelMachine, "dual_coef_").weights.copy()
 
     @property
     def support_vectors_(self) -> np.ndarray:
         """Support vectors; under a precomputed kernel their row numbers."""
-        return self._of_kind(KernelMachine, "support_vectors_").points
+        return self._of_kind(KernelMachine, "support_vectors_").points.copy()
 
     @property
     def n_rounds_(self) -> int:

@@ -148,6 +148,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
     1.0
     """
 
+    __metadata_request__partial_fit = {"qid": True}
+
     def __init__(
         self,
         *,
