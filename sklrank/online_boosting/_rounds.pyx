@@ -24,7 +24,7 @@ import numpy as np
 
 from sklrank._online_learner cimport Lesson, OnlineLearner
 from sklrank.feedback._sampler cimport TopKSampler
-from sklrank.online_boosting._costs cimport CostRule, Pairs, rank_loss
+from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, Pairs, rank_loss
 from sklrank.online_boosting._pair_sources cimport PairSource
 from sklrank.online_boosting._team cimport Team
 
@@ -32,6 +32,14 @@ cdef enum Phase:
     VOTE = 0            # and be taught afterwards
     VOTE_ONLY = 1
     TEACH = 2
+
+cdef enum:
+    # What a thread writes into while it teaches, in vectors (n_labels,): the costs, the weights of
+    # the lesson, and the scratch of the rule.
+    COSTS = 0
+    LESSON_WEIGHTS = 1
+    RULE_SCRATCH = 2
+    N_VECTORS = RULE_SCRATCH + COST_SCRATCH
 
 cdef double MAX_LEARNER_WEIGHT = 2.0
 
@@ -73,7 +81,7 @@ cdef class Rounds(Team):
     cdef double[::1] losses                 # (n_learners,) rank loss of each expert, for Hedge
     cdef bint hedge
     cdef double tie_loss
-    cdef double[:, :, ::1] scratch          # (n_threads, 6, n_labels)
+    cdef double[:, :, ::1] scratch          # (n_threads, N_VECTORS, n_labels)
 
     def __init__(
         self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1,
@@ -106,7 +114,7 @@ cdef class Rounds(Team):
         self.gradients = np.empty(self.n_learners)
         self.losses = np.empty(self.n_learners)
         self.hire(max(1, min(n_threads, self.n_learners)))
-        self.scratch = np.empty((self.n_members, 6, self.n_labels))
+        self.scratch = np.empty((self.n_members, N_VECTORS, self.n_labels))
 
     def decide(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
         """Scores `(n_samples, n_labels)` of the expert that sums the first `n_used` learners."""
@@ -241,7 +249,7 @@ cdef class Rounds(Team):
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
         if phase == TEACH:
-            return self.teach(first, last, &self.scratch[member, 0, 0])
+            return self.teach(first, last, member)
         return self.vote(first, last, phase == VOTE)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
@@ -273,10 +281,11 @@ cdef class Rounds(Team):
             for l in range(self.n_labels):
                 self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
 
-    cdef int teach(self, Py_ssize_t first, Py_ssize_t last, double* costs) except -1 nogil:
+    cdef int teach(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t member) except -1 nogil:
         # Lines 10 to 12, and what lines 9 and 13 will need.
-        cdef double* lesson_weights = costs + self.n_labels
-        cdef double* scratch = costs + 2 * self.n_labels
+        cdef double* costs = &self.scratch[member, COSTS, 0]
+        cdef double* lesson_weights = &self.scratch[member, LESSON_WEIGHTS, 0]
+        cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
         cdef const Pairs* pairs = &self.pairs
         cdef double greatest
         cdef Lesson lesson
