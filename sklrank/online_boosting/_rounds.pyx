@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The rounds of online boosting: the one loop behind every algorithm of this package's room.
+"""The rounds of online boosting: the one loop behind every algorithm of this subpackage.
 
 A round follows Algorithm 1 of Jung & Tewari (2018), which is the template of Raman et al. (2020)
 too. For the row x, learner i votes h_i, a distribution over the labels; expert j scores the labels
@@ -9,9 +9,11 @@ by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrele
 - learner i is taught with the costs c of a vote given s_{i-1} (a cost rule, see _costs): each
   relevant label l that is known with the importance weight max(c) - c[l];
 - where the rule learns weights, alpha_i takes a step of rate / sqrt(t) down the gradient
-  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9; line 13 of Raman et al.);
-- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (line 13;
-  line 14 of Raman et al.).
+  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9; Algorithm 3, line 13 of Raman et al.);
+- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (Algorithm
+  3, line 13; Algorithm 3, line 14 of Raman et al.).
+
+The algorithms that comments name are those of Jung & Tewari.
 
 Once the votes are in, one learner's lesson does not depend on another's: both phases of a round,
 voting and teaching, are shared out over threads, a block of learners each. The loop runs without
@@ -236,7 +238,8 @@ cdef class Rounds(Team):
         self, int phase, const double* row, const double[::1] weights,
         const double[::1] log_expert_weights, const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
-        # Lines 3 to 6: votes, experts, and the scores (n_labels,) of the expert that decides.
+        # Algorithm 1, lines 4 to 7: votes, experts, and the scores (n_labels,) of the expert that
+        # decides.
         cdef Py_ssize_t expert = self.n_learners
         self.row = row
         self.together(phase)
@@ -253,7 +256,7 @@ cdef class Rounds(Team):
         return self.vote(first, last, phase == VOTE)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
-        # Line 4: gather the weak predictions.
+        # Algorithm 1, line 4: gather the weak predictions.
         cdef Py_ssize_t i, j, best, l
         cdef double* h
         for i in range(first, last):
@@ -275,14 +278,15 @@ cdef class Rounds(Team):
         return 0
 
     cdef void add_votes(self, const double[::1] weights) noexcept nogil:
-        # Line 5: what each expert says.
+        # Algorithm 1, line 5: what each expert says.
         cdef Py_ssize_t i, l
         for i in range(self.n_learners):
             for l in range(self.n_labels):
                 self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
 
     cdef int teach(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t member) except -1 nogil:
-        # Lines 10 to 12, and what lines 9 and 13 will need.
+        # Algorithm 1, lines 10 to 12: teach the learners; and find what `update` needs for lines 9
+        # and 13.
         cdef double* costs = &self.scratch[member, COSTS, 0]
         cdef double* lesson_weights = &self.scratch[member, LESSON_WEIGHTS, 0]
         cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
@@ -321,7 +325,7 @@ cdef class Rounds(Team):
     cdef void update(
         self, double[::1] weights, double[::1] log_expert_weights
     ) noexcept nogil:
-        # Lines 9 and 13 of Algorithm 3.
+        # Algorithm 3, lines 9 and 13: step the weights of the learners and of the experts.
         cdef double gradient, weight, clip = self.rule.gradient_clip
         cdef double step = self.rule.learning_rate / sqrt(<double>self.n_rounds)
         cdef Py_ssize_t i
@@ -335,7 +339,7 @@ cdef class Rounds(Team):
 
 
 cdef Py_ssize_t drawn_expert(const double[::1] log_weights, double draw) noexcept nogil:
-    # Line 6 of Algorithm 3: expert i with probability proportional to exp(log_weights[i]).
+    # Algorithm 3, line 6: expert i with probability proportional to exp(log_weights[i]).
     cdef double greatest = log_weights[0], total = 0.0
     cdef Py_ssize_t i
     for i in range(1, log_weights.shape[0]):
