@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
+from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
-from sklrank._validation import lists_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -124,7 +124,7 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
         -------
         X : ndarray of shape (n_samples, n_features), C-contiguous float64, or a CSR matrix
         indptr, labels : ndarrays of intp
-            Relevance lists, see `_validation`.
+            Relevance lists, see `_relevance_lists`.
         weights : ndarray of shape (n_samples,)
         """
         if y is None:

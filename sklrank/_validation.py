@@ -1,8 +1,4 @@
-"""Checks that the online estimators share: targets, classes and weights, row by row.
-
-Compiled loops read a target as *relevance lists*: row ``i`` has the relevant labels
-``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. A class label is a list of length one.
-"""
+"""Checks of targets, weights and rows, for every kind of estimator."""
 
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -29,7 +25,6 @@ __all__ = [
     "check_weights",
     "column_names",
     "labels_of_columns",
-    "lists_of_rows",
     "relevance_lists",
     "sorted_classes",
     "sum_of_squares",
@@ -254,7 +249,7 @@ def check_label_names(classes):
 
 
 def relevance_lists(target: Target, classes):
-    """Row pointers `(n_samples + 1,)` and labels, indices into `classes`, of a checked target."""
+    """The relevance lists (see `_relevance_lists`) of a checked target; labels index `classes`."""
     if target.multilabel:
         if target.values.shape[1] != len(classes):
             raise ValueError(
@@ -299,12 +294,6 @@ def _searched(values, classes):
     # `classes` of an indicator keep their column order: look labels up through a sorted view.
     order = np.argsort(classes)
     return order[np.searchsorted(classes, values, sorter=order)].astype(np.intp)
-
-
-def lists_of_rows(indptr, labels, rows: slice):
-    """The relevance lists of some rows that follow each other."""
-    first, last = indptr[rows.start], indptr[rows.stop]
-    return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
 
 
 def check_weights(sample_weight, n_samples: int, *, positive: bool):

@@ -14,8 +14,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
+from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
-from sklrank._validation import lists_of_rows, unchanged_on_error
+from sklrank._validation import unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.online_boosting._pair_sources import AllPairs
 from sklrank.online_boosting._rounds import Rounds
@@ -105,8 +106,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             for _ in range(self.max_iter):
                 if self.shuffle:
                     order = self._random_state.permutation(X.shape[0])
-                    shuffled = take_lists(indptr, labels, order)
-                    self._play(X[order], *shuffled, weights[order])
+                    starts, items = lists_of(indptr, order)
+                    self._play(X[order], starts, labels[items], weights[order])
                 else:
                     self._play(X, indptr, labels, weights)
             self.n_iter_ = self.max_iter
@@ -326,11 +327,3 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             self.n_rounds_ = rounds.n_rounds
         if self.verbose:
             print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
-
-
-def take_lists(indptr, labels, order):
-    """The relevance lists of the rows in another order."""
-    lengths = np.diff(indptr)[order]
-    starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.intp)
-    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    return starts, labels[np.repeat(indptr[order], lengths) + within]
