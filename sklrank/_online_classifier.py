@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["OnlineClassifier", "draw_columns"]
+__all__ = ["OnlineClassifier"]
 
 # Rows between two looks at the keyboard: the compiled loop does not heed it.
 BATCH = 10_000
@@ -230,23 +229,3 @@ class OnlineClassifier(OnlineEstimator):
         if not sparse.issparse(X):
             return answer(X)
         return np.concatenate([answer(unpacked(X[rows])) for rows in row_blocks(X, BATCH)])
-
-
-def draw_columns(max_features, n_features: int, random_state) -> np.ndarray:
-    """The columns `(n_columns,)` that one model looks at, in order, drawn by `random_state`.
-
-    `max_features` is their number, their share, "sqrt", "log2", or None for all; a number greater
-    than `n_features` asks for all too, so that one setting serves every data set.
-    """
-    if max_features is None:
-        n_columns = n_features
-    elif max_features == "sqrt":
-        n_columns = max(1, int(np.sqrt(n_features)))
-    elif max_features == "log2":
-        n_columns = max(1, int(np.log2(n_features)))
-    elif isinstance(max_features, Integral):
-        n_columns = min(max_features, n_features)
-    else:
-        n_columns = max(1, round(max_features * n_features))
-    columns = random_state.choice(n_features, n_columns, replace=False)
-    return np.sort(columns).astype(np.intp)

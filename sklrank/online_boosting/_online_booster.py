@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from contextlib import nullcontext
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._columns import MAX_FEATURES
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
 from sklrank._relevance_lists import lists_of, lists_of_rows
-from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
+from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.online_boosting._pair_sources import AllPairs
@@ -50,12 +51,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-            StrOptions({"sqrt", "log2"}),
-            None,
-        ],
+        "max_features": MAX_FEATURES,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],

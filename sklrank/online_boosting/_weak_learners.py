@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from sklrank._online_classifier import OnlineClassifier, draw_columns
+from sklrank._columns import draw_columns
+from sklrank._online_classifier import OnlineClassifier
 from sklrank._randomness import set_random_states
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
