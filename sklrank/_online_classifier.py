@@ -119,8 +119,7 @@ class OnlineClassifier(OnlineEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        first = not hasattr(self, "classes_")
-        return self._learn(*self._prepare(X, y, classes, sample_weight, restart=first))
+        return self._learn(*self._prepare(X, y, classes, sample_weight))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
@@ -156,8 +155,7 @@ class OnlineClassifier(OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        first = not hasattr(self, "classes_")
-        prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+        prepared = self._prepare(X, y, classes, sample_weight)
         probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
         self._learn(*prepared, probabilities)
         return probabilities

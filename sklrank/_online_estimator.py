@@ -115,9 +115,10 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
 
     _takes_indicators = False
 
-    def _prepare(self, X, y, classes, sample_weight, *, restart):
+    def _prepare(self, X, y, classes, sample_weight, *, restart=False):
         """Check all that is to be learnt; where `restart`, forget what was learnt before.
 
+        Where nothing was learnt before, a model is started in either case.
         Bad input is refused before anything is learnt, and leaves the model as it was.
 
         Returns
@@ -131,6 +132,7 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        restart = restart or not hasattr(self, "classes_")
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
             # A started model takes what it took, whatever its parameters are now.

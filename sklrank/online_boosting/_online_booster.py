@@ -145,9 +145,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             it was. Rows that a weak learner of another package refuses, not being malformed, end
             the rounds where they stand, but for those of the first call, which leaves no model.
         """
-        first = not hasattr(self, "classes_")
-        with unchanged_on_error(self) if first else nullcontext():
-            self._play(*self._prepare(X, y, classes, sample_weight, restart=first))
+        with self._whole_first_call():
+            self._play(*self._prepare(X, y, classes, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -183,9 +182,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         ValueError
             As `partial_fit`.
         """
-        first = not hasattr(self, "classes_")
-        with unchanged_on_error(self) if first else nullcontext():
-            prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+        with self._whole_first_call():
+            prepared = self._prepare(X, y, classes, sample_weight)
             scores = np.empty((prepared[0].shape[0], len(self.classes_)))
             self._play(*prepared, scores)
         return scores
@@ -289,6 +287,10 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         self.estimator_weights_ = np.full(self.n_estimators, start)
         self._log_expert_weights = np.zeros(self.n_estimators) if self._hedge else None
         self.n_rounds_ = 0
+
+    def _whole_first_call(self):
+        """A first call that fails leaves no model; a later one keeps the rounds that it played."""
+        return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
 
     def _rounds(self, n_threads=1):
         return Rounds(
