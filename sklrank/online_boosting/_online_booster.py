@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,8 +18,9 @@ from sklrank._columns import MAX_FEATURES
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
 from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import check_columns, column_names, unchanged_on_error
 from sklrank.base import LabelRankerMixin
+from sklrank.metrics import rank_loss
 from sklrank.online_boosting._pair_sources import AllPairs
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
@@ -228,6 +230,29 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             leads = scores - scores.min(axis=1, keepdims=True)
             return (leads > leads.mean(axis=1, keepdims=True)).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """How well the labels of `X` are ranked, or predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            Relevance of the labels, or class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
+            loss; for class labels the accuracy.
+        """
+        if self._learns_indicators:
+            check_columns(column_names(y), self.classes_)
+            return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
+        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 
     def _label_scores(self, X):
         check_is_fitted(self, "classes_")
