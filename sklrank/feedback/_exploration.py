@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
 
-# Of logs.
+# Tolerance for propensities read from logs: by how much that of (a, b) may differ from (b, a)'s.
 ROUNDING = 1e-6
-# Steps divide by it.
+# Steps are divided by propensities, and smaller ones could make them overflow: learners from single
+# actions refuse them, boosters, which have bounds of their own, cut them off here at the least.
 LEAST_PROPENSITY = 1e-60
 
 

@@ -12,7 +12,7 @@ from sklrank._online_estimator import row_blocks, unpacked
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_weights, unchanged_on_error
 from sklrank.feedback import Exploration
-from sklrank.feedback._exploration import check_exploration, check_rewards
+from sklrank.feedback._exploration import LEAST_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
 from sklrank.online_boosting._pair_sources import ShownPairs, SimulatedPairs
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["TopKBooster"]
-
-# So that no quotient overflows, whatever a log says.
-LEAST_PROPENSITY = 1e-100
 
 
 class TopKBooster(OnlineBooster):
