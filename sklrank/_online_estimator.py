@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._classes import sorted_classes
 from sklrank._validation import (
     MOST_FACTOR,
     Target,
@@ -18,7 +19,6 @@ from sklrank._validation import (
     check_target,
     check_weights,
     relevance_lists,
-    sorted_classes,
     sum_of_squares,
     unchanged_on_error,
 )

@@ -14,11 +14,12 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._classes import check_columns, column_names
 from sklrank._columns import MAX_FEATURES
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
 from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
-from sklrank._validation import check_columns, column_names, unchanged_on_error
+from sklrank._validation import unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._pair_sources import AllPairs
