@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineClassifier"]
 
-# Rows between two looks at the keyboard: the compiled loop does not heed it.
+# Rows per compiled call; Ctrl-C is noticed only between calls.
 BATCH = 10_000
 
 

@@ -194,7 +194,7 @@ def load_label_ranking(
             target = close_ranks(_read_numbers(table, columns))
     else:
         target, label_names = _read_rankings(table)
-        # Columns by the names of labels say in numbers what the texts say.
+        # Columns that are named as labels are say in numbers what the texts say.
         feature_columns = [
             i
             for i, name in enumerate(table.names)
@@ -333,7 +333,7 @@ def _nominal_values(table: _Table, column: int) -> list[str] | None:
     if table.declared_values is not None and column != table.ranking_column:
         return table.declared_values.get(column)
     found = {texts[column] for texts in table.rows}.difference(_MISSING)
-    # A single number tells a slip of the pen in a numeric feature from a nominal one.
+    # A feature with a single number in it is numeric, and its texts are slips of the pen.
     if not found or any(map(_is_number, found)):
         return None
     if column == table.ranking_column:
@@ -445,7 +445,7 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
 def _split(line: str, separator: str) -> list[str]:
     if "'" not in line and '"' not in line:
         return [text.strip() for text in line.split(separator)]
-    # What is in quotes may hold separators.
+    # Texts in quotes may hold separators.
     quoted = rf"""\ *(?:'[^']*'|"[^"]*")\ *(?={separator}|$)"""
     texts = re.findall(rf"(?:^|{separator})({quoted}|[^{separator}]*)", line)
     return [_unquote(text) for text in texts]

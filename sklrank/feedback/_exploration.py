@@ -287,7 +287,7 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
             f"got {propensities.dtype} of shape {propensities.shape}"
         )
     propensities = np.ascontiguousarray(propensities, dtype=np.float64)
-    # Written so that NaN fails too.
+    # The comparisons are written so that NaN fails too.
     if not np.all((propensities > 0) & (propensities <= 1)):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
@@ -339,7 +339,7 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
             f"propensities of exploration must be numbers of shape ({n_samples},), got "
             f"{propensities.dtype} of shape {propensities.shape}"
         )
-    # Written so that NaN fails too.
+    # The comparisons are written so that NaN fails too.
     if not (propensities.min() >= LEAST_PROPENSITY and propensities.max() <= 1):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
@@ -362,7 +362,7 @@ def check_rewards(rewards, shape):
     """
     rewards = np.asarray(rewards)
     if rewards.dtype == object:
-        # As data frames with a type for missing values give them.
+        # Data frames with a type for missing values give arrays of objects.
         with suppress(TypeError, ValueError):
             rewards = rewards.astype(np.float64)
     if rewards.shape != shape:

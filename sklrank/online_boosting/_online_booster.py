@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Rows between two looks at the clock and at the keyboard: the compiled loop heeds neither.
+# Rows per compiled call; Ctrl-C is noticed, and `verbose` prints, only between calls.
 BATCH = 1000
 
 
@@ -48,7 +48,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     """
 
     _hedge = False
-    _tie_loss = 0.5  # of a pair of equal scores, for Hedge
+    _tie_loss = 0.5  # what a pair of equal scores costs an expert, for Hedge
     _takes_indicators = True
     _takes_sparse = True
     _parameter_constraints: dict = {
@@ -280,7 +280,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        # Learnt in place: arrays of their own, where joblib has mapped those of the file.
+        # The rounds write into these; joblib may have memory-mapped them read-only.
         for name in {"estimator_weights_", "_log_expert_weights"} & set(vars(self)):
             if getattr(self, name) is not None:
                 setattr(self, name, np.array(getattr(self, name)))
@@ -335,7 +335,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
 
     def _play_batch(self, rounds, batch, X, source, weights, expert_draws=None, scores=None):
-        # They are learnt in place; whoever has read them keeps what was read.
+        # play() writes into this array; copy it so that one a user holds does not change.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(

@@ -125,7 +125,8 @@ cdef class ShownPairs(PairSource):
                 propensity = min(max(propensity, self.lowest), self.highest)
                 self.weights[n_relevant * n_irrelevant + j] = weight / propensity
             n_relevant += 1
-        # Costs of zero are a lesson, one that the mean over the draws needs, unless all is known.
+        # Rows without a pair still teach zero costs, which keeps the estimate unbiased, unless all
+        # labels were shown.
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
 
 

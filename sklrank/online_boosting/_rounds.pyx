@@ -31,8 +31,8 @@ from sklrank.online_boosting._pair_sources cimport PairSource
 from sklrank.online_boosting._team cimport Team
 
 cdef enum Phase:
-    VOTE = 0            # and be taught afterwards
-    VOTE_ONLY = 1
+    VOTE = 0            # the learners vote, and will be taught
+    VOTE_ONLY = 1       # they vote, and nothing more comes of the row
     TEACH = 2
 
 cdef enum:
@@ -268,7 +268,7 @@ cdef class Rounds(Team):
             else:
                 (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.rule.single_label:
-                # To the first of its favourite labels.
+                # The whole vote goes to the first of the learner's favourite labels.
                 best = 0
                 for l in range(1, self.n_labels):
                     if h[l] > h[best]:

@@ -143,7 +143,7 @@ class TopKBooster(OnlineBooster):
         return self
 
     def _start(self, classes):
-        # First what may be refused: a start draws random numbers.
+        # What may be refused is checked first, since a start draws random numbers.
         self._propensity_bounds()
         self._sampler(len(classes))
         super()._start(classes)
@@ -172,7 +172,7 @@ class TopKBooster(OnlineBooster):
                 f"k={self.k} labels cannot be shown where there are {n_labels}; "
                 f"k must be from 2 to {n_labels}"
             )
-        # Of class labels all are shown where they are fewer than k, as in a binary problem.
+        # Where there are fewer class labels than k, as in a binary problem, all of them are shown.
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 

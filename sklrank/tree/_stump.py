@@ -241,7 +241,7 @@ class BinnedRows:
         self.codes = np.empty(X.shape, dtype=np.uint8)
         for feature, thresholds in enumerate(self.thresholds):
             self.codes[:, feature] = np.searchsorted(thresholds, X[:, feature])
-        # Room for the histograms.
+        # The search writes its histograms here; they are allocated once for all rounds.
         self.sums = np.empty((self.first_bin[-1], 2))
 
 
