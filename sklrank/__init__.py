@@ -1,13 +1,13 @@
 """Label ranking, document ranking and learning from partial feedback, the scikit-learn way.
 
-Every estimator follows scikit-learn's conventions; see the subpackages:
-
-Threads may share a model to predict; while one of them lets it learn, no other may use it.
+Every estimator follows scikit-learn's conventions. Threads may share a model to predict; while one
+of them lets it learn, no other may use it. The subpackages:
 
 - :mod:`sklrank.online_boosting`: boosting that learns row by row and ranks labels.
 - :mod:`sklrank.boosting`: boosting on whole data: documents of queries, few labels.
 - :mod:`sklrank.label_ranking`: rankings of the labels as targets.
-- :mod:`sklrank.tree`: incremental decision trees.
+- :mod:`sklrank.tree`: Hoeffding trees, which learn from streams, honest regression trees and
+  forests, and stumps.
 - :mod:`sklrank.linear_model`: online linear models.
 - :mod:`sklrank.feedback`: exploration, propensities and the record of what was shown.
 - :mod:`sklrank.metrics`: ranking losses and their scorers.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,16 +10,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
+from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
-from sklrank._validation import lists_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["OnlineClassifier", "draw_columns"]
+__all__ = ["OnlineClassifier"]
 
-# Rows between two looks at the keyboard: the compiled loop does not heed it.
+# Rows per compiled call; Ctrl-C is noticed only between calls.
 BATCH = 10_000
 
 
@@ -120,8 +119,7 @@ class OnlineClassifier(OnlineEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        first = not hasattr(self, "classes_")
-        return self._learn(*self._prepare(X, y, classes, sample_weight, restart=first))
+        return self._learn(*self._prepare(X, y, classes, sample_weight))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
@@ -157,8 +155,7 @@ class OnlineClassifier(OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        first = not hasattr(self, "classes_")
-        prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+        prepared = self._prepare(X, y, classes, sample_weight)
         probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
         self._learn(*prepared, probabilities)
         return probabilities
@@ -230,23 +227,3 @@ class OnlineClassifier(OnlineEstimator):
         if not sparse.issparse(X):
             return answer(X)
         return np.concatenate([answer(unpacked(X[rows])) for rows in row_blocks(X, BATCH)])
-
-
-def draw_columns(max_features, n_features: int, random_state) -> np.ndarray:
-    """The columns `(n_columns,)` that one model looks at, in order, drawn by `random_state`.
-
-    `max_features` is their number, their share, "sqrt", "log2", or None for all; a number greater
-    than `n_features` asks for all too, so that one setting serves every data set.
-    """
-    if max_features is None:
-        n_columns = n_features
-    elif max_features == "sqrt":
-        n_columns = max(1, int(np.sqrt(n_features)))
-    elif max_features == "log2":
-        n_columns = max(1, int(np.log2(n_features)))
-    elif isinstance(max_features, Integral):
-        n_columns = min(max_features, n_features)
-    else:
-        n_columns = max(1, round(max_features * n_features))
-    columns = random_state.choice(n_features, n_columns, replace=False)
-    return np.sort(columns).astype(np.intp)

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._classes import sorted_classes
 from sklrank._validation import (
     MOST_FACTOR,
     Target,
@@ -18,7 +19,6 @@ from sklrank._validation import (
     check_target,
     check_weights,
     relevance_lists,
-    sorted_classes,
     sum_of_squares,
     unchanged_on_error,
 )
@@ -115,22 +115,24 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
 
     _takes_indicators = False
 
-    def _prepare(self, X, y, classes, sample_weight, *, restart):
+    def _prepare(self, X, y, classes, sample_weight, *, restart=False):
         """Check all that is to be learnt; where `restart`, forget what was learnt before.
 
+        Where nothing was learnt before, a model is started in either case.
         Bad input is refused before anything is learnt, and leaves the model as it was.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features), C-contiguous float64, or a CSR matrix
         indptr, labels : ndarrays of intp
-            Relevance lists, see `_validation`.
+            Relevance lists, see `_relevance_lists`.
         weights : ndarray of shape (n_samples,)
         """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        restart = restart or not hasattr(self, "classes_")
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
             # A started model takes what it took, whatever its parameters are now.
@@ -187,9 +189,9 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
         return tags
 
 
-def row_blocks(X, most):
-    """Slices of `most` rows each, of a sparse matrix so few that they may be unpacked together."""
-    if sparse.issparse(X):
+def row_blocks(X, most, *, unpacked=True):
+    """Slices of `most` rows each, of a sparse matrix that is unpacked as few as may be together."""
+    if unpacked and sparse.issparse(X):
         most = min(most, max(1, MOST_UNPACKED // X.shape[1]))
     # scikit-learn's gen_batches checks its parameters for longer than some models need for a row.
     n_samples = X.shape[0]

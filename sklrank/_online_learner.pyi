@@ -14,6 +14,6 @@ class OnlineLearner:
         votes: NDArray[np.float64] | None = None,
     ) -> None: ...
 
-def check_relevance(
+def check_lists(
     indptr: NDArray[np.intp], labels: NDArray[np.intp], n_samples: int, n_classes: int
 ) -> None: ...

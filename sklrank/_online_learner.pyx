@@ -60,7 +60,7 @@ cdef class OnlineLearner:
         cdef Lesson lesson
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns, the learner takes {self.n_features}")
-        check_relevance(indptr, labels, n_samples, self.n_classes)
+        check_lists(indptr, labels, n_samples, self.n_classes)
         if weights.shape[0] != n_samples:
             raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} rows")
         if attempted and (votes.shape[0], votes.shape[1]) != (n_samples, self.n_classes):
@@ -86,7 +86,7 @@ cdef class OnlineLearner:
                     self.learn(&X[i, 0], &lesson)
 
 
-def check_relevance(
+def check_lists(
     const Py_ssize_t[::1] indptr,
     const Py_ssize_t[::1] labels,
     Py_ssize_t n_samples,

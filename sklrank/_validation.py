@@ -1,8 +1,4 @@
-"""Checks that the online estimators share: targets, classes and weights, row by row.
-
-Compiled loops read a target as *relevance lists*: row ``i`` has the relevant labels
-``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. A class label is a list of length one.
-"""
+"""Checks of targets, weights and rows, for every kind of estimator."""
 
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -14,23 +10,24 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from sklrank._rankings import is_missing
+from sklrank._classes import (
+    check_columns,
+    column_names,
+    labels_of_columns,
+    names_of,
+    sorted_classes,
+)
 
 __all__ = [
     "Target",
     "as_numbers",
     "canonical_csr",
     "check_classes",
-    "check_columns",
     "check_entries",
     "check_label_names",
     "check_target",
     "check_weights",
-    "column_names",
-    "labels_of_columns",
-    "lists_of_rows",
     "relevance_lists",
-    "sorted_classes",
     "sum_of_squares",
     "unchanged_on_error",
 ]
@@ -124,35 +121,6 @@ def _is_indicator(y):
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
 
 
-def column_names(y):
-    """Names `(n_columns,)` in a data frame; None where one is no text, or stands twice."""
-    names = list(getattr(y, "columns", ()))
-    named = names and all(isinstance(name, str) for name in names)
-    return np.array(names) if named and len(set(names)) == len(names) else None
-
-
-def labels_of_columns(names, n_labels):
-    """What a model calls the columns of a target: by their names, else 0, 1, ..."""
-    return np.arange(n_labels) if names is None else names
-
-
-def check_columns(names, classes):
-    """Refuse labels of other names than `classes`, or in another order, if both are texts."""
-    if names is None:
-        return
-    classes = np.ravel(classes).tolist()
-    if not all(isinstance(name, str) for name in classes):
-        return
-    if len(names) != len(classes):
-        raise ValueError(f"y has {len(names)} columns, and the model {len(classes)} labels")
-    for place, (name, label) in enumerate(zip(names.tolist(), classes)):
-        if name != label:
-            raise ValueError(
-                f"y has the column {name!r} at place {place}, where the model has the label "
-                f"{label!r}: give y the columns that were learnt, in that order"
-            )
-
-
 def as_numbers(values, name, what="numbers"):
     """The values as an array of float64; others are refused by name."""
     try:
@@ -204,26 +172,6 @@ def check_classes(target: Target, classes=None):
     return classes
 
 
-def sorted_classes(classes):
-    """The classes that an argument names, each once, in order."""
-    try:
-        return np.unique(names_of(classes))
-    except TypeError as error:
-        raise ValueError(f"classes must be names that have an order: {error}") from error
-
-
-def names_of(classes):
-    """The classes that an argument names, as an array `(n_classes,)`."""
-    names = np.asarray(classes)
-    if names.ndim == 2 and names.shape[1] == 1:
-        names = names[:, 0]
-    if names.ndim != 1 or is_missing(names).any():
-        raise ValueError(
-            f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
-        )
-    return names
-
-
 def check_label_names(classes):
     """Names `(n_labels,)` of labels, in the order in which they are given."""
     names = names_of(classes)
@@ -233,7 +181,7 @@ def check_label_names(classes):
 
 
 def relevance_lists(target: Target, classes):
-    """Row pointers `(n_samples + 1,)` and labels, indices into `classes`, of a checked target."""
+    """The relevance lists (see `_relevance_lists`) of a checked target; labels index `classes`."""
     if target.multilabel:
         if target.values.shape[1] != len(classes):
             raise ValueError(
@@ -278,12 +226,6 @@ def _searched(values, classes):
     # `classes` of an indicator keep their column order: look labels up through a sorted view.
     order = np.argsort(classes)
     return order[np.searchsorted(classes, values, sorter=order)].astype(np.intp)
-
-
-def lists_of_rows(indptr, labels, rows: slice):
-    """The relevance lists of some rows that follow each other."""
-    first, last = indptr[rows.start], indptr[rows.stop]
-    return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
 
 
 def check_weights(sample_weight, n_samples: int, *, positive: bool):

@@ -6,14 +6,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.metrics import accuracy_score
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._rankings import positions_from_scores
 from sklrank._relevance import check_relevance
-from sklrank._validation import check_columns, column_names
-from sklrank.metrics import ndcg_score, rank_loss
+from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,8 +21,7 @@ __all__ = ["DocumentRankerMixin", "LabelRankerMixin"]
 class LabelRankerMixin:
     """Rankings of the labels, for an estimator that scores them.
 
-    The estimator defines `_label_scores(X)`, the scores `(n_samples, n_labels)`, `classes_`, and
-    whether it learns indicators of labels or class labels, `_learns_indicators`.
+    The estimator defines `_label_scores(X)`, the scores `(n_samples, n_labels)`, and `classes_`.
     A higher score ranks a label earlier; among equal scores the smaller label comes first.
     """
 
@@ -70,29 +66,6 @@ class LabelRankerMixin:
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )
         return self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """How well the labels of `X` are ranked, or predicted.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            Relevance of the labels, or class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
-            loss; for class labels the accuracy.
-        """
-        if self._learns_indicators:
-            check_columns(column_names(y), self.classes_)
-            return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
-        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 
 
 class DocumentRankerMixin:

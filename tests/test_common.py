@@ -168,8 +168,8 @@ KINDS = {type(one).__name__: one for one in ESTIMATORS}
 def test_every_public_estimator_is_checked():
     public = {
         thing
-        for room in sklrank.__all__[1:]
-        for thing in vars(getattr(sklrank, room)).values()
+        for subpackage in sklrank.__all__[1:]
+        for thing in vars(getattr(sklrank, subpackage)).values()
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
     }
     assert len(public) > 20

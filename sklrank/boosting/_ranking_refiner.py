@@ -91,7 +91,7 @@ class RankingRefiner(DocumentRanker):
     response : {"predict", "predict_proba"}, default="predict"
         What the scores are moved along: whether a document rises, or the probability of it, by the
         weak learner. The latter is an extension, see the notes, and needs an `estimator` with
-        `predict_proba`, such as ``DecisionTreeClassifier(max_depth=1)``.
+        `predict_proba`, as the default stump has, or ``DecisionTreeClassifier(max_depth=2)``.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
         Whether the weak learner is given weights, or documents drawn in proportion to them, as in
         the dissertation's experiments. "auto": weights where its `fit` takes them.

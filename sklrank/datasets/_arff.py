@@ -14,6 +14,7 @@ from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
+from sklrank.datasets._text_files import columns_at_an_end, columns_of
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
@@ -176,7 +177,7 @@ def _find_labels(
     if labels is not None and xml is not None:
         raise ValueError("labels and xml both name the labels: pass only one of them.")
     if xml is not None:
-        return sorted(_columns_of(_names_in_xml(xml), f"the file xml={os.fspath(xml)!r}", arff))
+        return sorted(_each_once(_names_in_xml(xml), f"the file xml={os.fspath(xml)!r}", arff))
     if labels is None:
         option = _MEKA_OPTION.search(arff.relation)
         if option is None:
@@ -184,38 +185,19 @@ def _find_labels(
                 f"labels is None and the relation {arff.relation!r} has no option '-C': pass "
                 "labels (a number, e.g. -6 for the last 6 attributes, or names) or xml."
             )
-        return _columns_at_an_end(int(option[1]), "the relation's option -C", arff)
+        return columns_at_an_end(int(option[1]), "the relation's option -C", len(arff.attributes))
     if isinstance(labels, Integral) and not isinstance(labels, bool):
-        return _columns_at_an_end(int(labels), "labels", arff)
+        return columns_at_an_end(int(labels), "labels", len(arff.attributes))
     if isinstance(labels, (str, bool)):
         raise ValueError(f"labels must be an integer or a list of names, got {labels!r}.")
-    return _columns_of(list(labels), "labels", arff)
+    return _each_once(list(labels), "labels", arff)
 
 
-def _columns_at_an_end(n_labels: int, source: str, arff: ArffFile) -> list[int]:
-    n_attributes = len(arff.attributes)
-    if not 0 < abs(n_labels) < n_attributes:
-        raise ValueError(
-            f"{source} must be a number from 1 to {n_attributes - 1} (the first attributes) or "
-            f"its negative (the last ones) for a file of {n_attributes} attributes, got "
-            f"{n_labels}."
-        )
-    columns = range(n_attributes)
-    return list(columns[:n_labels] if n_labels > 0 else columns[n_labels:])
-
-
-def _columns_of(names: list[str], source: str, arff: ArffFile) -> list[int]:
-    position = {attribute.name: i for i, attribute in enumerate(arff.attributes)}
-    unknown = [name for name in names if name not in position]
-    if unknown:
-        raise ValueError(
-            f"{source} names {len(unknown)} attribute(s) that the ARFF file has not, such as "
-            f"{unknown[0]!r}; its last attribute is {arff.attributes[-1].name!r}. Check the "
-            "spelling, or whether both files are of one data set."
-        )
-    if not names or len(set(names)) < len(names):
-        raise ValueError(f"{source} must name at least one label, and each once, got {names}.")
-    return [position[name] for name in names]
+def _each_once(labels: list[str], source: str, arff: ArffFile) -> list[int]:
+    columns = columns_of(labels, source, [attribute.name for attribute in arff.attributes])
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"{source} must name at least one label, and each once, got {labels}.")
+    return columns
 
 
 def _names_in_xml(path: str | os.PathLike) -> list[str]:

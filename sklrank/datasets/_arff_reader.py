@@ -11,17 +11,16 @@ stumbled over, so the rows are read here, for both forms.
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 from scipy import sparse
+
+from sklrank.datasets._text_files import Lines, open_lines
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{]+)\s*(.*)", re.DOTALL)
@@ -29,6 +28,7 @@ _NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{]+)\s*(.*)", re.DOTALL)
 _PLAIN = r"(?:[^\s,'\"]+(?:\s+[^\s,'\"]+)*)?"
 _VALUE = re.compile(rf"\s*({_QUOTED}|{_PLAIN})\s*(?:,|$)")
 _INDEX_AND_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN})\s*(?:,|$)")
+_DECLARED_VALUES = re.compile(r"(ranking\s*)?\{(.*)\}", re.DOTALL | re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(.)")
 _CONTROL_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t"}
 _NUMERIC_TYPES = ("numeric", "real", "integer")
@@ -37,7 +37,7 @@ _TEXT_TYPES = ("string", "date")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute: ``values`` are those of a nominal one, else None."""
+    """A declared attribute: ``values`` are those of a nominal one or a ranking, else None."""
 
     name: str
     kind: str
@@ -71,28 +71,6 @@ class ArffFile:
     matrix: np.ndarray | sparse.csr_matrix
 
 
-class _Lines:
-    """The lines that carry something, and where we are among them."""
-
-    def __init__(self, path: str, stream: io.TextIOBase):
-        self.path = path
-        self.number = 0
-        self.comments: list[str] = []
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._stream:
-            self.number += 1
-            line = line.strip()
-            if line.startswith("%"):
-                self.comments.append(line[1:].strip())
-            elif line:
-                yield line
-
-    def fail(self, problem: str) -> NoReturn:
-        raise ValueError(f"{self.path}, line {self.number}: {problem}")
-
-
 def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
     """Read a plain or gzip-compressed ARFF file.
 
@@ -101,39 +79,27 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
     ValueError
         Naming the file and the line, if the text is not ARFF.
     """
-    path = os.fspath(path)
-    with open_text(path, encoding) as stream:
-        lines = _Lines(path, stream)
-        try:
-            relation, attributes = _read_header(lines)
-            comments = "\n".join(lines.comments)
-            matrix = _read_rows(lines, attributes)
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path} is not encoded in {encoding!r} ({error.reason} after line "
-                f"{lines.number}): pass its encoding, e.g. encoding='latin-1'."
-            ) from error
+    with open_lines(os.fspath(path), encoding) as lines:
+        relation, attributes = read_header(lines)
+        comments = "\n".join(lines.comments)
+        matrix = _read_rows(lines, attributes)
     return ArffFile(relation, comments, attributes, matrix)
 
 
-def open_text(path: str, encoding: str) -> io.TextIOBase:
-    with open(path, "rb") as file:
-        is_compressed = file.read(2) == b"\x1f\x8b"
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        encoding = "utf-8-sig"  # some programs write a byte order mark
-    return (gzip.open if is_compressed else open)(path, "rt", encoding=encoding)
+def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tuple[Attribute, ...]]:
+    """Read up to the line ``@data``: the relation, and the attributes that are declared.
 
-
-def _read_header(lines: _Lines) -> tuple[str, tuple[Attribute, ...]]:
+    Where `with_rankings`, an attribute may have the type ``RANKING {labels}`` of Weka-LR.
+    """
     relation = ""
     attributes: dict[str, Attribute] = {}
     for line in lines:
         keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
         keyword = keyword.lower()
         if keyword == "@relation":
-            relation = _unquote(rest.strip())
+            relation = unquote(rest.strip())
         elif keyword == "@attribute":
-            attribute = _parse_attribute(rest, lines)
+            attribute = _parse_attribute(rest, lines, with_rankings)
             if attribute.name in attributes:
                 lines.fail(f"attribute {attribute.name!r} is declared twice.")
             attributes[attribute.name] = attribute
@@ -146,14 +112,16 @@ def _read_header(lines: _Lines) -> tuple[str, tuple[Attribute, ...]]:
     lines.fail("the file ends without an @data line.")
 
 
-def _parse_attribute(declaration: str, lines: _Lines) -> Attribute:
+def _parse_attribute(declaration: str, lines: Lines, with_rankings: bool) -> Attribute:
     match = _NAME_AND_TYPE.fullmatch(declaration)
     if match is None:
         lines.fail("@attribute needs a name and a type.")
-    name, kind = _unquote(match[1]), match[2].strip()
-    if kind.startswith("{") and kind.endswith("}"):
-        values = _split(kind[1:-1], lines)
-        return Attribute(name, "nominal", tuple(_unquote(value) for value in values))
+    name, kind = unquote(match[1]), match[2].strip()
+    declared = _DECLARED_VALUES.fullmatch(kind)
+    if declared is not None and (with_rankings or not declared[1]):
+        values = split_values(declared[2], lines)
+        type_ = "ranking" if declared[1] else "nominal"
+        return Attribute(name, type_, tuple(unquote(value) for value in values))
     keyword = kind.split(maxsplit=1)[0].lower() if kind else ""
     if keyword not in _NUMERIC_TYPES + _TEXT_TYPES:
         lines.fail(
@@ -163,7 +131,7 @@ def _parse_attribute(declaration: str, lines: _Lines) -> Attribute:
     return Attribute(name, keyword)
 
 
-def _read_rows(lines: _Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | sparse.csr_matrix:
+def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | sparse.csr_matrix:
     converters = [attribute.converter() for attribute in attributes]
     n_attributes = len(attributes)
     values = array("d")
@@ -182,7 +150,7 @@ def _read_rows(lines: _Lines, attributes: tuple[Attribute, ...]) -> np.ndarray |
             columns.extend(row_columns)
             row_converters = [converters[column] for column in row_columns]
         else:
-            row_columns, texts = range(n_attributes), _split(line, lines)
+            row_columns, texts = range(n_attributes), split_values(line, lines)
             if len(texts) != n_attributes:
                 lines.fail(f"{len(texts)} values for {n_attributes} attributes.")
             row_converters = converters
@@ -211,7 +179,7 @@ def _read_rows(lines: _Lines, attributes: tuple[Attribute, ...]) -> np.ndarray |
     return matrix
 
 
-def _split(line: str, lines: _Lines) -> list[str]:
+def split_values(line: str, lines: Lines) -> list[str]:
     """Cut a line at its commas; values keep their quotes."""
     if "'" not in line and '"' not in line:
         return [text.strip() for text in line.split(",")]
@@ -229,7 +197,7 @@ def _split(line: str, lines: _Lines) -> list[str]:
     return texts
 
 
-def _split_sparse(line: str, n_attributes: int, lines: _Lines) -> tuple[list[int], list[str]]:
+def _split_sparse(line: str, n_attributes: int, lines: Lines) -> tuple[list[int], list[str]]:
     if not line.endswith("}"):
         lines.fail("a sparse row must end with '}' (row weights are not supported).")
     body = line[1:-1].strip()
@@ -248,10 +216,10 @@ def _split_sparse(line: str, n_attributes: int, lines: _Lines) -> tuple[list[int
     return columns, texts
 
 
-def _convert_carefully(attribute: Attribute, text: str, lines: _Lines) -> float:
+def _convert_carefully(attribute: Attribute, text: str, lines: Lines) -> float:
     if text == "?":
         return np.nan
-    value = _unquote(text)
+    value = unquote(text)
     try:
         return attribute.converter()(value)
     except ValueError:
@@ -267,7 +235,8 @@ def _text_to_zero(text: str) -> float:
     return 0.0
 
 
-def _unquote(text: str) -> str:
+def unquote(text: str) -> str:
+    """The text without its quotes and escapes."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
     if "\\" not in text:

@@ -94,7 +94,7 @@ def _for_naive_bayes(X: np.ndarray) -> np.ndarray:
     Constant ones tell nothing of the classes, but the rounding of their means would. Squares of
     huge or tiny numbers would leave the range of floats.
     """
-    halves = X.astype(np.float64) / 2  # whose differences are finite
+    halves = X.astype(np.float64) / 2  # differences of halves are finite
     low, high = halves.min(axis=0), halves.max(axis=0)
     varies = high > low
     if not varies.any():
@@ -166,10 +166,10 @@ def label_ranking_from_regression(
            [2., 3., 1., 4.]])
     """
     X = check_array(X, dtype=np.float64, input_name="X")
-    halves = X / 2  # whose differences are finite
+    halves = X / 2  # differences of halves are finite
     low, high = halves.min(axis=0), halves.max(axis=0)
     labels = _choose_columns(labels, high > low, check_random_state(random_state))
-    # Within [0, 1] first: neither tiny nor huge numbers have a deviation.
+    # Scale into [0, 1] first: deviations of tiny numbers underflow, those of huge ones overflow.
     shares = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
     Y = positions_from_scores((shares - shares.mean(axis=0)) / shares.std(axis=0))
     return np.delete(X, labels, axis=1), Y

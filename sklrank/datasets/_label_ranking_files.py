@@ -22,14 +22,12 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from sklrank._rankings import close_ranks, invert_orderings
-from sklrank.datasets._arff_reader import open_text
+from sklrank.datasets._arff_reader import read_header, split_values, unquote
+from sklrank.datasets._text_files import Lines, columns_at_an_end, columns_of, open_lines
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
 
-_ATTRIBUTE = re.compile(
-    r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{]+)\s*(ranking)?\s*(?:\{(.*)\})?.*""", re.I
-)
 _LABEL_COLUMN = re.compile(r"L\d+")
 _MISSING = ("", "?", "nan")
 
@@ -42,7 +40,8 @@ class _Table:
     names: list[str]
     rows: list[list[str]]
     line_numbers: list[int]
-    separator: str = ","
+    separator: str | None = ","
+    """Between the values of a row; None: they are written as in ARFF."""
     ranking_column: int | None = None
     """Where rankings stand as texts."""
     label_columns: list[int] | None = None
@@ -194,7 +193,7 @@ def load_label_ranking(
             target = close_ranks(_read_numbers(table, columns))
     else:
         target, label_names = _read_rankings(table)
-        # Columns by the names of labels say in numbers what the texts say.
+        # Columns that are named as labels are say in numbers what the texts say.
         feature_columns = [
             i
             for i, name in enumerate(table.names)
@@ -215,24 +214,18 @@ def load_label_ranking(
 
 
 def _read_table(path: str, encoding: str) -> _Table:
-    try:
-        with open_text(path, encoding) as stream:
-            lines = [(number, line.strip("\r\n ")) for number, line in enumerate(stream, 1)]
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not encoded in {encoding!r}: pass its encoding, e.g. encoding='latin-1'."
-        ) from error
-    lines = [(number, line) for number, line in lines if line and not line.startswith("%")]
-    if not lines:
-        raise ValueError(f"{path} is empty.")
-    read = _read_xarff_head if lines[0][1].startswith("@") else _read_head
-    table, body = read(path, lines)
-    for number, line in body:
-        texts = _split(line, table.separator)
-        table.rows.append(texts)
-        table.line_numbers.append(number)
-        if len(texts) != len(table.names):
-            table.fail(-1, f"{len(texts)} values for {len(table.names)} columns.")
+    # White space at the ends of a line may be an empty value between tabs.
+    with open_lines(path, encoding, blank="\r\n ") as lines:
+        first = lines.peek()
+        if first is None:
+            raise ValueError(f"{path} is empty.")
+        table = _read_xarff_head(lines) if first.startswith("@") else _read_head(lines)
+        for line in lines:
+            texts = _split(line, table.separator, lines)
+            table.rows.append(texts)
+            table.line_numbers.append(lines.number)
+            if len(texts) != len(table.names):
+                table.fail(-1, f"{len(texts)} values for {len(table.names)} columns.")
     if table.n_rows not in (None, len(table.rows)):
         raise ValueError(
             f"{path} states {table.n_rows} rows in its first line, but has {len(table.rows)}: get "
@@ -241,51 +234,42 @@ def _read_table(path: str, encoding: str) -> _Table:
     return table
 
 
-def _read_head(path: str, lines: list[tuple[int, str]]) -> tuple[_Table, list[tuple[int, str]]]:
-    separator = next((s for s in "\t;" if s in lines[0][1]), ",")
-    names = _split(lines[0][1], separator)
-    table = _Table(path, names, [], [], separator)
+def _read_head(lines: Lines) -> _Table:
+    line = next(lines)
+    separator = next((s for s in "\t;" if s in line), ",")
+    names = _split(line, separator, lines)
+    table = _Table(lines.path, names, [], [], separator)
     if len(names) == 3 and all(name.isdigit() for name in names):
         table.n_rows, n_features, n_labels = map(int, names)
         table.names = [f"A{i + 1}" for i in range(n_features)]
         table.names += [f"L{i + 1}" for i in range(n_labels)]
         table.label_columns = list(range(n_features, n_features + n_labels))
-        return table, lines[1:]
+        return table
     if len(set(names)) < len(names):
-        raise ValueError(f"{path}: the first line must name each column once, got {names}.")
+        raise ValueError(f"{lines.path}: the first line must name each column once, got {names}.")
     lowered = [name.lower() for name in names]
     if "ranking" in lowered:
         table.ranking_column = lowered.index("ranking")
         table.label_names = names[table.ranking_column + 1 :] or None
     else:
         table.label_columns = [i for i, name in enumerate(names) if _LABEL_COLUMN.fullmatch(name)]
-    return table, lines[1:]
+    return table
 
 
-def _read_xarff_head(
-    path: str, lines: list[tuple[int, str]]
-) -> tuple[_Table, list[tuple[int, str]]]:
-    table = _Table(path, [], [], [], declared_values={})
-    for i, (number, line) in enumerate(lines):
-        keyword = line.split(maxsplit=1)[0].lower()
-        if keyword == "@data":
-            return table, lines[i + 1 :]
-        if keyword == "@relation":
-            continue
-        declared = _ATTRIBUTE.fullmatch(line)
-        if declared is None:
-            raise ValueError(f"{path}, line {number}: expected @attribute or @data, got {line!r}.")
-        if declared[2]:
-            table.ranking_column = len(table.names)
-            table.label_names = _split(declared[3] or "", ",")
-        elif declared[3] is not None:
-            table.declared_values[len(table.names)] = _split(declared[3], ",")
-        table.names.append(_unquote(declared[1]))
-    raise ValueError(f"{path}: the file ends without an @data line.")
+def _read_xarff_head(lines: Lines) -> _Table:
+    _, attributes = read_header(lines, with_rankings=True)
+    names = [attribute.name for attribute in attributes]
+    table = _Table(lines.path, names, [], [], separator=None, declared_values={})
+    for column, attribute in enumerate(attributes):
+        if attribute.kind == "ranking":
+            table.ranking_column = column
+            table.label_names = list(attribute.values)
+        elif attribute.values is not None:
+            table.declared_values[column] = list(attribute.values)
+    return table
 
 
 def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]:
-    n_columns = len(table.names)
     if labels is None:
         if not table.label_columns:
             raise ValueError(
@@ -295,20 +279,15 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
             )
         columns = table.label_columns
     elif isinstance(labels, Integral) and not isinstance(labels, bool):
-        if not 0 < abs(labels) < n_columns:
-            raise ValueError(
-                f"labels must be a number from 1 to {n_columns - 1} (the first columns) or its "
-                f"negative (the last ones), or names, got {labels}."
-            )
-        columns = list(range(n_columns)[:labels] if labels > 0 else range(n_columns)[labels:])
+        columns = columns_at_an_end(int(labels), "labels", len(table.names))
     elif (
         isinstance(labels, str)
         or not np.iterable(labels)
-        or not all(name in table.names for name in labels)
+        or not all(isinstance(name, str) for name in labels)
     ):
         raise ValueError(f"labels must be an integer or names of columns, got {labels!r}.")
     else:
-        columns = [table.names.index(name) for name in labels]
+        columns = columns_of(labels, "labels", table.names)
     if len(set(columns)) < max(2, len(columns)):
         raise ValueError(f"labels must be two columns or more, each once, got {labels!r}.")
     return columns
@@ -333,7 +312,7 @@ def _nominal_values(table: _Table, column: int) -> list[str] | None:
     if table.declared_values is not None and column != table.ranking_column:
         return table.declared_values.get(column)
     found = {texts[column] for texts in table.rows}.difference(_MISSING)
-    # A single number tells a slip of the pen in a numeric feature from a nominal one.
+    # A feature with a single number in it is numeric, and its texts are slips of the pen.
     if not found or any(map(_is_number, found)):
         return None
     if column == table.ranking_column:
@@ -442,15 +421,16 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
     return close_ranks(target), label_names
 
 
-def _split(line: str, separator: str) -> list[str]:
+def _split(line: str, separator: str | None, lines: Lines) -> list[str]:
+    if separator is None:
+        return [unquote(text) for text in split_values(line, lines)]
     if "'" not in line and '"' not in line:
         return [text.strip() for text in line.split(separator)]
-    # What is in quotes may hold separators.
+    # Texts in quotes may hold separators.
     quoted = rf"""\ *(?:'[^']*'|"[^"]*")\ *(?={separator}|$)"""
     texts = re.findall(rf"(?:^|{separator})({quoted}|[^{separator}]*)", line)
-    return [_unquote(text) for text in texts]
+    return [_without_quotes(text.strip()) for text in texts]
 
 
-def _unquote(text: str) -> str:
-    text = text.strip()
+def _without_quotes(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text

@@ -114,7 +114,7 @@ def make_recommender(
     check_scalar(agreement, "agreement", Real, min_val=0, max_val=1)
     check_scalar(hidden, "hidden", Real, min_val=0, max_val=1)
     check_scalar(noise, "noise", Real, min_val=0)
-    # NaN passes for a number of any range above.
+    # check_scalar lets NaN pass, whatever the range.
     if not np.isfinite([density, agreement, hidden, noise]).all():
         raise ValueError(
             "density, agreement, hidden and noise must be finite numbers; got "

@@ -112,7 +112,7 @@ def make_subset_ranking(
         raise ValueError(f"design must be one of {tuple(DEVIATIONS)}, got {design!r}.")
     check_scalar(center_spread, "center_spread", Real, min_val=0)
     check_scalar(scale, "scale", Real, min_val=0, include_boundaries="neither")
-    # NaN passes for a number of any range above.
+    # check_scalar lets NaN pass, whatever the range.
     if not np.isfinite([center_spread, scale]).all():
         raise ValueError(
             f"center_spread and scale must be finite numbers; got {center_spread} and {scale}."

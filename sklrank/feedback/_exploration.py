@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
 
-# Of logs.
+# Tolerance for propensities read from logs: by how much that of (a, b) may differ from (b, a)'s.
 ROUNDING = 1e-6
-# Steps divide by it.
+# Steps are divided by propensities, and smaller ones could make them overflow: learners from single
+# actions refuse them, boosters, which have bounds of their own, cut them off here at the least.
 LEAST_PROPENSITY = 1e-60
 
 
@@ -286,7 +287,7 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
             f"got {propensities.dtype} of shape {propensities.shape}"
         )
     propensities = np.ascontiguousarray(propensities, dtype=np.float64)
-    # Written so that NaN fails too.
+    # The comparisons are written so that NaN fails too.
     if not np.all((propensities > 0) & (propensities <= 1)):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
@@ -338,7 +339,7 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
             f"propensities of exploration must be numbers of shape ({n_samples},), got "
             f"{propensities.dtype} of shape {propensities.shape}"
         )
-    # Written so that NaN fails too.
+    # The comparisons are written so that NaN fails too.
     if not (propensities.min() >= LEAST_PROPENSITY and propensities.max() <= 1):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
@@ -361,7 +362,7 @@ def check_rewards(rewards, shape):
     """
     rewards = np.asarray(rewards)
     if rewards.dtype == object:
-        # As data frames with a type for missing values give them.
+        # Data frames with a type for missing values give arrays of objects.
         with suppress(TypeError, ValueError):
             rewards = rewards.astype(np.float64)
     if rewards.shape != shape:

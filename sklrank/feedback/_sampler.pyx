@@ -154,7 +154,7 @@ cdef void best_labels(
 
 
 cdef inline Py_ssize_t below(Py_ssize_t n, double draw) noexcept nogil:
-    # One of 0, 1, ..., n - 1.
+    # The one of 0, 1, ..., n - 1 that a draw from [0, 1) chooses.
     return min(<Py_ssize_t>(draw * n), n - 1)
 
 

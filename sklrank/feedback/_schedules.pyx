@@ -94,7 +94,7 @@ cdef class SelfTunedSchedule(Schedule):
         self.sum_misses = max(self.memory * self.sum_misses + miss, 0.0)
 
     cdef double slope(self, double z) noexcept nogil:
-        # Of the support function, in units of its slope at 0.
+        # The slope of the support function at z, in units of its slope at 0.
         return pow(1.0 + z, self.power - 1.0)
 
     def __reduce__(self):

@@ -12,15 +12,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._classes import check_columns, column_names, labels_of_columns
 from sklrank._rankings import check_positions
 from sklrank._sklearn import N_JOBS, _fit_context, _num_samples
-from sklrank._validation import (
-    canonical_csr,
-    check_columns,
-    column_names,
-    labels_of_columns,
-    unchanged_on_error,
-)
+from sklrank._validation import canonical_csr, unchanged_on_error
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 

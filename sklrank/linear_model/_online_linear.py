@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import BATCH, OnlineClassifier, draw_columns
+from sklrank._columns import MAX_FEATURES, draw_columns
+from sklrank._online_classifier import BATCH, OnlineClassifier
 from sklrank._online_estimator import row_blocks, unpacked
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MOST_FACTOR, unchanged_on_error
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
 
 _COLUMN_CONSTRAINTS = {
-    "max_features": [
-        Interval(Integral, 1, None, closed="left"),
-        Interval(Real, 0, 1, closed="right"),
-        StrOptions({"sqrt", "log2"}),
-        None,
-    ],
+    "max_features": MAX_FEATURES,
     "clip": [Interval(Real, 0, None, closed="neither")],
     "random_state": ["random_state"],
 }

@@ -15,8 +15,9 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
+from sklrank._classes import column_names, names_of
 from sklrank._online_estimator import OnlineRows
-from sklrank._validation import check_weights, column_names, names_of
+from sklrank._validation import check_weights
 from sklrank.metrics._labels_and_scores import as_label_columns
 from sklrank.metrics._scorer import label_scores
 from sklrank.model_selection._row_values import row_values

@@ -92,7 +92,7 @@ cdef class EstimatorLearner(OnlineLearner):
 
 
 cdef as_rows(const double* x, Py_ssize_t n_features, Py_ssize_t n_rows):
-    # The row, over and over.
+    # An array of `n_rows` copies of the row.
     cdef double[:, ::1] rows = np.empty((n_rows, n_features))
     cdef Py_ssize_t i, j
     for i in range(n_rows):

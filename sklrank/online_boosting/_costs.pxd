@@ -1,6 +1,10 @@
 """Cost rules: what a weak learner should pay for a vote, given the votes before it."""
 
 
+cdef enum:
+    COST_SCRATCH = 4    # vectors (n_labels,) that a rule writes into while it finds its costs
+
+
 cdef struct Pairs:
     # What is known of a row: relevant labels, irrelevant ones, and the weight of each pair.
     Py_ssize_t n_relevant
@@ -24,7 +28,7 @@ cdef class CostRule:
     cdef int start_round(self, const Pairs* pairs) except -1 nogil
 
     # Costs (n_labels,) of the votes of learner `i`, from 0, when those before have cast `scores`.
-    # `scratch` has room for 4 * n_labels numbers.
+    # `scratch` has room for COST_SCRATCH vectors.
     cdef void costs(
         self, Py_ssize_t i, const double* scores, const Pairs* pairs, double* costs,
         double* scratch,

@@ -63,7 +63,7 @@ cdef class CostRule:
         cdef const Py_ssize_t[::1] b = np.ascontiguousarray(irrelevant, dtype=np.intp)
         cdef const double[:, ::1] w = np.ascontiguousarray(weights, dtype=np.float64)
         cdef double[::1] out = np.zeros(self.n_labels)
-        cdef double[::1] scratch = np.empty(4 * self.n_labels)
+        cdef double[::1] scratch = np.empty(COST_SCRATCH * self.n_labels)
         cdef Pairs pairs
         labels = np.concatenate((relevant, irrelevant))
         if not 0 <= i < self.n_learners:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from contextlib import nullcontext
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._classes import check_columns, column_names
+from sklrank._columns import MAX_FEATURES
 from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
-from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
-from sklrank._validation import lists_of_rows, unchanged_on_error
+from sklrank._relevance_lists import lists_of, lists_of_rows
+from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
+from sklrank._validation import unchanged_on_error
 from sklrank.base import LabelRankerMixin
+from sklrank.metrics import rank_loss
 from sklrank.online_boosting._pair_sources import AllPairs
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Rows between two looks at the clock and at the keyboard: the compiled loop heeds neither.
+# Rows per compiled call; Ctrl-C is noticed, and `verbose` prints, only between calls.
 BATCH = 1000
 
 
@@ -43,18 +48,13 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
     """
 
     _hedge = False
-    _tie_loss = 0.5  # of a pair of equal scores, for Hedge
+    _tie_loss = 0.5  # what a pair of equal scores costs an expert, for Hedge
     _takes_indicators = True
     _takes_sparse = True
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-            StrOptions({"sqrt", "log2"}),
-            None,
-        ],
+        "max_features": MAX_FEATURES,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
@@ -105,8 +105,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             for _ in range(self.max_iter):
                 if self.shuffle:
                     order = self._random_state.permutation(X.shape[0])
-                    shuffled = take_lists(indptr, labels, order)
-                    self._play(X[order], *shuffled, weights[order])
+                    starts, items = lists_of(indptr, order)
+                    self._play(X[order], starts, labels[items], weights[order])
                 else:
                     self._play(X, indptr, labels, weights)
             self.n_iter_ = self.max_iter
@@ -148,9 +148,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             it was. Rows that a weak learner of another package refuses, not being malformed, end
             the rounds where they stand, but for those of the first call, which leaves no model.
         """
-        first = not hasattr(self, "classes_")
-        with unchanged_on_error(self) if first else nullcontext():
-            self._play(*self._prepare(X, y, classes, sample_weight, restart=first))
+        with self._whole_first_call():
+            self._play(*self._prepare(X, y, classes, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -186,9 +185,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         ValueError
             As `partial_fit`.
         """
-        first = not hasattr(self, "classes_")
-        with unchanged_on_error(self) if first else nullcontext():
-            prepared = self._prepare(X, y, classes, sample_weight, restart=first)
+        with self._whole_first_call():
+            prepared = self._prepare(X, y, classes, sample_weight)
             scores = np.empty((prepared[0].shape[0], len(self.classes_)))
             self._play(*prepared, scores)
         return scores
@@ -234,6 +232,29 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             return (leads > leads.mean(axis=1, keepdims=True)).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """How well the labels of `X` are ranked, or predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            Relevance of the labels, or class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
+            loss; for class labels the accuracy.
+        """
+        if self._learns_indicators:
+            check_columns(column_names(y), self.classes_)
+            return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
+        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
+
     def _label_scores(self, X):
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
@@ -259,7 +280,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        # Learnt in place: arrays of their own, where joblib has mapped those of the file.
+        # The rounds write into these; joblib may have memory-mapped them read-only.
         for name in {"estimator_weights_", "_log_expert_weights"} & set(vars(self)):
             if getattr(self, name) is not None:
                 setattr(self, name, np.array(getattr(self, name)))
@@ -293,6 +314,10 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         self._log_expert_weights = np.zeros(self.n_estimators) if self._hedge else None
         self.n_rounds_ = 0
 
+    def _whole_first_call(self):
+        """A first call that fails leaves no model; a later one keeps the rounds that it played."""
+        return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
+
     def _rounds(self, n_threads=1):
         return Rounds(
             self._learners,
@@ -310,7 +335,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
 
     def _play_batch(self, rounds, batch, X, source, weights, expert_draws=None, scores=None):
-        # They are learnt in place; whoever has read them keeps what was read.
+        # play() writes into this array; copy it so that one a user holds does not change.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
@@ -326,11 +351,3 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             self.n_rounds_ = rounds.n_rounds
         if self.verbose:
             print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
-
-
-def take_lists(indptr, labels, order):
-    """The relevance lists of the rows in another order."""
-    lengths = np.diff(indptr)[order]
-    starts = np.concatenate(([0], np.cumsum(lengths))).astype(np.intp)
-    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    return starts, labels[np.repeat(indptr[order], lengths) + within]

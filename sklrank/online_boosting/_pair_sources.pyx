@@ -11,7 +11,7 @@ not normalised, and the baseline of the potentials favours one label (their Sect
 
 import numpy as np
 
-from sklrank._online_learner import check_relevance
+from sklrank._online_learner import check_lists
 
 
 cdef class PairSource:
@@ -39,7 +39,7 @@ cdef class AllPairs(PairSource):
     ):
         self.n_samples = indptr.shape[0] - 1
         self.n_labels = n_labels
-        check_relevance(indptr, labels, self.n_samples, n_labels)
+        check_lists(indptr, labels, self.n_samples, n_labels)
         self.indptr, self.labels = indptr, labels
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
@@ -125,7 +125,8 @@ cdef class ShownPairs(PairSource):
                 propensity = min(max(propensity, self.lowest), self.highest)
                 self.weights[n_relevant * n_irrelevant + j] = weight / propensity
             n_relevant += 1
-        # Costs of zero are a lesson, one that the mean over the draws needs, unless all is known.
+        # Rows without a pair still teach zero costs, which keeps the estimate unbiased, unless all
+        # labels were shown.
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
 
 
@@ -149,7 +150,7 @@ cdef class SimulatedPairs(ShownPairs):
         const Py_ssize_t[::1] labels, double lowest, double highest,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
-        check_relevance(indptr, labels, n, sampler.n_labels)
+        check_lists(indptr, labels, n, sampler.n_labels)
         if (draws.shape[0], draws.shape[1]) != (n, sampler.n_draws):
             raise ValueError("draws do not fit the rows")
         self.shown = np.zeros((1, k), dtype=np.intp)

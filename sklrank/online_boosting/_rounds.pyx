@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The rounds of online boosting: the one loop behind every algorithm of this package's room.
+"""The rounds of online boosting: the one loop behind every algorithm of this subpackage.
 
 A round follows Algorithm 1 of Jung & Tewari (2018), which is the template of Raman et al. (2020)
 too. For the row x, learner i votes h_i, a distribution over the labels; expert j scores the labels
@@ -9,9 +9,11 @@ by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrele
 - learner i is taught with the costs c of a vote given s_{i-1} (a cost rule, see _costs): each
   relevant label l that is known with the importance weight max(c) - c[l];
 - where the rule learns weights, alpha_i takes a step of rate / sqrt(t) down the gradient
-  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9; line 13 of Raman et al.);
-- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (line 13;
-  line 14 of Raman et al.).
+  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9; Algorithm 3, line 13 of Raman et al.);
+- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (Algorithm
+  3, line 13; Algorithm 3, line 14 of Raman et al.).
+
+The algorithms that comments name are those of Jung & Tewari.
 
 Once the votes are in, one learner's lesson does not depend on another's: both phases of a round,
 voting and teaching, are shared out over threads, a block of learners each. The loop runs without
@@ -24,14 +26,22 @@ import numpy as np
 
 from sklrank._online_learner cimport Lesson, OnlineLearner
 from sklrank.feedback._sampler cimport TopKSampler
-from sklrank.online_boosting._costs cimport CostRule, Pairs, rank_loss
+from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, Pairs, rank_loss
 from sklrank.online_boosting._pair_sources cimport PairSource
 from sklrank.online_boosting._team cimport Team
 
 cdef enum Phase:
-    VOTE = 0            # and be taught afterwards
-    VOTE_ONLY = 1
+    VOTE = 0            # the learners vote, and will be taught
+    VOTE_ONLY = 1       # they vote, and nothing more comes of the row
     TEACH = 2
+
+cdef enum:
+    # What a thread writes into while it teaches, in vectors (n_labels,): the costs, the weights of
+    # the lesson, and the scratch of the rule.
+    COSTS = 0
+    LESSON_WEIGHTS = 1
+    RULE_SCRATCH = 2
+    N_VECTORS = RULE_SCRATCH + COST_SCRATCH
 
 cdef double MAX_LEARNER_WEIGHT = 2.0
 
@@ -73,7 +83,7 @@ cdef class Rounds(Team):
     cdef double[::1] losses                 # (n_learners,) rank loss of each expert, for Hedge
     cdef bint hedge
     cdef double tie_loss
-    cdef double[:, :, ::1] scratch          # (n_threads, 6, n_labels)
+    cdef double[:, :, ::1] scratch          # (n_threads, N_VECTORS, n_labels)
 
     def __init__(
         self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1,
@@ -106,7 +116,7 @@ cdef class Rounds(Team):
         self.gradients = np.empty(self.n_learners)
         self.losses = np.empty(self.n_learners)
         self.hire(max(1, min(n_threads, self.n_learners)))
-        self.scratch = np.empty((self.n_members, 6, self.n_labels))
+        self.scratch = np.empty((self.n_members, N_VECTORS, self.n_labels))
 
     def decide(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
         """Scores `(n_samples, n_labels)` of the expert that sums the first `n_used` learners."""
@@ -228,7 +238,8 @@ cdef class Rounds(Team):
         self, int phase, const double* row, const double[::1] weights,
         const double[::1] log_expert_weights, const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
-        # Lines 3 to 6: votes, experts, and the scores (n_labels,) of the expert that decides.
+        # Algorithm 1, lines 4 to 7: votes, experts, and the scores (n_labels,) of the expert that
+        # decides.
         cdef Py_ssize_t expert = self.n_learners
         self.row = row
         self.together(phase)
@@ -241,11 +252,11 @@ cdef class Rounds(Team):
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
         if phase == TEACH:
-            return self.teach(first, last, &self.scratch[member, 0, 0])
+            return self.teach(first, last, member)
         return self.vote(first, last, phase == VOTE)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
-        # Line 4: gather the weak predictions.
+        # Algorithm 1, line 4: gather the weak predictions.
         cdef Py_ssize_t i, j, best, l
         cdef double* h
         for i in range(first, last):
@@ -257,7 +268,7 @@ cdef class Rounds(Team):
             else:
                 (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.rule.single_label:
-                # To the first of its favourite labels.
+                # The whole vote goes to the first of the learner's favourite labels.
                 best = 0
                 for l in range(1, self.n_labels):
                     if h[l] > h[best]:
@@ -267,16 +278,18 @@ cdef class Rounds(Team):
         return 0
 
     cdef void add_votes(self, const double[::1] weights) noexcept nogil:
-        # Line 5: what each expert says.
+        # Algorithm 1, line 5: what each expert says.
         cdef Py_ssize_t i, l
         for i in range(self.n_learners):
             for l in range(self.n_labels):
                 self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
 
-    cdef int teach(self, Py_ssize_t first, Py_ssize_t last, double* costs) except -1 nogil:
-        # Lines 10 to 12, and what lines 9 and 13 will need.
-        cdef double* lesson_weights = costs + self.n_labels
-        cdef double* scratch = costs + 2 * self.n_labels
+    cdef int teach(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t member) except -1 nogil:
+        # Algorithm 1, lines 10 to 12: teach the learners; and find what `update` needs for lines 9
+        # and 13.
+        cdef double* costs = &self.scratch[member, COSTS, 0]
+        cdef double* lesson_weights = &self.scratch[member, LESSON_WEIGHTS, 0]
+        cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
         cdef const Pairs* pairs = &self.pairs
         cdef double greatest
         cdef Lesson lesson
@@ -312,7 +325,7 @@ cdef class Rounds(Team):
     cdef void update(
         self, double[::1] weights, double[::1] log_expert_weights
     ) noexcept nogil:
-        # Lines 9 and 13 of Algorithm 3.
+        # Algorithm 3, lines 9 and 13: step the weights of the learners and of the experts.
         cdef double gradient, weight, clip = self.rule.gradient_clip
         cdef double step = self.rule.learning_rate / sqrt(<double>self.n_rounds)
         cdef Py_ssize_t i
@@ -326,7 +339,7 @@ cdef class Rounds(Team):
 
 
 cdef Py_ssize_t drawn_expert(const double[::1] log_weights, double draw) noexcept nogil:
-    # Line 6 of Algorithm 3: expert i with probability proportional to exp(log_weights[i]).
+    # Algorithm 3, line 6: expert i with probability proportional to exp(log_weights[i]).
     cdef double greatest = log_weights[0], total = 0.0
     cdef Py_ssize_t i
     for i in range(1, log_weights.shape[0]):

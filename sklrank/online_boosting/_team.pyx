@@ -15,7 +15,7 @@ from libc.stdlib cimport calloc, free
 from threading import Thread
 
 cdef enum:
-    THE_END = -1        # as a phase
+    THE_END = -1        # the phase that lets the threads end
 
 
 cdef class Team:
@@ -77,7 +77,7 @@ cdef class Team:
 
     def __enter__(self):
         self.threads = []
-        self.phase = THE_END    # for those who start before one who cannot
+        self.phase = THE_END    # which lets threads end that start before one that cannot
         try:
             for k in range(1, self.n_members):
                 thread = Thread(target=self.serve, args=(k,), daemon=True)

@@ -183,6 +183,7 @@ class TopKAdaptive(TopKBooster):
     def _make_cost_rule(self, n_labels):
         rate = self.learning_rate
         if rate == "theory":
+            # Raman et al. 2020, Algorithm 3, line 13: eta_t, less its factor 1 / sqrt(t).
             rate = 8 * 2**0.5 * self.exploration / n_labels**2
         clip = float("inf") if self.gradient_clip is None else self.gradient_clip
         return LogisticCosts(n_labels, self.n_estimators, rate, clip)

@@ -12,7 +12,7 @@ from sklrank._online_estimator import row_blocks, unpacked
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_weights, unchanged_on_error
 from sklrank.feedback import Exploration
-from sklrank.feedback._exploration import check_exploration, check_rewards
+from sklrank.feedback._exploration import LEAST_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
 from sklrank.online_boosting._pair_sources import ShownPairs, SimulatedPairs
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["TopKBooster"]
-
-# So that no quotient overflows, whatever a log says.
-LEAST_PROPENSITY = 1e-100
 
 
 class TopKBooster(OnlineBooster):
@@ -146,7 +143,7 @@ class TopKBooster(OnlineBooster):
         return self
 
     def _start(self, classes):
-        # First what may be refused: a start draws random numbers.
+        # What may be refused is checked first, since a start draws random numbers.
         self._propensity_bounds()
         self._sampler(len(classes))
         super()._start(classes)
@@ -175,7 +172,7 @@ class TopKBooster(OnlineBooster):
                 f"k={self.k} labels cannot be shown where there are {n_labels}; "
                 f"k must be from 2 to {n_labels}"
             )
-        # Of class labels all are shown where they are fewer than k, as in a binary problem.
+        # Where there are fewer class labels than k, as in a binary problem, all of them are shown.
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from sklrank._online_classifier import OnlineClassifier, draw_columns
+from sklrank._columns import draw_columns
+from sklrank._online_classifier import OnlineClassifier
 from sklrank._randomness import set_random_states
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
@@ -91,7 +92,8 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
     """
     templates = check_templates(estimator)
     for template in templates or ():
-        # Their own calls do not, within one that has validated its parameters.
+        # `_begin` does not validate parameters, and scikit-learn's learners do not within a call
+        # that has validated its own, so do it here.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()
     # To seed a generator anew takes a tenth of the time that it takes to make one.

@@ -31,12 +31,12 @@ from sklrank.tree._split_search cimport (
 )
 
 cdef extern from "<assert.h>" nogil:
-    # Python's own flags define NDEBUG, which leaves nothing of it; .ci/checked undefines it.
+    # Python's own flags define NDEBUG, which compiles the checks away; .ci/checked undefines it.
     void check "assert" (bint holds)
 
 cdef enum:
-    LEAF = -1       # as a node's feature
-    NONE = -1       # as an observer row
+    LEAF = -1       # what a leaf has for its feature
+    NONE = -1       # the number of an observer row that does not exist
 
 CRITERIA = {"entropy": Criterion.ENTROPY, "gini": Criterion.GINI}
 LEAF_PREDICTIONS = {
@@ -76,7 +76,7 @@ NODE_DTYPE = np.dtype(
 # A class whose variance is below this share of the leaf's is taken to have the leaf's: a single
 # value says where a class lies, not how far it spreads.
 cdef double MIN_VARIANCE_SHARE = 1e-9
-# Beyond these a variance or its inverse is lost in overflow.
+# Beyond these bounds a variance or its inverse overflows.
 cdef double MIN_VARIANCE = 1e-290
 cdef double MAX_VARIANCE = 1e290
 
@@ -285,7 +285,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return total
 
     cdef void refresh_density(self, Py_ssize_t row) noexcept nogil:
-        # What WEIGHT and M2 say of the variance.
+        # Bring the densities of a row up to what WEIGHT and M2 say of the variances.
         cdef Py_ssize_t n = self.n_columns, f
         cdef double* stats = self.row_at(row)
         cdef double variance
@@ -581,7 +581,7 @@ cdef class HoeffdingTree(OnlineLearner):
         self.free_row = state["free_row"]
 
 
-# -- Blocks of memory, of a kind that is got without the GIL and that tracemalloc counts.
+# -- Blocks of memory. PyMem_Raw needs no GIL, and tracemalloc counts what it allocates.
 
 cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
     block = PyMem_RawRealloc(block, n_bytes)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import OnlineClassifier, draw_columns
+from sklrank._columns import MAX_FEATURES, draw_columns
+from sklrank._online_classifier import OnlineClassifier
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
 from sklrank.tree._hoeffding import (
     CRITERIA,
@@ -124,12 +125,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
         "criterion": [StrOptions(set(CRITERIA))],
         "n_split_points": [Interval(Integral, 1, MAX_SPLIT_POINTS, closed="both")],
         "min_branch_fraction": [Interval(Real, 0, 0.5, closed="left")],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-            StrOptions({"sqrt", "log2"}),
-            None,
-        ],
+        "max_features": MAX_FEATURES,
         "weight_scale": [Interval(Real, 0, None, closed="neither")],
         "weight_count": [StrOptions(set(WEIGHT_COUNTS))],
         "random_state": ["random_state"],

@@ -181,7 +181,7 @@ class HonestForestRegressor(HonestRegressor):
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")(tasks)
 
     def _predict(self, X):
-        # Summed in the order of the trees, whatever the threads.
+        # Predictions are summed in the order of the trees, so that threads do not change the sum.
         predictions = self._in_parallel(delayed(predict)(tree, X) for tree in self.estimators_)
         return sum(predictions) / len(predictions)
 

@@ -118,7 +118,7 @@ class HonestTreeRegressor(HonestRegressor):
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)
-        # Of a single row there are no halves; the tree needs one.
+        # A single row has no half to choose splits by, but the tree must be fitted to one row.
         rows = halves.structure if len(halves.structure) else halves.estimation
         self.estimator_ = DecisionTreeRegressor(
             max_depth=self.max_depth,
@@ -132,7 +132,8 @@ class HonestTreeRegressor(HonestRegressor):
         self.feature_importances_ = self.estimator_.feature_importances_
 
     def _n_features_tried(self, n_features):
-        # One setting serves every data set, as for the other trees.
+        # As in the other trees, a number above that of the features asks for all of them, so that
+        # one setting serves every data set; scikit-learn's tree would refuse it.
         if isinstance(self.max_features, Integral):
             return min(self.max_features, n_features)
         return self.max_features

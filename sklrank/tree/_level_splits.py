@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sklrank._online_classifier import draw_columns
+from sklrank._columns import draw_columns
 from sklrank._sklearn import Interval
 from sklrank.tree._honest_regressor import HonestRegressor, centred, draw_halves, means_of_groups
 from sklrank.tree._level_sweep import find_leaves, sweep_steps

@@ -65,7 +65,7 @@ def sweep_steps(
     cdef double* lefts = <double*>malloc(n_cells * width * sizeof(double))
     cdef double* parts = <double*>malloc(n_cells * sizeof(double))
     cdef Py_ssize_t* seen = <Py_ssize_t*>calloc(n_cells, sizeof(Py_ssize_t))
-    # One more: the cell of a row is noted first, and counted if it is new.
+    # There is room for one more, since the cell of a row is noted before it is known to be new.
     cdef int* changed = <int*>malloc((n_cells + 1) * sizeof(int))
     try:
         if lefts == NULL or parts == NULL or seen == NULL or changed == NULL:

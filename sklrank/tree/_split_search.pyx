@@ -29,7 +29,7 @@ cdef enum:
 # the gains are summed, must not decide.
 cdef double ROUNDING = 1e-12
 
-# And a gain this small may be none: the table of H2(Phi(z)) is good to some 1e-7.
+# A gain this small may be none: the table of H2(Phi(z)) is good to some 1e-7.
 cdef double LEAST_GAIN = 1e-6
 
 # Cubic Hermite coefficients on |z| in [0, Z_MAX): four of Phi(-|z|), then four of H2(Phi(z)).
@@ -52,7 +52,7 @@ cdef inline void share_and_coin(double z, double* share, double* coin) noexcept 
     cdef double u = fabs(z) * STEPS_PER_UNIT
     cdef Py_ssize_t cell
     cdef const double* a
-    if not u < N_CELLS:         # NaN, of values that overflow, included
+    if not u < N_CELLS:         # or u is NaN, where values overflow
         share[0] = 1.0 if z > 0 else 0.0
         coin[0] = 0.0
         return

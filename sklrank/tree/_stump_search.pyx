@@ -9,7 +9,7 @@ bins then tell what each threshold has below it, and the rest of the totals what
 from libc.math cimport fabs
 from libc.string cimport memset
 
-# Running sums leave this share of a total where nothing is left.
+# Where nothing is left of a total, running sums may leave this share of it.
 cdef double ROUNDING = 1e-12
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting import NDCGBoost, RankingRefiner
@@ -320,7 +320,11 @@ BAD = [
     (RankingRefiner(0, combination="both"), {}, "combination"),
     (RankingRefiner(0, LinearRegression()), {}, "must be a classifier"),
     (RankingRefiner(0, response="decision_function"), {}, "response"),
-    (RankingRefiner(0, response="predict_proba"), {}, "StumpClassifier.* has no predict_proba"),
+    (
+        RankingRefiner(0, Perceptron(), response="predict_proba"),
+        {},
+        "Perceptron.* has no predict_proba",
+    ),
 ]
 
 

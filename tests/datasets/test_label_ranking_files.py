@@ -169,6 +169,23 @@ def test_features_behind_rankings_are_no_labels(write, head):
         load_label_ranking(write(head + "\n" + head.replace("ranking", "b>a").replace("A", "")))
 
 
+def test_xarff_has_the_quotes_and_escapes_of_arff(write):
+    text = """@relation r
+@attribute 'the town\\'s' {'St. John\\'s', "Ulm, Donau"}
+@attribute 'what is best' Ranking {a, 'b c'}
+@data
+'St. John\\'s', a>b c
+"Ulm, Donau", 'b c>a'
+?, b c>a
+"""
+    bunch = load_label_ranking(write(text))
+    assert bunch.feature_names == ["the town's"]
+    assert bunch.categories == {"the town's": ["St. John's", "Ulm, Donau"]}
+    assert bunch.target_names == ["a", "b c"]
+    assert_array_equal(bunch.data, [[0], [1], [np.nan]])
+    assert_array_equal(bunch.target, [[1, 2], [2, 1], [2, 1]])
+
+
 def test_orderings_by_name(write):
     bunch = load_label_ranking(
         write("x,L1,L2,L3\n0,pop,jazz,art\n0,art,pop,jazz\n"), orderings=True
@@ -196,7 +213,7 @@ def test_gzip_and_encoding(tmp_path):
         (NAMES, {"labels": 0}, "labels must be a number"),
         (NAMES, {"labels": 1}, "labels must be two columns or more"),
         (NAMES, {"labels": "L1"}, "labels must be an integer or names of columns"),
-        (NAMES, {"labels": ["L1", "L9"]}, "labels must be an integer or names of columns"),
+        (NAMES, {"labels": ["L1", "L9"]}, "labels names 1 column.* has not, such as 'L9'"),
         (NAMES, {"labels": [["L1", "L2"]]}, "labels must be an integer or names of columns"),
         (NAMES, {"labels": 1.5}, "labels must be an integer or names of columns, got 1.5"),
         (NAMES, {"labels": ["L1", "L1"]}, "labels must be two columns or more, each once"),
@@ -213,7 +230,9 @@ def test_gzip_and_encoding(tmp_path):
         ("A1,ranking,a,b\n1,a>a,1,2\n", {}, "line 2: 'a>a' is no ranking of the labels"),
         ("A1,ranking,a,b\n1,a=b,1,2\n", {"orderings": True}, "line 2: with orderings=True"),
         ("@relation r\n@attribute A1 real\n", {}, "ends without an @data line"),
-        ("@relation r\nA1 real\n@data\n", {}, "line 2: expected @attribute or @data"),
+        ("@relation r\nA1 real\n@data\n", {}, "line 2: expected @relation, @attribute or @data"),
+        ("@relation r\n@attribute a real\n@attribute a real\n@data\n", {}, "declared twice"),
+        ("@relation r\n@attribute a ranking\n@data\n", {}, "attribute 'a' has the type 'ranking'"),
     ],
 )
 def test_files_that_cannot_be_read(write, text, parameters, problem):

@@ -285,8 +285,7 @@ class BanditronClassifier(OnlineEstimator):
             it was. If a `mirror_map` of your own, tried out at the start, returns no weights later;
             the rows are then learnt in part.
         """
-        first = not hasattr(self, "classes_")
-        self._play(*self._prepare_rounds(X, y, classes, restart=first))
+        self._play(*self._prepare_rounds(X, y, classes))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -317,8 +316,7 @@ class BanditronClassifier(OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        first = not hasattr(self, "classes_")
-        X, labels = self._prepare_rounds(X, y, classes, restart=first)
+        X, labels = self._prepare_rounds(X, y, classes)
         scores = np.empty((X.shape[0], len(self.classes_)))
         self._play(X, labels, scores)
         return scores
@@ -491,9 +489,7 @@ class BanditronClassifier(OnlineEstimator):
 
     def _blocks(self, X):
         """Slices of the rows, for a call of the compiled loop each."""
-        # Sparse rows that stay so may be as many as those of an array.
-        stand_in = np.empty((X.shape[0], 0))
-        return row_blocks(X if self._standardises else stand_in, BATCH)
+        return row_blocks(X, BATCH, unpacked=self._standardises)
 
     def _played(self, play, X, block, *arguments):
         """What a method of the rounds makes of a block of rows."""
@@ -505,7 +501,7 @@ class BanditronClassifier(OnlineEstimator):
             self._rounds.model.mirror_map.raise_error()
         return played
 
-    def _prepare_rounds(self, X, y, classes, *, restart):
+    def _prepare_rounds(self, X, y, classes, *, restart=False):
         X, _, labels, _ = self._prepare(X, y, classes, None, restart=restart)
         return X, labels
 

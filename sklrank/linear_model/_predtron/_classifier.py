@@ -11,9 +11,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._classes import check_columns
 from sklrank._online_estimator import OnlineEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
-from sklrank._validation import check_columns, check_target, check_weights
+from sklrank._validation import check_target, check_weights
 from sklrank.linear_model._mirror_map_parameter import scores_poorly
 from sklrank.linear_model._predtron._lessons import ClassLessons, SubsetLessons
 from sklrank.linear_model._predtron._losses import (

@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._classes import check_columns, column_names, labels_of_columns
 from sklrank._online_estimator import OnlineRows
 from sklrank._relevance import check_label_relevance
 from sklrank._sklearn import _fit_context, available_if
-from sklrank._validation import (
-    check_columns,
-    check_label_names,
-    check_weights,
-    column_names,
-    labels_of_columns,
-)
+from sklrank._validation import check_label_names, check_weights
 from sklrank.base import LabelRankerMixin
 from sklrank.linear_model._predtron._mixin import goes_on
 from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin

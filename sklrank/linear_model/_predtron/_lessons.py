@@ -13,13 +13,14 @@ from functools import partial
 
 import numpy as np
 
+from sklrank._relevance_lists import lists_of
 from sklrank.linear_model._predtron._class_task import ClassTask
 from sklrank.linear_model._predtron._losses import extremes
 from sklrank.linear_model._predtron._ranking_losses import discounts_of, gains_of, ranking_extremes
 from sklrank.linear_model._predtron._ranking_task import RankingTask
 from sklrank.linear_model._predtron._subset_task import SubsetTask
 
-__all__ = ["ClassLessons", "RankingLessons", "SubsetLessons", "lists_of"]
+__all__ = ["ClassLessons", "RankingLessons", "SubsetLessons"]
 
 
 class ClassLessons:
@@ -167,11 +168,3 @@ def _of_all_sizes(name, values_of, sizes):
                 f"for {size} positions than for {most}"
             )
     return values
-
-
-def lists_of(indptr, rounds):
-    """Where the lists of some rounds start among their items, and which items these are."""
-    firsts, sizes = indptr[:-1][rounds], np.diff(indptr)[rounds]
-    starts = np.append(np.intp(0), np.cumsum(sizes, dtype=np.intp))
-    items = np.arange(starts[-1]) + np.repeat(firsts - starts[:-1], sizes)
-    return starts, items

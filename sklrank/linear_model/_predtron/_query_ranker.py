@@ -9,9 +9,9 @@ import numpy as np
 from sklrank._online_estimator import OnlineRows
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
+from sklrank._relevance_lists import lists_of
 from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
-from sklrank.linear_model._predtron._lessons import lists_of
 from sklrank.linear_model._predtron._mixin import goes_on
 from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 

@@ -15,7 +15,7 @@ from libc.math cimport INFINITY, sqrt
 
 import numpy as np
 
-from sklrank._online_learner import check_relevance
+from sklrank._online_learner import check_lists
 from sklrank.linear_model._predtron._sorting import make_items
 
 from sklrank.linear_model._predtron._task cimport leads
@@ -44,7 +44,7 @@ cdef class SubsetTask(Task):
     ):
         cdef Py_ssize_t i, j, r
         self.n_rounds, self.driven = indptr.shape[0] - 1, driven
-        check_relevance(indptr, labels, self.n_rounds, n_labels)
+        check_lists(indptr, labels, self.n_rounds, n_labels)
         for i in range(self.n_rounds):
             for j in range(indptr[i] + 1, indptr[i + 1]):
                 if labels[j] <= labels[j - 1]:

@@ -1,0 +1,93 @@
+"""What the readers of text files share: lines that know their place, and columns of labels."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+
+class Lines:
+    """The lines of a file that carry something, and where we are among them.
+
+    Comments are passed over, and kept in `comments`. `blank` are the characters to strip of a
+    line; None: all white space.
+    """
+
+    def __init__(self, path: str, stream: io.TextIOBase, blank: str | None = None):
+        self.path = path
+        self.number = 0
+        self.comments: list[str] = []
+        self._stream = stream
+        self._blank = blank
+        self._next: str | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._next is not None:
+            line, self._next = self._next, None
+            return line
+        for line in self._stream:
+            self.number += 1
+            line = line.strip(self._blank)
+            if line.startswith("%"):
+                self.comments.append(line[1:].strip())
+            elif line:
+                return line
+        raise StopIteration
+
+    def peek(self) -> str | None:
+        """The line that comes next, which stays there; None at the end."""
+        if self._next is None:
+            self._next = next(self, None)
+        return self._next
+
+    def fail(self, problem: str) -> NoReturn:
+        raise ValueError(f"{self.path}, line {self.number}: {problem}")
+
+
+@contextmanager
+def open_lines(path: str, encoding: str, blank: str | None = None) -> Iterator[Lines]:
+    """The lines of a plain or gzip-compressed file."""
+    with open(path, "rb") as file:
+        is_compressed = file.read(2) == b"\x1f\x8b"
+    name = encoding
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        name = "utf-8-sig"  # some programs write a byte order mark
+    with (gzip.open if is_compressed else open)(path, "rt", encoding=name) as stream:
+        lines = Lines(path, stream, blank)
+        try:
+            yield lines
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path} is not encoded in {encoding!r} ({error.reason} after line "
+                f"{lines.number}): pass its encoding, e.g. encoding='latin-1'."
+            ) from error
+
+
+def columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:
+    """The first `n_labels` columns, or where that is negative the last ones."""
+    if not 0 < abs(n_labels) < n_columns:
+        raise ValueError(
+            f"{source} must be a number from 1 to {n_columns - 1} (the first columns) or its "
+            f"negative (the last ones) for a file of {n_columns} columns, or names; got {n_labels}."
+        )
+    columns = range(n_columns)
+    return list(columns[:n_labels] if n_labels > 0 else columns[n_labels:])
+
+
+def columns_of(labels: Sequence[str], source: str, names: Sequence[str]) -> list[int]:
+    """The columns that have these names."""
+    place = {name: i for i, name in enumerate(names)}
+    unknown = [name for name in labels if name not in place]
+    if unknown:
+        raise ValueError(
+            f"{source} names {len(unknown)} column(s) that the file has not, such as "
+            f"{unknown[0]!r}; its last column is {names[-1]!r}. Check the spelling, or whether "
+            "all files are of one data set."
+        )
+    return [place[name] for name in labels]
