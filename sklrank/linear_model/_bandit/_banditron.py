@@ -17,9 +17,9 @@ from sklrank._validation import MOST_FACTOR, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
+from sklrank.linear_model._bandit._confidence_ridge import DiagonalRidge, FullRidge
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._confidence_ridge import DiagonalRidge, FullRidge
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map, scores_poorly
 from sklrank.linear_model._rows import Rows
 

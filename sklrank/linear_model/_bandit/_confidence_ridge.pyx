@@ -31,8 +31,8 @@ from libc.math cimport sqrt
 
 import numpy as np
 
+from sklrank.linear_model._bandit._symmetric cimport product, quadratic, subtract_squares
 from sklrank.linear_model._rows cimport first_largest, table_products
-from sklrank.linear_model._symmetric cimport product, quadratic, subtract_squares
 
 # Rounds before the first one, whose squared error is taken to be one.
 cdef double PRIOR_ROUNDS = 3.0
