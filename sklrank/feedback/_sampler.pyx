@@ -86,7 +86,7 @@ cdef class UniformSampler(TopKSampler):
 
     def __init__(self, Py_ssize_t n_labels, *args):
         super().__init__(n_labels, *args)
-        self.labels = np.arange(n_labels)
+        self.labels = np.arange(n_labels, dtype=np.intp)
         self.drawn = np.empty(self.k, dtype=np.intp)
 
     def n_draws_to_explore(self):

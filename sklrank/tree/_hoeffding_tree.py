@@ -40,7 +40,8 @@ class HoeffdingTreeClassifier(OnlineClassifier):
     classes seen in the leaf and `n` its weight, or when that bound is below `tau`. Memory follows
     the number of leaves, not of rows. A million rows a second is a usual speed.
 
-    Missing values (NaN) are left out of a leaf's statistics and follow the heavier child.
+    Missing values (NaN) are left out of a leaf's statistics of the feature. At a split the class
+    weights of their rows go to the heavier child, as the rows with missing values that follow do.
 
     Parameters
     ----------
