@@ -146,6 +146,8 @@ def test_nested_validation(documents, routing):
 
 def test_ids_reach_partial_fit(documents, routing):
     """A learning curve asks for it; each part of a fold's rows that come next is one more call."""
+    # scikit-learn's issue 33283.
+    pytest.importorskip("sklearn", "1.9.1", reason="each part was given the ids of all rows")
     X, y, qid = documents
     _, _, scores = learning_curve(
         PredtronQueryRanker(),
