@@ -189,9 +189,9 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
         return tags
 
 
-def row_blocks(X, most, *, unpacked=True):
+def row_blocks(X, most, *, unpacks=True):
     """Slices of `most` rows each, of a sparse matrix that is unpacked as few as may be together."""
-    if unpacked and sparse.issparse(X):
+    if unpacks and sparse.issparse(X):
         most = min(most, max(1, MOST_UNPACKED // X.shape[1]))
     # scikit-learn's gen_batches checks its parameters for longer than some models need for a row.
     n_samples = X.shape[0]

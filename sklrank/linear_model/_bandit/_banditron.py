@@ -489,7 +489,7 @@ class BanditronClassifier(OnlineEstimator):
 
     def _blocks(self, X):
         """Slices of the rows, for a call of the compiled loop each."""
-        return row_blocks(X, BATCH, unpacked=self._standardises)
+        return row_blocks(X, BATCH, unpacks=self._standardises)
 
     def _played(self, play, X, block, *arguments):
         """What a method of the rounds makes of a block of rows."""
