@@ -7,7 +7,7 @@ import zipfile
 
 NEEDED = {
     "sdist": [
-        r"pyproject.toml", r"setup.cfg", r"README.md", r"LICENSE", r"CHANGELOG.md",
+        r"pyproject.toml", r"setup.py", r"setup.cfg", r"README.md", r"LICENSE", r"CHANGELOG.md",
         r"sklrank/online_boosting/_rounds.pyx", r"sklrank/online_boosting/_costs.pxd",
         r"sklrank/py.typed", r"tests/conftest.py", r"examples/quickstart.py",
         r"benchmarks/hoeffding.py", r"docs/conf.py", r"docs/_templates/autosummary/class.rst",
@@ -15,7 +15,7 @@ NEEDED = {
     "wheel": [
         r"sklrank/py.typed", r"sklrank/online_boosting/_rounds\..*\.(so|pyd)",
         r"sklrank/_cyutility\..*\.(so|pyd)", r"sklrank/_online_learner.pxd",
-        r"sklrank/online_boosting/_rounds.pyi", r".*/licenses/LICENSE",
+        r".*/licenses/LICENSE",
     ],
 }  # fmt: skip
 UNWANTED = {

@@ -4,7 +4,6 @@ import doctest
 import importlib
 import inspect
 import pkgutil
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -132,22 +131,6 @@ def test_all_is_sorted_and_there(package):
 def test_directives_head_every_compiled_file(path):
     """They cannot be set in one place for all; a file without them is slow and silent about it."""
     assert path.read_text().splitlines()[0] == DIRECTIVES
-
-
-@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.pyx")), ids=lambda path: path.name)
-def test_every_compiled_file_has_a_stub(path):
-    """Type checkers cannot look into it."""
-    assert path.with_suffix(".pyi").exists()
-
-
-def test_every_extension_is_declared():
-    text = (SOURCES.parent / "pyproject.toml").read_text()
-    declared = set(re.findall(r'^name = "(sklrank\..*)"$', text, flags=re.M))
-    found = {
-        ".".join(path.relative_to(SOURCES.parent).with_suffix("").parts)
-        for path in SOURCES.rglob("*.pyx")
-    }
-    assert declared == found | {"sklrank._cyutility"}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,4 +1,0 @@
-MOST_STATES: float
-
-class Assigner:
-    def __init__(self, most_items: int, most_states: float = ...) -> None: ...

@@ -1,1 +1,0 @@
-# Offers C functions only, see _split_search.pxd.
