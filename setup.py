@@ -1,4 +1,4 @@
-"""The compiled modules: one for each `.pyx` file of the package; all else stands in pyproject.toml."""
+"""The compiled modules, one for each `.pyx` file; all other settings are in pyproject.toml."""
 
 from pathlib import Path
 

@@ -44,7 +44,7 @@ SHARES = (0.02, 0.04, 0.06, 0.08, 0.1)
 EXPONENTS = (0, 2, 4, 6, 8, 10)
 DEPTHS = (1, 2, 3, 4, 6, 8, None)
 # A class of two rows, as nursery has one, can be neither learnt nor tested.
-LEAST_ROWS = 25
+MIN_ROWS = 25
 
 RECOMMENDED = "MCSSB, recommended"
 PRINTED = "MCSSB as printed"
@@ -133,7 +133,7 @@ def load(name):
         with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as arrays:
             parts = ("",) if "X" in arrays else ("_train", "_test")
             X, y = (np.concatenate([arrays[key + part] for part in parts]) for key in "Xy")
-    kept = np.bincount(y)[y] >= LEAST_ROWS
+    kept = np.bincount(y)[y] >= MIN_ROWS
     return X[kept].astype(np.float64), y[kept].astype(int)
 
 

@@ -1,7 +1,7 @@
 """What every compiled learner that sees one row at a time offers to the loops that drive it."""
 
 
-cdef struct Lesson:
+cdef struct LabelFeedback:
     # What one row teaches.
     Py_ssize_t n_labels         # how many relevant labels are known
     const Py_ssize_t* labels    # (n_labels,) which ones
@@ -20,9 +20,9 @@ cdef class OnlineLearner:
     cdef int predict(self, const double* x, double* votes) except -1 nogil
 
     # Learn from the row `x`.
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil
+    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil
 
     # As `predict` and `learn` of one row, in this order and on one thread: what was computed for
-    # the votes may be kept for the lesson. Nothing else may come between the two.
-    cdef int attempt(self, const double* x, double* votes) except -1 nogil
-    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil
+    # the votes may be kept for the feedback. Nothing else may come between the two.
+    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil
+    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil

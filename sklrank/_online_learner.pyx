@@ -2,8 +2,8 @@
 """Base class of the compiled online learners, and their loops over rows.
 
 A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
-:meth:`learn` takes a `Lesson`: the relevant labels of the row with an importance weight for each,
-the irrelevant ones, and when a booster gives the lesson the cost of every label. Learners of single
+:meth:`learn` takes a `LabelFeedback`: the relevant labels of the row with an importance weight for each,
+the irrelevant ones, and when a booster gives the feedback the cost of every label. Learners of single
 labels read the weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1), others the
 relevance. A label that is neither relevant nor irrelevant is not known.
 """
@@ -18,15 +18,15 @@ cdef class OnlineLearner:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define predict")
 
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define learn")
 
-    cdef int attempt(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
         return self.predict(x, votes)
 
-    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil:
-        return self.learn(x, lesson)
+    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+        return self.learn(x, feedback)
 
     def predict_rows(self, const double[:, ::1] X):
         """Votes `(n_samples, n_classes)` for the rows of `X`."""
@@ -55,35 +55,35 @@ cdef class OnlineLearner:
         given, those for each row are written there before it is learnt.
         """
         cdef Py_ssize_t i, j, n_samples = X.shape[0]
-        cdef bint attempted = votes is not None
+        cdef bint progressive = votes is not None
         cdef double[::1] repeated = np.empty(self.n_classes)
-        cdef Lesson lesson
+        cdef LabelFeedback feedback
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns, the learner takes {self.n_features}")
         check_lists(indptr, labels, n_samples, self.n_classes)
         if weights.shape[0] != n_samples:
             raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} rows")
-        if attempted and (votes.shape[0], votes.shape[1]) != (n_samples, self.n_classes):
+        if progressive and (votes.shape[0], votes.shape[1]) != (n_samples, self.n_classes):
             raise ValueError("votes do not fit the rows and classes")
-        lesson.costs = NULL
-        lesson.weights = &repeated[0]
-        lesson.irrelevant = NULL
+        feedback.costs = NULL
+        feedback.weights = &repeated[0]
+        feedback.irrelevant = NULL
         with nogil:
             for i in range(n_samples):
-                if attempted:
-                    self.attempt(&X[i, 0], &votes[i, 0])
+                if progressive:
+                    self.predict_cached(&X[i, 0], &votes[i, 0])
                 if weights[i] == 0.0:
                     continue
-                lesson.n_labels = indptr[i + 1] - indptr[i]
-                lesson.n_irrelevant = self.n_classes - lesson.n_labels
-                lesson.labels = &labels[0] + indptr[i] if lesson.n_labels else NULL
-                for j in range(lesson.n_labels):
+                feedback.n_labels = indptr[i + 1] - indptr[i]
+                feedback.n_irrelevant = self.n_classes - feedback.n_labels
+                feedback.labels = &labels[0] + indptr[i] if feedback.n_labels else NULL
+                for j in range(feedback.n_labels):
                     repeated[j] = weights[i]
-                lesson.row_weight = weights[i]
-                if attempted:
-                    self.learn_attempted(&X[i, 0], &lesson)
+                feedback.row_weight = weights[i]
+                if progressive:
+                    self.learn_cached(&X[i, 0], &feedback)
                 else:
-                    self.learn(&X[i, 0], &lesson)
+                    self.learn(&X[i, 0], &feedback)
 
 
 def check_lists(

@@ -1,4 +1,4 @@
-"""Checks of targets, weights and rows, for every kind of estimator."""
+"""Checks of targets, class labels, weights and rows, for every kind of estimator."""
 
 from contextlib import contextmanager
 from datetime import date, timedelta
@@ -7,36 +7,37 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
-from sklrank._classes import (
-    check_columns,
-    column_names,
-    labels_of_columns,
-    names_of,
-    sorted_classes,
-)
+from sklrank._rankings import is_missing
 
 __all__ = [
     "Target",
     "as_numbers",
     "canonical_csr",
     "check_classes",
+    "check_columns",
     "check_entries",
     "check_label_names",
+    "check_rows",
     "check_target",
     "check_weights",
+    "column_names",
+    "labels_of_columns",
+    "names_of",
     "relevance_lists",
+    "sorted_classes",
     "sum_of_squares",
     "unchanged_on_error",
 ]
 
 
 # Trees sum squares of weights.
-MOST_WEIGHT = 1e150
+MAX_WEIGHT = 1e150
 # Scores multiply two entries, a learning rate and a loss, and sum over features and rows.
-MOST_FACTOR = 1e60
+MAX_FACTOR = 1e60
 WIDEST_LOOK_UP = 10_000
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
@@ -133,6 +134,55 @@ def as_numbers(values, name, what="numbers"):
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error
+
+
+def column_names(y):
+    """Names `(n_columns,)` in a data frame; None where one is no text, or stands twice."""
+    names = list(getattr(y, "columns", ()))
+    named = names and all(isinstance(name, str) for name in names)
+    return np.array(names) if named and len(set(names)) == len(names) else None
+
+
+def labels_of_columns(names, n_labels):
+    """What a model calls the columns of a target: by their names, else 0, 1, ..."""
+    return np.arange(n_labels) if names is None else names
+
+
+def check_columns(names, classes):
+    """Refuse labels of other names than `classes`, or in another order, if both are texts."""
+    if names is None:
+        return
+    classes = np.ravel(classes).tolist()
+    if not all(isinstance(name, str) for name in classes):
+        return
+    if len(names) != len(classes):
+        raise ValueError(f"y has {len(names)} columns, and the model {len(classes)} labels")
+    for place, (name, label) in enumerate(zip(names.tolist(), classes)):
+        if name != label:
+            raise ValueError(
+                f"y has the column {name!r} at place {place}, where the model has the label "
+                f"{label!r}: give y the columns that were learnt, in that order"
+            )
+
+
+def sorted_classes(classes):
+    """The classes that an argument names, each once, in order."""
+    try:
+        return np.unique(names_of(classes))
+    except TypeError as error:
+        raise ValueError(f"classes must be names that have an order: {error}") from error
+
+
+def names_of(classes):
+    """The classes that an argument names, as an array `(n_classes,)` of its own."""
+    names = np.array(classes)
+    if names.ndim == 2 and names.shape[1] == 1:
+        names = names[:, 0]
+    if names.ndim != 1 or is_missing(names).any():
+        raise ValueError(
+            f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
+        )
+    return names
 
 
 def check_classes(target: Target, classes=None):
@@ -243,9 +293,9 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
         raise ValueError(
             f"sample_weight must not be negative, got {weights.min():g}; leave rows out by weight 0"
         )
-    if np.any(weights > MOST_WEIGHT):
+    if np.any(weights > MAX_WEIGHT):
         raise ValueError(
-            f"sample_weight must be {MOST_WEIGHT:g} or less, got {weights.max():g}: larger ones "
+            f"sample_weight must be {MAX_WEIGHT:g} or less, got {weights.max():g}: larger ones "
             "would overflow"
         )
     if positive and not np.any(weights > 0):
@@ -253,6 +303,41 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
             "Sample weights must contain at least one non-zero number; sample_weight is all zeros"
         )
     return weights
+
+
+def check_rows(estimator, X, *, reset, **check_params):
+    """Check the rows of an estimator as its tags say; CSR matrices become canonical.
+
+    Whether sparse matrices and missing values are accepted is decided where `reset`: a fitted model
+    accepts what it was fitted with, whatever its parameters are now.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets `n_features_in_` and `feature_names_in_` where `reset`.
+    X : object
+        What the user passed.
+    reset : bool
+        Whether a model is started.
+    **check_params : dict
+        Further arguments of scikit-learn's `validate_data`, as `y` or `dtype`.
+
+    Returns
+    -------
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        With `y` among the arguments a tuple of `X` and the checked `y`.
+    """
+    if reset or not hasattr(estimator, "_row_checks"):
+        tags = get_tags(estimator).input_tags
+        estimator._row_checks = {
+            "accept_sparse": "csr" if tags.sparse else False,
+            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+        }
+    checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
+    if isinstance(checked, tuple):
+        X, y = checked
+        return canonical_csr(X), y
+    return canonical_csr(checked)
 
 
 def canonical_csr(X):
@@ -293,12 +378,12 @@ def sum_of_squares(entries):
 def check_entries(X):
     """Refuse rows whose products would overflow."""
     entries = (X.data if sparse.issparse(X) else X).ravel()
-    if sum_of_squares(entries) <= MOST_FACTOR**2:
+    if sum_of_squares(entries) <= MAX_FACTOR**2:
         return
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
-    if largest > MOST_FACTOR:
+    if largest > MAX_FACTOR:
         raise ValueError(
-            f"X has an entry of the size {largest:g}; beyond {MOST_FACTOR:g} scores would "
+            f"X has an entry of the size {largest:g}; beyond {MAX_FACTOR:g} scores would "
             "overflow: scale the features"
         )
 

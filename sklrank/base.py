@@ -1,4 +1,4 @@
-"""What a ranker is: of labels, or of the documents of a query."""
+"""Mixins of label rankers, document rankers and classifiers that score their classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklrank.metrics import ndcg_score
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["DocumentRankerMixin", "LabelRankerMixin"]
+__all__ = ["ClassScoresMixin", "DocumentRankerMixin", "LabelRankerMixin", "two_class_difference"]
 
 
 class LabelRankerMixin:
@@ -31,7 +31,7 @@ class LabelRankerMixin:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -46,7 +46,7 @@ class LabelRankerMixin:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         k : int
             How many labels, from 1 to their number.
 
@@ -66,6 +66,50 @@ class LabelRankerMixin:
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )
         return self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
+
+
+class ClassScoresMixin:
+    """`decision_function` and `predict` of a classifier that scores its classes.
+
+    The estimator defines `_class_scores(X)`, the scores `(n_samples, n_classes)`, and `classes_`.
+    """
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Score the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Columns as in `classes_`; for two classes the score of the second one less that of the
+            first.
+        """
+        return two_class_difference(self._class_scores(X))
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the class of the largest score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Entries of `classes_`, the first one among equal scores.
+        """
+        best = self._class_scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+def two_class_difference(scores: np.ndarray) -> np.ndarray:
+    """The scores `(n_samples, n_classes)`; of two classes the second less the first."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 class DocumentRankerMixin:

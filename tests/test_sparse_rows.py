@@ -1,4 +1,4 @@
-"""Sparse rows make the models that the same rows make dense, a few unpacked at a time."""
+"""Sparse rows make the models that the same rows make dense, a few to_dense at a time."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
-from sklrank import _online_estimator
-from sklrank._online_estimator import row_blocks, unpacked
+from sklrank import _base_online
+from sklrank._base_online import row_blocks, to_dense
 from sklrank._validation import canonical_csr
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -44,7 +44,7 @@ FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array]
 @pytest.fixture(params=[1, 50, 2**24])
 def most_unpacked(request, monkeypatch):
     """Down to a row at a time."""
-    monkeypatch.setattr(_online_estimator, "MOST_UNPACKED", request.param)
+    monkeypatch.setattr(_base_online, "MAX_DENSE_ENTRIES", request.param)
     return request.param
 
 
@@ -90,9 +90,9 @@ def test_bandits_that_standardise(model, container, most_unpacked, fingerprint, 
 
     def spied(rows):
         sizes.append(rows.shape[0])
-        return unpacked(rows)
+        return to_dense(rows)
 
-    monkeypatch.setattr(_banditron, "unpacked", spied)
+    monkeypatch.setattr(_banditron, "to_dense", spied)
     rows = container(X)
     for call in (
         lambda model, X: model.partial_fit(X, y),

@@ -10,8 +10,8 @@ from sklearn.utils import get_tags
 from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
-from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._query_objective import METRICS, STEPS, QueryObjective
+from sklrank.boosting._supervised_document_ranker import SupervisedDocumentRanker
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["AdaRank"]
 
 
-class AdaRank(JudgedRanker):
+class AdaRank(SupervisedDocumentRanker):
     r"""AdaRank: document ranking by boosting weak rankers for a metric of whole queries.
 
     The metric :math:`E(q, F)` of the ranking of each query, from 0 to 1, enters an exponential
@@ -127,7 +127,7 @@ class AdaRank(JudgedRanker):
     """
 
     _parameter_constraints = {
-        **JudgedRanker._parameter_constraints,
+        **SupervisedDocumentRanker._parameter_constraints,
         "metric": [StrOptions(set(METRICS))],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions(set(SEARCHES))],

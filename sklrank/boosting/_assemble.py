@@ -158,7 +158,7 @@ class AssembleClassifier(SemiSupervisedBooster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Classes; -1 marks rows without a label. With strings for classes, an array of objects.
 

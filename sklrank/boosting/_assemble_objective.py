@@ -3,7 +3,7 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import FARTHEST
+from sklrank.boosting._powers import MAX_SCORE_GAP
 
 __all__ = ["AssembleObjective"]
 
@@ -50,7 +50,7 @@ class AssembleObjective(Objective):
         self.labels = np.where(self._labeled, self._known, guesses)
         margins = scores[np.arange(len(scores)), self.labels] - scores.mean(axis=1)
         # Rows whose scores speak more against their label than this weigh as if they did not.
-        self.weights = self._base * np.exp(np.minimum(-margins, FARTHEST))
+        self.weights = self._base * np.exp(np.minimum(-margins, MAX_SCORE_GAP))
         self.value = self.weights.sum()
 
     def masses(self, hypothesis):

@@ -39,13 +39,13 @@ class Booster(BaseEstimator):
     }
 
     @property
-    def _goes_on(self):
+    def _is_warm_start(self):
         """Whether `fit` continues the rounds of an earlier one."""
         return self.warm_start and hasattr(self, "estimators_")
 
     def _begin(self):
         """Forget the rounds of an earlier fit, unless they are to be continued."""
-        if self._goes_on:
+        if self._is_warm_start:
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "

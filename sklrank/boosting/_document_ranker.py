@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sklrank._validation import canonical_csr
+from sklrank._validation import check_rows
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting._booster import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner, StumpLearner
@@ -82,16 +82,6 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         return self._staged_sums(self._checked(X))
 
     def _checked(self, X, *, reset=False):
-        if reset:
-            # A fitted model takes what it took, whatever its parameters are now.
-            self._learns_sparse = get_tags(self).input_tags.sparse
-        else:
+        if not reset:
             check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self._learns_sparse else False,
-            dtype=[np.float64, np.float32],
-            reset=reset,
-        )
-        return canonical_csr(X)
+        return check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])

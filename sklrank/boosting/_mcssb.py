@@ -211,7 +211,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Classes; -1 marks rows without a label. With strings for classes, an array of objects.
         similarities : {array-like, sparse matrix} of shape (n_samples, n_samples), default=None

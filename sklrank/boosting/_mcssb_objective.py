@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import softmax
 
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import FARTHEST
+from sklrank.boosting._powers import MAX_SCORE_GAP
 
 __all__ = ["MCSSBObjective"]
 
@@ -54,7 +54,7 @@ class MCSSBObjective(Objective):
     def move_to(self, scores):
         scores = scores - scores.max(axis=1, keepdims=True)
         # Reciprocals of class shares, and their squares, stay finite.
-        shares = softmax(np.maximum(scores, -FARTHEST), axis=1)
+        shares = softmax(np.maximum(scores, -MAX_SCORE_GAP), axis=1)
         by_similarity = shares * self._similarity.pull(shares)
         by_labels = self._half_masses / shares
         self.value = by_similarity.sum() + 2 * by_labels.sum()

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import StrOptions
-from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._ndcg_objective import NDCGObjective
+from sklrank.boosting._supervised_document_ranker import SupervisedDocumentRanker
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["NDCGBoost"]
 
 
-class NDCGBoost(JudgedRanker):
+class NDCGBoost(SupervisedDocumentRanker):
     r"""NDCG_Boost: document ranking by boosting a classifier for expected NDCG.
 
     Algorithm 5 of [1]_. Scores :math:`F` define a distribution over rankings, under which the
@@ -114,7 +114,7 @@ class NDCGBoost(JudgedRanker):
     """
 
     _parameter_constraints = {
-        **JudgedRanker._parameter_constraints,
+        **SupervisedDocumentRanker._parameter_constraints,
         "gain": [StrOptions({"exponential", "linear"}), callable],
     }
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import FARTHEST, powers
+from sklrank.boosting._powers import MAX_SCORE_GAP, powers
 from sklrank.metrics import dcg_score
 
 __all__ = ["NDCGObjective"]
@@ -46,7 +46,7 @@ class NDCGObjective(Objective):
         self._signed = np.empty(len(gains))
 
     def move_to(self, scores):
-        lifts, _ = powers(scores, self._queries, FARTHEST)
+        lifts, _ = powers(scores, self._queries, MAX_SCORE_GAP)
         self._powers = lifts[self._order]
         self.value = _ndcg_pairs.demand(
             self._powers, self._gains, self._starts, self._n_relevant, self._signed

@@ -19,7 +19,7 @@ __all__ = ["Objective"]
 
 # A hypothesis that never errs has an infinite step. Beyond this ratio of the masses nothing is left
 # to win from the rows that it gets right, and the scores stay far from overflow.
-MOST_RATIO = 1e6
+MAX_RATIO = 1e6
 # Masses as near as this to each other, by share, differ by their rounding only.
 ROUNDING = 1e-12
 
@@ -57,4 +57,4 @@ class Objective(ABC):
         """The step for these masses."""
         if not won > lost * (1 + ROUNDING):
             return 0.0
-        return log(min(won / lost, MOST_RATIO) if lost > 0 else MOST_RATIO) / (2 * self.scale)
+        return log(min(won / lost, MAX_RATIO) if lost > 0 else MAX_RATIO) / (2 * self.scale)

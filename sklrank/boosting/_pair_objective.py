@@ -3,8 +3,8 @@
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._pair_orders import GradedOrder
-from sklrank.boosting._powers import FARTHEST_OF_TWO, powers
+from sklrank.boosting._pair_orders import GradedPairLoss
+from sklrank.boosting._powers import MAX_PAIR_SCORE_GAP, powers
 
 __all__ = ["PairObjective"]
 
@@ -25,12 +25,12 @@ class PairObjective(Objective):
 
     def __init__(self, y, queries):
         self._queries = queries
-        self._pairs = GradedOrder(y, queries)
+        self._pairs = GradedPairLoss(y, queries)
         ones = np.ones(len(y))
         self._n_pairs, _ = self._pairs.demand(ones, ones)
 
     def move_to(self, scores):
-        self._powers = powers(scores, self._queries, FARTHEST_OF_TWO)
+        self._powers = powers(scores, self._queries, MAX_PAIR_SCORE_GAP)
         error, signed = self._pairs.demand(*self._powers)
         self.value = error / self._n_pairs
         self.labels = (signed > 0).astype(np.intp)

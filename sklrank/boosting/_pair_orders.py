@@ -22,10 +22,10 @@ import numpy as np
 
 from sklrank.boosting import _refinement_pairs
 
-__all__ = ["AnyOrder", "GradedOrder", "PairedOrder"]
+__all__ = ["AllPairLoss", "ExplicitPairLoss", "GradedPairLoss"]
 
 
-class GradedOrder:
+class GradedPairLoss:
     """Rows of higher grade before those of lower grade: V = 1 for these pairs, 0 for others.
 
     Parameters
@@ -63,7 +63,7 @@ class GradedOrder:
         )
 
 
-class PairedOrder:
+class ExplicitPairLoss:
     """The first row of each pair before the second: V = 1 for these pairs, 0 for others.
 
     Parameters
@@ -88,7 +88,7 @@ class PairedOrder:
         return costs @ (first * (1 - second)), costs @ ((1 - first) * second)
 
 
-class AnyOrder:
+class AllPairLoss:
     """Nothing is known: V = 1 for all pairs of a query, a row and itself included.
 
     Parameters

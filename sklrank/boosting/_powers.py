@@ -2,13 +2,13 @@
 
 import numpy as np
 
-__all__ = ["FARTHEST", "FARTHEST_OF_TWO", "powers"]
+__all__ = ["MAX_PAIR_SCORE_GAP", "MAX_SCORE_GAP", "powers"]
 
 # Scores further than this from their middle, or from their largest, are taken for this: powers,
 # their reciprocals and the squares of both stay finite, and nothing is left to gain so far out.
-FARTHEST = 300.0
+MAX_SCORE_GAP = 300.0
 # Errors of pairs are sums of products of two powers, and are squared or multiplied themselves.
-FARTHEST_OF_TWO = FARTHEST / 2
+MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
 
 
 def powers(scores, queries, farthest):

@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sklrank.boosting._judged_ranker import JudgedRanker
 from sklrank.boosting._pair_objective import PairObjective
+from sklrank.boosting._supervised_document_ranker import SupervisedDocumentRanker
 from sklrank.metrics import ndcg_score
 
 __all__ = ["RankBoost"]
 
 
-class RankBoost(JudgedRanker):
+class RankBoost(SupervisedDocumentRanker):
     r"""RankBoost: document ranking by boosting a classifier for the order of pairs.
 
     [1]_ minimises the mean exponential loss over the pairs of documents of a query of which i is

@@ -19,7 +19,7 @@ from sklrank._sklearn import (
 )
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._document_ranker import DocumentRanker
-from sklrank.boosting._refinement_errors import BaseOrder, JudgedOrder
+from sklrank.boosting._refinement_errors import BaseRankerLoss, JudgementLoss
 from sklrank.boosting._refinement_inputs import (
     check_base_scores,
     check_judgements,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["RankingRefiner"]
 
 # Long before that the judgements count for nothing.
-MOST_BALANCE = 1e100
+MAX_BALANCE = 1e100
 
 
 class RankingRefiner(DocumentRanker):
@@ -201,7 +201,7 @@ class RankingRefiner(DocumentRanker):
             None,
         ],
         "combination": [StrOptions({"product", "sum"})],
-        "balance": [Interval(Real, 0, MOST_BALANCE, closed="both")],
+        "balance": [Interval(Real, 0, MAX_BALANCE, closed="both")],
         "confidence": [StrOptions({"auto"}), Interval(Real, 0, None, closed="both")],
         "noise": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "response": [StrOptions({"predict", "predict_proba"})],
@@ -281,7 +281,7 @@ class RankingRefiner(DocumentRanker):
             return self._fit(X, y, qid, base_scores, pairs)
 
     def _fit(self, given_X, y, qid, base_scores, pairs):
-        X = self._checked(given_X, reset=not self._goes_on)
+        X = self._checked(given_X, reset=not self._is_warm_start)
         queries = Queries.from_qid(qid, X.shape[0])
         judgements = check_judgements(y, pairs, queries)
         if base_scores is None:
@@ -312,8 +312,8 @@ class RankingRefiner(DocumentRanker):
             self._response = self.response
 
     def _objective(self, base_scores, judgements, queries):
-        base = BaseOrder(base_scores, self.confidence_, queries)
-        judged = JudgedOrder(judgements, self.noise_, queries)
+        base = BaseRankerLoss(base_scores, self.confidence_, queries)
+        judged = JudgementLoss(judgements, self.noise_, queries)
         if self.combination == "product":
             return ProductObjective(base, judged, queries)
         return SumObjective(base, judged, queries, self.balance)

@@ -8,12 +8,12 @@ for time in the number of pairs.
 import numpy as np
 
 from sklrank.boosting import _refinement_pairs
-from sklrank.boosting._pair_orders import AnyOrder
+from sklrank.boosting._pair_orders import AllPairLoss
 
-__all__ = ["BaseOrder", "JudgedOrder"]
+__all__ = ["BaseRankerLoss", "JudgementLoss"]
 
 
-class BaseOrder:
+class BaseRankerLoss:
     """The order of a base ranker's scores: V = W of Equation 4.1, of 4.2 for infinite confidence.
 
     Parameters
@@ -53,12 +53,12 @@ class BaseOrder:
         )
 
 
-class JudgedOrder:
+class JudgementLoss:
     """Judgements of which a share is wrong: V = T of Equation 4.3.
 
     Parameters
     ----------
-    judgements : GradedOrder or PairedOrder
+    judgements : GradedPairLoss or ExplicitPairLoss
         The set O of ordered pairs.
     noise : float
         Eta, from 0 (all judgements are right) to 1 (they tell nothing).
@@ -67,7 +67,7 @@ class JudgedOrder:
     """
 
     def __init__(self, judgements, noise, queries):
-        self._terms = ((1 - noise, judgements), (noise / 2, AnyOrder(queries)))
+        self._terms = ((1 - noise, judgements), (noise / 2, AllPairLoss(queries)))
 
     def demand(self, lifts, drops):
         (a, judgements), (b, anything) = self._terms

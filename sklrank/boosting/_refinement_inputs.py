@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._relevance import check_relevance
 from sklrank._validation import as_numbers
-from sklrank.boosting._pair_orders import AnyOrder, GradedOrder, PairedOrder
+from sklrank.boosting._pair_orders import AllPairLoss, ExplicitPairLoss, GradedPairLoss
 
 __all__ = [
     "check_base_scores",
@@ -92,10 +92,10 @@ def check_judgements(y, pairs, queries):
             "as y or as pairs"
         )
     if pairs is None:
-        return GradedOrder(check_relevance(y, len(queries.codes), judgements=True), queries)
+        return GradedPairLoss(check_relevance(y, len(queries.codes), judgements=True), queries)
     if y is not None:
         raise ValueError("y and pairs both tell the judgements; pass one of them, the other None")
-    return PairedOrder(check_pairs(pairs, queries))
+    return ExplicitPairLoss(check_pairs(pairs, queries))
 
 
 def check_pairs(pairs, queries):
@@ -151,5 +151,5 @@ def noise_by_number(judgements, queries):
     """Eta by which the pairs judged make half of the sum of T; 1 where there are none."""
     zero_scores = np.ones((2, len(queries.codes)))
     n_judged, _ = judgements.demand(*zero_scores)
-    n_all, _ = AnyOrder(queries).demand(*zero_scores)
+    n_all, _ = AllPairLoss(queries).demand(*zero_scores)
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0

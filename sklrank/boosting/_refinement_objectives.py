@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from sklrank.boosting._objective import Objective
-from sklrank.boosting._powers import FARTHEST_OF_TWO, powers
+from sklrank.boosting._powers import MAX_PAIR_SCORE_GAP, powers
 
 __all__ = ["ProductObjective", "SumObjective"]
 
@@ -15,9 +15,9 @@ class RefinementObjective(Objective):
 
     Parameters
     ----------
-    base : BaseOrder
+    base : BaseRankerLoss
         What the base ranker knows: its error is err_w (Equation 4.6).
-    judged : JudgedOrder
+    judged : JudgementLoss
         What users told: its error is err_t (Equation 4.7).
     queries : Queries
         Which rows are ranked against each other. An error is the sum of those of all queries.
@@ -33,7 +33,7 @@ class RefinementObjective(Objective):
         """Of two errors: the objective, and the factors of the two in its pair weights gamma."""
 
     def move_to(self, scores):
-        self._lifts, self._drops = powers(scores, self._queries, FARTHEST_OF_TWO)
+        self._lifts, self._drops = powers(scores, self._queries, MAX_PAIR_SCORE_GAP)
         base_error, base_demand = self._base.demand(self._lifts, self._drops)
         judged_error, judged_demand = self._judged.demand(self._lifts, self._drops)
         self.value, self._factors = self._combine(base_error, judged_error)

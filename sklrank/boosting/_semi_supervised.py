@@ -12,11 +12,12 @@ from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
-from sklrank._validation import canonical_csr
+from sklrank._validation import check_rows
+from sklrank.base import ClassScoresMixin
 from sklrank.boosting._booster import Booster
 
 if TYPE_CHECKING:
@@ -25,24 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["SemiSupervisedBooster"]
 
 
-class SemiSupervisedBooster(ClassifierMixin, Booster):
+class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
     """A booster of classifiers that learns from rows with a label and rows without."""
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Of `classes_`, those of the largest scores.
-        """
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """The class of each row, by the first round alone, the first two, and so on.
@@ -50,32 +35,15 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         iterator of ndarray of shape (n_samples,)
             Of `classes_`.
         """
-        stages = self._staged_sums(self._check_rows(X), len(self.classes_))
+        stages = self._staged_sums(self._checked_rows(X), len(self.classes_))
         return (self.classes_[scores.argmax(axis=1)] for scores in stages)
-
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            Sums of the weights of the weak learners that say so. With two classes the score of the
-            second one, less that of the first.
-        """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Class shares: the softmax of the scores.
@@ -83,14 +51,14 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             The sum of each row is 1. They are not calibrated.
         """
-        return softmax(self._scores(X), axis=1)
+        return softmax(self._class_scores(X), axis=1)
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """The logarithm of each class share, which is finite where the share is rounded to 0.
@@ -98,14 +66,14 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             Numbers of 0 or less; of the largest in each row `predict` takes the class.
         """
-        return log_softmax(self._scores(X), axis=1)
+        return log_softmax(self._class_scores(X), axis=1)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy on the rows that have a label.
@@ -113,7 +81,7 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Classes; rows with -1 are left out.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -141,26 +109,25 @@ class SemiSupervisedBooster(ClassifierMixin, Booster):
         """The weak learner, before it is cloned."""
         return DecisionTreeClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _scores(self, X):
-        X = self._check_rows(X)
+    def _class_scores(self, X):
+        X = self._checked_rows(X)
         return self._sum(X, len(self.classes_))
 
-    def _check_rows(self, X):
+    def _checked_rows(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr")
-        return canonical_csr(X)
+        return check_rows(self, X, reset=False)
 
     def _check_training(self, X, y):
         """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", reset=not self._goes_on)
+        X, y = check_rows(self, X, reset=not self._is_warm_start, y=y)
         classes, labels = partial_labels(y)
-        if self._goes_on and not np.array_equal(classes, self.classes_):
+        if self._is_warm_start and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, the rounds fitted so far have "
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"
             )
         self.classes_ = classes
-        return canonical_csr(X), labels
+        return X, labels
 
     def _boost_from(self, X, labels, objective, learner):
         """Play rounds from the scores of the rounds so far, and label the training rows."""

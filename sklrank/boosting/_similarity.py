@@ -78,7 +78,7 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
     Parameters
     ----------
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Rows.
+        Samples.
     kind : {"rbf", "knn", "uniform", "absolute"}, callable, or matrix
         A callable makes a matrix of `X`, dense or sparse.
     bandwidth : float, default=0.15

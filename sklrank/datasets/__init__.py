@@ -18,9 +18,9 @@ from sklrank.datasets._conversions import (
     label_ranking_from_regression,
 )
 from sklrank.datasets._fetch import fetch_multilabel
+from sklrank.datasets._incomplete import hide_labels, tie_labels
 from sklrank.datasets._keyword_documents import make_keyword_documents
 from sklrank.datasets._label_ranking_files import load_label_ranking
-from sklrank.datasets._less_told import hide_labels, tie_labels
 from sklrank.datasets._letor import load_letor
 from sklrank.datasets._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, check_scalar, gen_batches
 __all__ = ["make_keyword_documents"]
 
 # How many keywords a class has; how many of them a document lacks; how many other words it has.
-FEWEST_KEYWORDS, MOST_KEYWORDS = 20, 40
+FEWEST_KEYWORDS, MAX_KEYWORDS = 20, 40
 N_LACKED = 5
 N_OTHERS = 20
 # Rows are drawn in blocks so that the temporary arrays stay small beside the result.
@@ -86,14 +86,14 @@ def make_keyword_documents(
     """
     check_scalar(n_samples, "n_samples", Integral, min_val=1)
     check_scalar(n_classes, "n_classes", Integral, min_val=2)
-    check_scalar(n_keywords, "n_keywords", Integral, min_val=MOST_KEYWORDS)
+    check_scalar(n_keywords, "n_keywords", Integral, min_val=MAX_KEYWORDS)
     check_scalar(n_features, "n_features", Integral, min_val=n_keywords + N_OTHERS)
     check_scalar(label_noise, "label_noise", Real, min_val=0, max_val=1)
 
     random = check_random_state(random_state)
     is_keyword = np.zeros((n_classes, n_keywords), dtype=bool)
     for keywords in is_keyword:
-        n_own = random.randint(FEWEST_KEYWORDS, MOST_KEYWORDS + 1)
+        n_own = random.randint(FEWEST_KEYWORDS, MAX_KEYWORDS + 1)
         keywords[random.choice(n_keywords, n_own, replace=False)] = True
 
     y = random.randint(n_classes, size=n_samples)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
 from sklrank._rankings import positions_from_scores
-from sklrank.datasets._less_told import check_probabilities, hide_labels, tie_labels
+from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
 from sklrank.datasets._ranking_noise import (
     check_theta,
     sample_mallows,

@@ -22,7 +22,7 @@ __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_ac
 ROUNDING = 1e-6
 # Steps are divided by propensities, and smaller ones could make them overflow: learners from single
 # actions refuse them, boosters, which have bounds of their own, cut them off here at the least.
-LEAST_PROPENSITY = 1e-60
+MIN_PROPENSITY = 1e-60
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,10 +340,10 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
             f"{propensities.dtype} of shape {propensities.shape}"
         )
     # The comparisons are written so that NaN fails too.
-    if not (propensities.min() >= LEAST_PROPENSITY and propensities.max() <= 1):
+    if not (propensities.min() >= MIN_PROPENSITY and propensities.max() <= 1):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
-            f"chance to be, {LEAST_PROPENSITY:g} at least; got {propensities.min():g} to "
+            f"chance to be, {MIN_PROPENSITY:g} at least; got {propensities.min():g} to "
             f"{propensities.max():g}"
         )
     return (

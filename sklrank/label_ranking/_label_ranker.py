@@ -10,12 +10,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sklrank._classes import check_columns, column_names, labels_of_columns
 from sklrank._rankings import check_positions
 from sklrank._sklearn import N_JOBS, _fit_context, _num_samples
-from sklrank._validation import canonical_csr, unchanged_on_error
+from sklrank._validation import (
+    check_columns,
+    check_rows,
+    column_names,
+    labels_of_columns,
+    unchanged_on_error,
+)
 from sklrank.base import LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
@@ -86,7 +91,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -101,7 +106,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -144,7 +149,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels; NaN: not ranked.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -166,22 +171,10 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
     def _check_rows(self, X, *, reset):
-        if reset:
-            # A fitted model takes what it took, whatever its parameters are now.
-            tags = get_tags(self).input_tags
-            self._learns_sparse, self._learns_nan = tags.sparse, tags.allow_nan
         if hasattr(X, "__dataframe__"):
-            # Estimators choose columns by name, or take texts; what they do not take they refuse.
-            return validate_data(self, X, reset=reset, skip_check_array=True)
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr" if self._learns_sparse else False,
-            dtype=None if sparse.issparse(X) else "numeric",
-            ensure_all_finite="allow-nan" if self._learns_nan else True,
-        )
-        return canonical_csr(X)
+            # Estimators choose columns by name, or accept strings; they refuse the rest.
+            return check_rows(self, X, reset=reset, skip_check_array=True)
+        return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
 
     def _check_rankings(self, y, n_samples):
         """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""

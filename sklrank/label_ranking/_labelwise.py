@@ -112,7 +112,7 @@ class LabelwiseRanker(DecompositionRanker):
             )
         targets = self._targets(positions)
         template = self._template_of_fit()
-        if self._learns_jointly(targets) and targets.shape[1] > 1:
+        if self._fits_jointly(targets) and targets.shape[1] > 1:
             self.estimators_ = [clone(template).fit(X, targets)]
         else:
             self._check_takes_one_target("label")
@@ -138,7 +138,7 @@ class LabelwiseRanker(DecompositionRanker):
         n_ranked = (~missing).sum(axis=1, keepdims=True)
         return rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
 
-    def _learns_jointly(self, targets):
+    def _fits_jointly(self, targets):
         incomplete = bool(np.isnan(targets).any())
         if self.multi_output == "auto":
             takes_many = get_tags(self._template()).target_tags.multi_output

@@ -126,7 +126,7 @@ class PairwiseRanker(DecompositionRanker):
         n_compared = compared.sum(axis=0)
         frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
         open_pairs = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
-        self._jointly = self._learns_jointly(compared[:, open_pairs])
+        self._jointly = self._fits_jointly(compared[:, open_pairs])
         template = self._template_of_fit()
         if self._jointly:
             self.estimators_ = [clone(template).fit(X, wins[:, open_pairs])]
@@ -143,7 +143,7 @@ class PairwiseRanker(DecompositionRanker):
         self.frequencies_ = frequencies
         self._open_pairs = open_pairs
 
-    def _learns_jointly(self, compared):
+    def _fits_jointly(self, compared):
         everywhere = compared.shape[1] > 1 and bool(compared.all())
         if self.multi_output == "auto":
             return everywhere and get_tags(self._template()).target_tags.multi_output

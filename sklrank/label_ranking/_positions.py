@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._classes import names_of, sorted_classes
 from sklrank._rankings import check_positions, invert_orderings, listed_labels
+from sklrank._validation import names_of, sorted_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -129,7 +129,7 @@ cdef inline double within_reach(double value) noexcept nogil:
 
 
 # The cosine of an angle of more turns is all rounding, and an int could not count them.
-cdef double MOST_TURNS = 1e9
+cdef double MAX_TURNS = 1e9
 
 
 cdef void cosines(double* angles, Py_ssize_t n) noexcept nogil:
@@ -138,7 +138,7 @@ cdef void cosines(double* angles, Py_ssize_t n) noexcept nogil:
     cdef double turns, u, square, series
     cdef Py_ssize_t q
     for q in range(n):
-        turns = min(MOST_TURNS, max(-MOST_TURNS, angles[q] * 0.15915494309189535))
+        turns = min(MAX_TURNS, max(-MAX_TURNS, angles[q] * 0.15915494309189535))
         # The cosine of t turns is that of their fraction, and that of a fraction is sin(2 pi u)
         # with u = | |t| - 1/2 | - 1/4 in [-1/4, 1/4], where a short series does.
         u = fabs(fabs(turns - <int>turns) - 0.5) - 0.25

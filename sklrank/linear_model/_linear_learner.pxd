@@ -1,6 +1,6 @@
 """What the online linear learners share."""
 
-from sklrank._online_learner cimport Lesson, OnlineLearner
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 from sklrank.linear_model._feature_map cimport FeatureMap
 
 
@@ -14,8 +14,8 @@ cdef class LinearLearner(OnlineLearner):
     # Write the features of a row into `row` and what the weights make of them into `values`.
     cdef void evaluate(self, const double* x) noexcept nogil
 
-    # Change the weights by the lesson of the row that was evaluated last; may write into `values`.
-    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil
+    # Change the weights by the feedback of the row that was evaluated last; may write into `values`.
+    cdef void correct(self, const double* x, const LabelFeedback* feedback) noexcept nogil
 
     # Turn what the weights make of a row into votes, in place.
     cdef void vote(self, double* values) noexcept nogil

@@ -33,12 +33,12 @@ cdef class LinearLearner(OnlineLearner):
         self.vote(votes)
         return 0
 
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
         self.evaluate(x)
-        self.correct(x, lesson)
+        self.correct(x, feedback)
         return 0
 
-    cdef int attempt(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
         cdef Py_ssize_t l
         self.evaluate(x)
         for l in range(self.n_classes):
@@ -46,15 +46,15 @@ cdef class LinearLearner(OnlineLearner):
         self.vote(votes)
         return 0
 
-    cdef int learn_attempted(self, const double* x, const Lesson* lesson) except -1 nogil:
-        self.correct(x, lesson)
+    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+        self.correct(x, feedback)
         return 0
 
     cdef void evaluate(self, const double* x) noexcept nogil:
         self.features.transform(x, &self.row[0], &self.columns[0])
         products(&self.row[0], self.weights, &self.values[0])
 
-    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
+    cdef void correct(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         pass
 
     cdef void vote(self, double* values) noexcept nogil:

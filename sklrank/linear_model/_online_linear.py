@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._columns import MAX_FEATURES, draw_columns
-from sklrank._online_classifier import BATCH, OnlineClassifier
-from sklrank._online_estimator import row_blocks, unpacked
+from sklrank._base_online import row_blocks, to_dense
+from sklrank._compiled_classifier import BATCH, CompiledClassifier
+from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MOST_FACTOR, unchanged_on_error
+from sklrank._validation import MAX_FACTOR, unchanged_on_error
+from sklrank.base import ClassScoresMixin
 from sklrank.linear_model._feature_map import KINDS, FeatureMap
 from sklrank.linear_model._online_logistic import LogisticLearner
 from sklrank.linear_model._online_ridge import RidgeLearner
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from sklrank._typing import MaxFeatures
 
 __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
@@ -33,27 +32,11 @@ _COLUMN_CONSTRAINTS = {
 
 # The greatest ratio of a row's weight to the penalty `alpha`: beyond it rounding outweighs the
 # penalty where features are collinear.
-MOST_TO_PENALTY = 1e10
+MAX_TO_PENALTY = 1e10
 
 
-class _OnlineLinearClassifier(OnlineClassifier):
+class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     """A classifier whose scores are linear in the features of a row, by one table of weights."""
-
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the classes by the weights, before these scores are made probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Scores, linear in the features; for two classes the lead of the second one.
-        """
-        scores = self._class_scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _class_scores(self, X):
         # Probabilities order the classes alike, but may be 0, or 1, for two of them.
@@ -62,7 +45,7 @@ class _OnlineLinearClassifier(OnlineClassifier):
         features, weights = self._learner.features, self._learner.weight_table
         scores = np.empty((X.shape[0], weights.shape[1]))
         for rows in row_blocks(X, BATCH):
-            scores[rows] = features.transform_rows(unpacked(X[rows])) @ weights
+            scores[rows] = features.transform_rows(to_dense(X[rows])) @ weights
         return scores
 
     @property
@@ -72,12 +55,12 @@ class _OnlineLinearClassifier(OnlineClassifier):
         columns, _, _ = self._standardisation()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
         coef[:, columns] = weights.T * self._learner.features.scale
-        return _lead(coef)
+        return _two_class_weights(coef)
 
     @property
     def intercept_(self) -> np.ndarray:
         """Weights of the constant."""
-        return _lead(self._linear_weights("intercept_")[-1])
+        return _two_class_weights(self._linear_weights("intercept_")[-1])
 
     @property
     def mean_(self) -> np.ndarray:
@@ -110,8 +93,8 @@ class _OnlineLinearClassifier(OnlineClassifier):
         return self._learner.features.standardisation
 
 
-def _lead(weights):
-    """Of the weights of two classes the lead of the second one."""
+def _two_class_weights(weights):
+    """The weights, a row each class; of two classes one row, the second less the first."""
     return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
 
@@ -179,8 +162,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
 
     _parameter_constraints: dict = {
         "multi_class": [StrOptions({"multinomial", "ovr"})],
-        "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right")],
-        "alpha": [Interval(Real, 0, MOST_FACTOR, closed="both")],
+        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right")],
+        "alpha": [Interval(Real, 0, MAX_FACTOR, closed="both")],
         **_COLUMN_CONSTRAINTS,
     }
 
@@ -202,7 +185,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
-        columns = draw_columns(self.max_features, n_features, random_state)
+        columns = draw_features(self.max_features, n_features, random_state)
         no_frequencies = np.empty((len(columns), 0))
         features = FeatureMap(
             "linear",
@@ -228,8 +211,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     As a weak learner of a booster it regresses on the negative costs of all labels: a second-order
     step of gradient boosting for every row. Under top-k feedback those costs are estimated by
-    importance weights, and noisy: ``target="relevance"`` regresses on what was seen instead, the
-    relevance of the labels shown.
+    importance weights, and noisy: with ``boosting_target="relevance"`` it regresses on the relevance
+    of the labels shown instead.
 
     Parameters
     ----------
@@ -241,17 +224,19 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         rows may be up to 1e10 times as large.
     n_components : int, default=100
         Number of random features of the "rbf" kernel.
-    bandwidth : float, default=1.0
-        Width of the "rbf" kernel ``exp(-|z - z'|**2 / (2 * bandwidth**2 * d))``, `d` being the
-        number of columns used, in units of their standard deviation.
-    drift : float, default=0.0
-        Variance by which the weights are taken to wander with every row. Above 0 old rows fade.
-    target : {"costs", "relevance"}, default="costs"
+    gamma : float, default=0.5
+        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)`` of the standardised
+        features z, where `d` is the number of features used: 1 corresponds to ``gamma="scale"`` in
+        scikit-learn.
+    process_noise : float, default=0.0
+        Variance of the random walk that the weights are assumed to take, added with every sample
+        as in a Kalman filter. Above 0 old samples are forgotten.
+    boosting_target : {"costs", "relevance"}, default="costs"
         What a booster's lesson is taken for: the costs of all labels, or the relevance of those
         that are known. In the latter case labels that are not known are left alone, and a label
         known oftener than the average one takes shorter steps. Without effect on `fit` and
         `partial_fit`.
-    sharpness : float, default=1.0
+    vote_scale : float, default=1.0
         Factor on the estimated deviations from a uniform vote, before they are cut off at zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Columns that the model looks at, drawn once: a number, a share of them, or all.
@@ -298,12 +283,12 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions(set(KINDS))],
-        "alpha": [Interval(Real, 1 / MOST_TO_PENALTY, None, closed="left")],
+        "alpha": [Interval(Real, 1 / MAX_TO_PENALTY, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "bandwidth": [Interval(Real, 0, None, closed="neither")],
-        "drift": [Interval(Real, 0, None, closed="left")],
-        "target": [StrOptions({"costs", "relevance"})],
-        "sharpness": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "process_noise": [Interval(Real, 0, None, closed="left")],
+        "boosting_target": [StrOptions({"costs", "relevance"})],
+        "vote_scale": [Interval(Real, 0, None, closed="neither")],
         **_COLUMN_CONSTRAINTS,
     }
 
@@ -313,10 +298,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         kernel: Literal["linear", "rbf", "constant"] = "linear",
         alpha: float = 1.0,
         n_components: int = 100,
-        bandwidth: float = 1.0,
-        drift: float = 0.0,
-        target: Literal["costs", "relevance"] = "costs",
-        sharpness: float = 1.0,
+        gamma: float = 0.5,
+        process_noise: float = 0.0,
+        boosting_target: Literal["costs", "relevance"] = "costs",
+        vote_scale: float = 1.0,
         max_features: MaxFeatures = None,
         clip: float = 3.0,
         random_state: int | np.random.RandomState | None = None,
@@ -324,10 +309,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.kernel = kernel
         self.alpha = alpha
         self.n_components = n_components
-        self.bandwidth = bandwidth
-        self.drift = drift
-        self.target = target
-        self.sharpness = sharpness
+        self.gamma = gamma
+        self.process_noise = process_noise
+        self.boosting_target = boosting_target
+        self.vote_scale = vote_scale
         self.max_features = max_features
         self.clip = clip
         self.random_state = random_state
@@ -336,28 +321,28 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         with unchanged_on_error(self):
             prepared = super()._prepare(*arguments, **options)
             heaviest, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
-            if heaviest > MOST_TO_PENALTY * alpha:
+            if heaviest > MAX_TO_PENALTY * alpha:
                 raise ValueError(
-                    f"sample_weight must be {MOST_TO_PENALTY:g} times alpha={alpha:g} or less, got "
+                    f"sample_weight must be {MAX_TO_PENALTY:g} times alpha={alpha:g} or less, got "
                     f"{heaviest:g}: divide it by its mean"
                 )
         return prepared
 
     def _make_learner(self, n_features, n_classes, random_state):
         n_components = self.n_components if self.kernel == "rbf" else 0
-        columns = draw_columns(self.max_features, n_features, random_state)
+        columns = draw_features(self.max_features, n_features, random_state)
         if self.kernel == "constant":
             columns = columns[:0]
-        # Normal frequencies of variance 1 / (bandwidth^2 d) estimate the kernel of the docstring.
+        # Normal frequencies of variance 2 gamma / d estimate the kernel of the docstring.
         frequencies = random_state.standard_normal((len(columns), n_components))
-        frequencies /= self.bandwidth * np.sqrt(max(len(columns), 1))
+        frequencies *= np.sqrt(2 * self.gamma / max(len(columns), 1))
         phases = random_state.uniform(0, 2 * np.pi, n_components)
         features = FeatureMap(self.kernel, n_features, columns, frequencies, phases, self.clip)
         return RidgeLearner(
             features,
             n_classes,
             self.alpha,
-            self.drift,
-            self.sharpness,
-            self.target == "relevance",
+            self.process_noise,
+            self.vote_scale,
+            self.boosting_target == "relevance",
         )

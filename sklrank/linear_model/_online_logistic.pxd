@@ -1,6 +1,6 @@
 """The gradient steps behind OnlineLogisticRegression."""
 
-from sklrank._online_learner cimport Lesson
+from sklrank._online_learner cimport LabelFeedback
 from sklrank.linear_model._feature_map cimport FeatureMap
 from sklrank.linear_model._linear_learner cimport LinearLearner
 
@@ -12,4 +12,4 @@ cdef class LogisticLearner(LinearLearner):
 
     cdef void learn_label(self, Py_ssize_t label, double relevance, double weight) noexcept nogil
 
-    cdef double ask(self, const Lesson* lesson) noexcept nogil
+    cdef double ask(self, const LabelFeedback* feedback) noexcept nogil

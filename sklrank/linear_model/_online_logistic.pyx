@@ -12,7 +12,7 @@ g = s_l f_j + alpha w W_jl and w is the weight of the row. The 1 keeps the first
 feature as short as it is rare.
 
 Multinomial lessons use the importance weight of each relevant label. One-versus-rest learns from
-every label, irrelevant ones included, and all of them weigh the same: in a booster's lesson
+every label, irrelevant ones included, and all of them weigh the same: in a booster's feedback
 sum_l |c[l] - mean(c)|, twice the weight of Jung & Tewari (2018), Eq. 9. It is 1 for the first
 learner of Ada.OLMR, and less for the next ones, the better a row is ranked already. Where only some
 labels of a row are known, as in top-k feedback, one-versus-rest learns those and leaves the others
@@ -49,21 +49,21 @@ cdef class LogisticLearner(LinearLearner):
             values[l] = sigmoid(values[l])
         normalise(values, self.n_classes)
 
-    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
+    cdef void correct(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef Py_ssize_t j, l
         cdef double* row = &self.row[0]
         cdef double* slopes = &self.values[0]
         cdef double* weights
         cdef double* squares
         cdef double g, weight
-        if not self.multinomial and lesson.n_labels + lesson.n_irrelevant < self.n_classes:
-            for j in range(lesson.n_labels):
-                self.learn_label(lesson.labels[j], 1.0, lesson.row_weight)
-            for j in range(lesson.n_irrelevant):
-                self.learn_label(lesson.irrelevant[j], 0.0, lesson.row_weight)
+        if not self.multinomial and feedback.n_labels + feedback.n_irrelevant < self.n_classes:
+            for j in range(feedback.n_labels):
+                self.learn_label(feedback.labels[j], 1.0, feedback.row_weight)
+            for j in range(feedback.n_irrelevant):
+                self.learn_label(feedback.irrelevant[j], 0.0, feedback.row_weight)
             self.features.update(x, &self.columns[0])
             return
-        weight = self.ask(lesson)
+        weight = self.ask(feedback)
         if weight <= 0.0:
             return
         for j in range(self.features.n_outputs):
@@ -85,32 +85,32 @@ cdef class LogisticLearner(LinearLearner):
             self.squares[j, label] += g * g
             self.weights[j, label] -= self.learning_rate * g / sqrt(self.squares[j, label])
 
-    cdef double ask(self, const Lesson* lesson) noexcept nogil:
-        # Turn the margins in `values` into the slopes of the loss; returns the lesson's weight.
+    cdef double ask(self, const LabelFeedback* feedback) noexcept nogil:
+        # Turn the margins in `values` into the slopes of the loss; returns the feedback's weight.
         cdef double* slopes = &self.values[0]
         cdef double weight = 0.0, mean
         cdef Py_ssize_t i, l
-        for i in range(lesson.n_labels):
-            weight += lesson.weights[i]
+        for i in range(feedback.n_labels):
+            weight += feedback.weights[i]
         if self.multinomial:
             softmax(slopes, self.n_classes)
             for l in range(self.n_classes):
                 slopes[l] *= weight
-            for i in range(lesson.n_labels):
-                slopes[lesson.labels[i]] -= lesson.weights[i]
+            for i in range(feedback.n_labels):
+                slopes[feedback.labels[i]] -= feedback.weights[i]
             return weight
         for l in range(self.n_classes):
             slopes[l] = sigmoid(slopes[l])
-        for i in range(lesson.n_labels):
-            slopes[lesson.labels[i]] -= 1.0
-        if lesson.costs == NULL:
-            weight /= max(lesson.n_labels, 1)
+        for i in range(feedback.n_labels):
+            slopes[feedback.labels[i]] -= 1.0
+        if feedback.costs == NULL:
+            weight /= max(feedback.n_labels, 1)
         else:
             mean = weight = 0.0
             for l in range(self.n_classes):
-                mean += lesson.costs[l] / self.n_classes
+                mean += feedback.costs[l] / self.n_classes
             for l in range(self.n_classes):
-                weight += fabs(lesson.costs[l] - mean)
+                weight += fabs(feedback.costs[l] - mean)
         for l in range(self.n_classes):
             slopes[l] *= weight
         return weight

@@ -1,12 +1,12 @@
 """The recursive least squares behind OnlineRidgeClassifier."""
 
-from sklrank._online_learner cimport Lesson
+from sklrank._online_learner cimport LabelFeedback
 from sklrank.linear_model._feature_map cimport FeatureMap
 from sklrank.linear_model._linear_learner cimport LinearLearner
 
 
 cdef class RidgeLearner(LinearLearner):
-    cdef readonly double alpha, drift, sharpness
+    cdef readonly double alpha, process_noise, vote_scale
     cdef readonly bint learns_relevance     # or else the costs of a booster's lessons
     # P, what is not known of the weights, is covariance - gain spread spread'.
     cdef double[:, ::1] covariance      # (n_outputs, n_outputs) valid on and below the diagonal
@@ -16,9 +16,9 @@ cdef class RidgeLearner(LinearLearner):
     cdef double[::1] known              # (n_classes,) weight of the rows in which a label was known
     cdef double mean_known              # its mean over the labels
 
-    cdef double spread_row(self, double drift) noexcept nogil
+    cdef double spread_row(self, double process_noise) noexcept nogil
     cdef void step_for_all(self, double weight) noexcept nogil
-    cdef void step_for_known(self, const Lesson* lesson) noexcept nogil
+    cdef void step_for_known(self, const LabelFeedback* feedback) noexcept nogil
     cdef void step_for_label(
         self, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil

@@ -7,8 +7,8 @@ have been, t, relative to a uniform vote,
     g = P f / (1 / w + f . P f),    W += g (t - W' f)',    P -= g (P f)',
 
 from W = 0 and P = I / alpha. Then W minimises sum w |t - W' f|^2 + alpha |W|^2 over the rows so
-far. The intercept is held to zero by no more than one row. A `drift` > 0 adds to the diagonal of P
-before each row: the weights are taken to walk at random, so that old rows fade. Where columns
+far. The intercept is held to zero by no more than one row. A `process_noise` > 0 is added to the
+diagonal of P before each row: the weights are assumed to take a random walk, and old rows fade. Where columns
 depend on each other, P stays 1 / alpha large in some directions while it shrinks in others, below
 what rounding leaves there of the large ones: it may lose its definiteness, and the weights run
 away. So the diagonal also grows by as much of itself as rounding may take.
@@ -16,10 +16,10 @@ away. So the diagonal also grows by as much of itself as rounding may take.
 P is by far the largest array. Only its lower triangle is kept up, and its step waits for the next
 row, where one pass makes the step and then the product P f.
 
-A lesson from a booster asks for t = -costs: the steepest way down its loss, in the manner of
-gradient boosting. A lesson without costs, the labels alone, asks for all votes on them.
+A feedback from a booster asks for t = -costs: the steepest way down its loss, in the manner of
+gradient boosting. A feedback without costs, the labels alone, asks for all votes on them.
 
-With `learns_relevance` every lesson asks for t[l] = 1 - 1/m for a relevant label, -1/m for an
+With `learns_relevance` every feedback asks for t[l] = 1 - 1/m for a relevant label, -1/m for an
 irrelevant one, of those that are known; the other labels are left alone. All labels share P. Where
 a share q of the m labels is known (k/m under top-k feedback), P takes the row in with the weight
 q w: it is then what a label knows that was seen as often as the average one. A label seen oftener
@@ -42,13 +42,13 @@ cdef class RidgeLearner(LinearLearner):
     """The compiled learner; OnlineRidgeClassifier documents and checks the parameters."""
 
     def __init__(
-        self, FeatureMap features, Py_ssize_t n_classes, double alpha, double drift,
-        double sharpness, bint learns_relevance=False,
+        self, FeatureMap features, Py_ssize_t n_classes, double alpha, double process_noise,
+        double vote_scale, bint learns_relevance=False,
     ):
         super().__init__(features, n_classes)
         self.alpha = alpha
-        self.drift = drift
-        self.sharpness = sharpness
+        self.process_noise = process_noise
+        self.vote_scale = vote_scale
         self.learns_relevance = learns_relevance
         n = features.n_outputs
         self.covariance = np.diag(np.append(np.full(n - 1, 1.0 / alpha), 1.0 / min(alpha, 1.0)))
@@ -61,34 +61,34 @@ cdef class RidgeLearner(LinearLearner):
     cdef void vote(self, double* values) noexcept nogil:
         cdef Py_ssize_t l
         for l in range(self.n_classes):
-            values[l] = max(1.0 / self.n_classes + self.sharpness * values[l], 0.0)
+            values[l] = max(1.0 / self.n_classes + self.vote_scale * values[l], 0.0)
         normalise(values, self.n_classes)
 
-    cdef void correct(self, const double* x, const Lesson* lesson) noexcept nogil:
+    cdef void correct(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef double* errors = &self.values[0]
         cdef double weight = 1.0
         cdef Py_ssize_t l
         if self.learns_relevance:
-            weight = lesson.row_weight
-            if lesson.n_labels + lesson.n_irrelevant < self.n_classes:
-                self.step_for_known(lesson)
+            weight = feedback.row_weight
+            if feedback.n_labels + feedback.n_irrelevant < self.n_classes:
+                self.step_for_known(feedback)
                 self.features.update(x, &self.columns[0])
                 return
             for l in range(self.n_classes):
                 errors[l] = -1.0 / self.n_classes - errors[l]
-            for l in range(lesson.n_labels):
-                errors[lesson.labels[l]] += 1.0
-        elif lesson.costs != NULL:
+            for l in range(feedback.n_labels):
+                errors[feedback.labels[l]] += 1.0
+        elif feedback.costs != NULL:
             for l in range(self.n_classes):
-                errors[l] = -lesson.costs[l] - errors[l]
+                errors[l] = -feedback.costs[l] - errors[l]
         else:
             weight = 0.0
             for l in range(self.n_classes):
                 errors[l] = -1.0 / self.n_classes - errors[l]
-            for l in range(lesson.n_labels):
-                weight += lesson.weights[l]
-            for l in range(lesson.n_labels):
-                errors[lesson.labels[l]] += lesson.weights[l] / weight
+            for l in range(feedback.n_labels):
+                weight += feedback.weights[l]
+            for l in range(feedback.n_labels):
+                errors[feedback.labels[l]] += feedback.weights[l] / weight
         if weight <= 0.0:
             return
         self.step_for_all(weight)
@@ -98,7 +98,7 @@ cdef class RidgeLearner(LinearLearner):
         # Expects the error of each label in `values`.
         cdef const double* errors = &self.values[0]
         cdef double* weights
-        cdef double step, variance = self.spread_row(self.drift)
+        cdef double step, variance = self.spread_row(self.process_noise)
         cdef Py_ssize_t j, l
         # The variance is 0 or less by rounding only: nothing is left to learn in this direction.
         self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
@@ -111,20 +111,20 @@ cdef class RidgeLearner(LinearLearner):
             self.known[l] += weight
         self.mean_known += weight
 
-    cdef void step_for_known(self, const Lesson* lesson) noexcept nogil:
+    cdef void step_for_known(self, const LabelFeedback* feedback) noexcept nogil:
         # Expects the estimate for each label in `values`.
-        cdef double share = <double>(lesson.n_labels + lesson.n_irrelevant) / self.n_classes
-        cdef double weight = share * lesson.row_weight
-        cdef double variance = self.spread_row(share * self.drift)
+        cdef double share = <double>(feedback.n_labels + feedback.n_irrelevant) / self.n_classes
+        cdef double weight = share * feedback.row_weight
+        cdef double variance = self.spread_row(share * self.process_noise)
         cdef Py_ssize_t i
         self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
         if self.gain == 0.0:
             return
         self.mean_known += weight
-        for i in range(lesson.n_labels):
-            self.step_for_label(lesson.labels[i], 1.0, lesson.row_weight, variance)
-        for i in range(lesson.n_irrelevant):
-            self.step_for_label(lesson.irrelevant[i], 0.0, lesson.row_weight, variance)
+        for i in range(feedback.n_labels):
+            self.step_for_label(feedback.labels[i], 1.0, feedback.row_weight, variance)
+        for i in range(feedback.n_irrelevant):
+            self.step_for_label(feedback.irrelevant[i], 0.0, feedback.row_weight, variance)
 
     cdef void step_for_label(
         self, Py_ssize_t label, double relevance, double weight, double variance
@@ -139,7 +139,7 @@ cdef class RidgeLearner(LinearLearner):
         for j in range(self.features.n_outputs):
             self.weights[j, label] += gain * self.spread[j] * error
 
-    cdef double spread_row(self, double drift) noexcept nogil:
+    cdef double spread_row(self, double process_noise) noexcept nogil:
         # P's step for the row before, then P f for this one; returns f . P f. An entry left of the
         # diagonal counts twice. Two rows of P at a time: so the sums are loaded and stored half as
         # often.
@@ -152,7 +152,7 @@ cdef class RidgeLearner(LinearLearner):
         cdef double a, b, c, d, u, v, p_sum, q_sum, variance = 0.0
         for k in range(n):
             before[k] = spread[k]
-            self.covariance[k, k] += drift + ROUNDING * self.covariance[k, k]
+            self.covariance[k, k] += process_noise + ROUNDING * self.covariance[k, k]
         for j in range(0, n - 1, 2):
             p = &self.covariance[j, 0]
             q = p + n
@@ -189,7 +189,7 @@ cdef class RidgeLearner(LinearLearner):
 
     def __reduce__(self):
         arguments = (
-            self.features, self.n_classes, self.alpha, self.drift, self.sharpness,
+            self.features, self.n_classes, self.alpha, self.process_noise, self.vote_scale,
             self.learns_relevance,
         )
         state = (

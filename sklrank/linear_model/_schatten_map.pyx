@@ -22,7 +22,7 @@ from sklrank.linear_model._rows cimport Row, add_outer, table_products
 from sklrank.linear_model._mirror_maps import row_norms
 
 # The least unit of a Gram matrix: products of smaller numbers may vanish.
-cdef double LEAST_UNIT = 1e-100
+cdef double MIN_UNIT = 1e-100
 
 
 cdef class SchattenMap(MirrorMap):
@@ -117,7 +117,7 @@ cdef class SchattenMap(MirrorMap):
         self.peak = max(self.peak, trace)
         if (
             self.n_changed >= n * self.width
-            or not self.unit > LEAST_UNIT
+            or not self.unit > MIN_UNIT
             or is_worn(trace, self.peak)
         ):
             self.refresh()

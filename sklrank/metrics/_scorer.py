@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklrank._classes import check_columns, column_names
+from sklrank._validation import check_columns, column_names
 from sklrank.metrics._label_ranking import RANKING_METRICS
 from sklrank.metrics._labels_and_scores import as_label_columns
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES

@@ -15,9 +15,8 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
-from sklrank._classes import column_names, names_of
-from sklrank._online_estimator import OnlineRows
-from sklrank._validation import check_weights
+from sklrank._base_online import BaseOnline
+from sklrank._validation import check_weights, column_names, names_of
 from sklrank.metrics._labels_and_scores import as_label_columns
 from sklrank.metrics._scorer import label_scores
 from sklrank.model_selection._row_values import row_values
@@ -119,7 +118,7 @@ def progressive_val_score(
     X, y = indexable(X, y)
     given, y = y, _as_target(y)
     # Names of columns are for those to learn that do.
-    learns_names = isinstance(estimator, OnlineRows) and y.ndim == 2
+    learns_names = isinstance(estimator, BaseOnline) and y.ndim == 2
     taught = given if learns_names and column_names(given) is not None else y
     if y.ndim not in (1, 2):
         raise ValueError(

@@ -98,7 +98,7 @@ class QueryKFold(GroupKFold):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,), default=None
             Not used.
         qid : array-like of shape (n_samples,)

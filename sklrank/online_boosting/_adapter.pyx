@@ -3,14 +3,14 @@
 
 import numpy as np
 
-from sklrank._online_learner cimport Lesson, OnlineLearner
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 
 
 cdef class EstimatorLearner(OnlineLearner):
     """Gives rows to a scikit-learn classifier, one at a time.
 
-    Until its first lesson the classifier votes for all labels alike. After it the votes are its
-    `predict_proba`, or the label that it predicts. A lesson is one call of `partial_fit`, with the
+    Until its first feedback the classifier votes for all labels alike. After it the votes are its
+    `predict_proba`, or the label that it predicts. A feedback is one call of `partial_fit`, with the
     row repeated once for each relevant label.
 
     Parameters
@@ -42,10 +42,10 @@ cdef class EstimatorLearner(OnlineLearner):
             self.predict_row(x, votes)
         return 0
 
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
-        if lesson.n_labels > 0:
+    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+        if feedback.n_labels > 0:
             with gil:
-                self.learn_row(x, lesson)
+                self.learn_row(x, feedback)
         return 0
 
     cdef predict_row(self, const double* x, double* votes):
@@ -73,17 +73,17 @@ cdef class EstimatorLearner(OnlineLearner):
         total = votes.sum()
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
 
-    cdef learn_row(self, const double* x, const Lesson* lesson):
-        cdef Py_ssize_t[::1] labels = np.empty(lesson.n_labels, dtype=np.intp)
-        cdef double[::1] weights = np.empty(lesson.n_labels)
+    cdef learn_row(self, const double* x, const LabelFeedback* feedback):
+        cdef Py_ssize_t[::1] labels = np.empty(feedback.n_labels, dtype=np.intp)
+        cdef double[::1] weights = np.empty(feedback.n_labels)
         cdef Py_ssize_t i
-        for i in range(lesson.n_labels):
-            labels[i] = lesson.labels[i]
-            weights[i] = lesson.weights[i]
+        for i in range(feedback.n_labels):
+            labels[i] = feedback.labels[i]
+            weights[i] = feedback.weights[i]
         if np.max(weights) > 0.0:
             with np.errstate(all="ignore"):
                 self.estimator.partial_fit(
-                    as_rows(x, self.n_features, lesson.n_labels),
+                    as_rows(x, self.n_features, feedback.n_labels),
                     np.asarray(labels),
                     classes=self.all_labels,
                     sample_weight=np.asarray(weights),

@@ -28,7 +28,7 @@ from libc.float cimport DBL_MIN
 
 import numpy as np
 
-from sklrank.online_boosting._walk import walk_tails
+from sklrank.online_boosting._random_walk import walk_tails
 
 cdef enum:
     HINGE = 0

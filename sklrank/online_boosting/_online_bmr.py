@@ -45,14 +45,14 @@ class OnlineBMR(OnlineBooster):
         Loss behind the potentials. "rank" is for votes for single labels: then the whole vote of a
         learner goes to its favourite one.
     max_features : int, float, {"sqrt", "log2"} or None, default=20
-        Covariates that each weak learner sees, drawn once for each: a number (all, where there are
+        Features that each weak learner sees, drawn once for each: a number (all, where there are
         fewer), a share of them, or all.
     max_iter : int, default=1
         Passes over the rows that `fit` makes.
     shuffle : bool, default=False
         Whether `fit` draws a new order of the rows for each pass.
     random_state : int, RandomState instance or None, default=None
-        Decides the covariates, the parameters of the default trees, the seeds of the weak
+        Decides the features, the parameters of the default trees, the seeds of the weak
         learners, and the order of the rows. An int makes every result repeatable.
     verbose : int, default=0
         Above 0 a line is printed after every 1000 rounds.

@@ -14,15 +14,14 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._classes import check_columns, column_names
-from sklrank._columns import MAX_FEATURES
-from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._randomness import MAX_FEATURES
 from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
-from sklrank._validation import unchanged_on_error
-from sklrank.base import LabelRankerMixin
+from sklrank._validation import check_columns, column_names, unchanged_on_error
+from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting._pair_sources import AllPairs
+from sklrank.online_boosting._pair_sources import FullInformation
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
     allow_nan,
@@ -40,7 +39,7 @@ __all__ = ["OnlineBooster"]
 BATCH = 1000
 
 
-class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
+class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
     A subclass says how votes are priced (`_make_cost_rule`) and whether Hedge chooses the expert
@@ -49,8 +48,8 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
 
     _hedge = False
     _tie_loss = 0.5  # what a pair of equal scores costs an expert, for Hedge
-    _takes_indicators = True
-    _takes_sparse = True
+    _accepts_indicators = True
+    _accepts_sparse = True
     _parameter_constraints: dict = {
         "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -73,7 +72,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         """
         n_rows = len(indptr) - 1
         draws = self._random_state.random_sample(n_rows) if self._hedge else None
-        return AllPairs(indptr, labels, len(self.classes_)), draws
+        return FullInformation(indptr, labels, len(self.classes_)), draws
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -82,7 +81,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels (one relevant label a row). A row with no
             or all labels relevant teaches nothing.
@@ -127,7 +126,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels.
         classes : array-like of shape (n_labels,), default=None
@@ -167,7 +166,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels.
         classes : array-like of shape (n_labels,), default=None
@@ -197,7 +196,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -206,9 +205,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             of the second one.
         """
         scores = self._label_scores(X)
-        if self._two_classes:
-            return scores[:, 1] - scores[:, 0]
-        return scores
+        return scores if self._fitted_with_indicators else two_class_difference(scores)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Class labels, or the labels with more than a uniform share of the votes.
@@ -216,7 +213,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -226,7 +223,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             relevant labels with more, and for the irrelevant ones with less, than that share.
         """
         scores = self._label_scores(X)
-        if self._learns_indicators:
+        if self._fitted_with_indicators:
             # Equal votes have a lead of exactly 0 over the least, whatever their sums round to.
             leads = scores - scores.min(axis=1, keepdims=True)
             return (leads > leads.mean(axis=1, keepdims=True)).astype(np.intp)
@@ -238,7 +235,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             Relevance of the labels, or class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -250,7 +247,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
             For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
             loss; for class labels the accuracy.
         """
-        if self._learns_indicators:
+        if self._fitted_with_indicators:
             check_columns(column_names(y), self.classes_)
             return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
         return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
@@ -261,9 +258,9 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         n_used = 1 + int(np.argmax(self.expert_weights_))
         blocks = row_blocks(X, BATCH)
         if len(blocks) == 1:
-            return self._rounds().decide(unpacked(X), self.estimator_weights_, n_used)
+            return self._rounds().decide(to_dense(X), self.estimator_weights_, n_used)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._rounds().decide)(unpacked(X[batch]), self.estimator_weights_, n_used)
+            delayed(self._rounds().decide)(to_dense(X[batch]), self.estimator_weights_, n_used)
             for batch in blocks
         )
         return np.concatenate(blocks)
@@ -286,11 +283,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
                 setattr(self, name, np.array(getattr(self, name)))
 
     @property
-    def _two_classes(self):
-        return not self._learns_indicators and len(self.classes_) == 2
-
-    @property
-    def _takes_nan(self):
+    def _accepts_nan(self):
         return allow_nan(self.estimator)
 
     def _start(self, classes):
@@ -339,7 +332,7 @@ class OnlineBooster(LabelRankerMixin, OnlineEstimator, metaclass=ABCMeta):
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
-                unpacked(X[batch]),
+                to_dense(X[batch]),
                 source,
                 weights[batch],
                 self.estimator_weights_,

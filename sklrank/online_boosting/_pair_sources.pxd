@@ -14,14 +14,14 @@ cdef class PairSource:
     ) noexcept nogil
 
 
-cdef class AllPairs(PairSource):
+cdef class FullInformation(PairSource):
     cdef const Py_ssize_t[::1] indptr       # relevant labels of each row, as in a CSR matrix
     cdef const Py_ssize_t[::1] labels
     cdef Py_ssize_t[::1] irrelevant         # scratch
     cdef char[::1] is_relevant              # scratch
 
 
-cdef class ShownPairs(PairSource):
+cdef class TopKFeedback(PairSource):
     cdef readonly Py_ssize_t k
     cdef const Py_ssize_t[:, ::1] actions       # (n_samples, k)
     cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
@@ -33,7 +33,7 @@ cdef class ShownPairs(PairSource):
     cdef double[::1] weights                # scratch: (k * k,)
 
 
-cdef class SimulatedPairs(ShownPairs):
+cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef TopKSampler sampler
     cdef const double[:, ::1] draws         # (n_samples, sampler.n_draws)
     # The one row of `actions`, `propensities` and `rewards`, which is written anew each time.

@@ -23,7 +23,7 @@ cdef class PairSource:
         return False
 
 
-cdef class AllPairs(PairSource):
+cdef class FullInformation(PairSource):
     """Full information: every label of a row is known.
 
     Parameters
@@ -67,7 +67,7 @@ cdef class AllPairs(PairSource):
         return True
 
 
-cdef class ShownPairs(PairSource):
+cdef class TopKFeedback(PairSource):
     """Top-k feedback: the relevance of the labels that were shown.
 
     Parameters
@@ -130,7 +130,7 @@ cdef class ShownPairs(PairSource):
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
 
 
-cdef class SimulatedPairs(ShownPairs):
+cdef class SimulatedTopKFeedback(TopKFeedback):
     """Top-k feedback on rows whose labels are known, of which it looks at those shown only.
 
     Parameters
@@ -172,7 +172,7 @@ cdef class SimulatedPairs(ShownPairs):
             self.answers[0, i] = contains(
                 self.labels, self.indptr[t], self.indptr[t + 1], self.shown[0, i]
             )
-        return ShownPairs.reveal(self, 0, scores, weight, pairs)
+        return TopKFeedback.reveal(self, 0, scores, weight, pairs)
 
 
 cdef bint contains(

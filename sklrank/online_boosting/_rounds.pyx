@@ -15,7 +15,7 @@ by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrele
 
 The algorithms that comments name are those of Jung & Tewari.
 
-Once the votes are in, one learner's lesson does not depend on another's: both phases of a round,
+Once the votes are in, one learner's feedback does not depend on another's: both phases of a round,
 voting and teaching, are shared out over threads, a block of learners each. The loop runs without
 the GIL; a learner written in Python takes it for itself.
 """
@@ -24,11 +24,11 @@ from libc.math cimport exp, sqrt
 
 import numpy as np
 
-from sklrank._online_learner cimport Lesson, OnlineLearner
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 from sklrank.feedback._sampler cimport TopKSampler
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, Pairs, rank_loss
 from sklrank.online_boosting._pair_sources cimport PairSource
-from sklrank.online_boosting._team cimport Team
+from sklrank.online_boosting._thread_team cimport ThreadTeam
 
 cdef enum Phase:
     VOTE = 0            # the learners vote, and will be taught
@@ -37,16 +37,16 @@ cdef enum Phase:
 
 cdef enum:
     # What a thread writes into while it teaches, in vectors (n_labels,): the costs, the weights of
-    # the lesson, and the scratch of the rule.
+    # the feedback, and the scratch of the rule.
     COSTS = 0
-    LESSON_WEIGHTS = 1
+    LABEL_WEIGHTS = 1
     RULE_SCRATCH = 2
     N_VECTORS = RULE_SCRATCH + COST_SCRATCH
 
 cdef double MAX_LEARNER_WEIGHT = 2.0
 
 
-cdef class Rounds(Team):
+cdef class Rounds(ThreadTeam):
     """Plays rounds with weak learners; what outlives a call lives in them and in the arguments.
 
     Parameters
@@ -115,7 +115,7 @@ cdef class Rounds(Team):
         self.scores = np.zeros((self.n_learners + 1, self.n_labels))
         self.gradients = np.empty(self.n_learners)
         self.losses = np.empty(self.n_learners)
-        self.hire(max(1, min(n_threads, self.n_learners)))
+        self.allocate(max(1, min(n_threads, self.n_learners)))
         self.scratch = np.empty((self.n_members, N_VECTORS, self.n_labels))
 
     def decide(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
@@ -248,7 +248,7 @@ cdef class Rounds(Team):
             expert = 1 + drawn_expert(log_expert_weights, draws[t])
         return &self.scores[expert, 0]
 
-    cdef int do_share(self, int phase, Py_ssize_t member) except -1 nogil:
+    cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
         if phase == TEACH:
@@ -264,7 +264,7 @@ cdef class Rounds(Team):
                 self.values[j] = self.row[self.columns[j]]
             h = &self.votes[i, 0]
             if to_learn:
-                (<OnlineLearner><void*>self.addresses[i]).attempt(&self.values[self.starts[i]], h)
+                (<OnlineLearner><void*>self.addresses[i]).predict_cached(&self.values[self.starts[i]], h)
             else:
                 (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.rule.single_label:
@@ -288,19 +288,19 @@ cdef class Rounds(Team):
         # Algorithm 1, lines 10 to 12: teach the learners; and find what `update` needs for lines 9
         # and 13.
         cdef double* costs = &self.scratch[member, COSTS, 0]
-        cdef double* lesson_weights = &self.scratch[member, LESSON_WEIGHTS, 0]
+        cdef double* label_weights = &self.scratch[member, LABEL_WEIGHTS, 0]
         cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
         cdef const Pairs* pairs = &self.pairs
         cdef double greatest
-        cdef Lesson lesson
+        cdef LabelFeedback feedback
         cdef Py_ssize_t i, j, l
-        lesson.n_labels = pairs.n_relevant
-        lesson.labels = pairs.relevant
-        lesson.n_irrelevant = pairs.n_irrelevant
-        lesson.irrelevant = pairs.irrelevant
-        lesson.weights = lesson_weights
-        lesson.row_weight = self.row_weight
-        lesson.costs = costs
+        feedback.n_labels = pairs.n_relevant
+        feedback.labels = pairs.relevant
+        feedback.n_irrelevant = pairs.n_irrelevant
+        feedback.irrelevant = pairs.irrelevant
+        feedback.weights = label_weights
+        feedback.row_weight = self.row_weight
+        feedback.costs = costs
         for i in range(first, last):
             if i == first or not self.rule.learns_weights:
                 self.rule.costs(i, &self.scores[i, 0], pairs, costs, scratch)
@@ -308,12 +308,12 @@ cdef class Rounds(Team):
             for l in range(1, self.n_labels):
                 greatest = max(greatest, costs[l])
             for j in range(pairs.n_relevant):
-                lesson_weights[j] = greatest - costs[pairs.relevant[j]]
-            (<OnlineLearner><void*>self.addresses[i]).learn_attempted(
-                &self.values[self.starts[i]], &lesson
+                label_weights[j] = greatest - costs[pairs.relevant[j]]
+            (<OnlineLearner><void*>self.addresses[i]).learn_cached(
+                &self.values[self.starts[i]], &feedback
             )
             if self.rule.learns_weights:
-                # The costs at s_i: the gradient for alpha_i, and the lesson of the next learner.
+                # The costs at s_i: the gradient for alpha_i, and the feedback of the next learner.
                 self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)
                 self.gradients[i] = 0.0
                 for l in range(self.n_labels):

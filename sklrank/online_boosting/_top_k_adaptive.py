@@ -63,14 +63,14 @@ class TopKAdaptive(TopKBooster):
         Bounds at which the propensities are cut off before they divide, as in the paper's
         experiments. A higher lower bound means less variance and more bias; (0, 1): no bias.
     max_features : int, float, {"sqrt", "log2"} or None, default=20
-        Covariates that each weak learner sees, drawn once for each: a number (all, where there are
+        Features that each weak learner sees, drawn once for each: a number (all, where there are
         fewer), a share of them, or all.
     max_iter : int, default=1
         Passes over the rows that `fit` makes.
     shuffle : bool, default=False
         Whether `fit` draws a new order of the rows for each pass.
     random_state : int, RandomState instance or None, default=None
-        Decides what is shown, the covariates, the parameters of the default trees, the seeds of the
+        Decides what is shown, the features, the parameters of the default trees, the seeds of the
         weak learners, the draws of experts and the order of the rows. An int makes every result
         repeatable.
     verbose : int, default=0

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklrank._online_estimator import row_blocks, unpacked
+from sklrank._base_online import row_blocks, to_dense
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_weights, unchanged_on_error
 from sklrank.feedback import Exploration
-from sklrank.feedback._exploration import LEAST_PROPENSITY, check_exploration, check_rewards
+from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
-from sklrank.online_boosting._pair_sources import ShownPairs, SimulatedPairs
+from sklrank.online_boosting._pair_sources import SimulatedTopKFeedback, TopKFeedback
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -45,7 +45,7 @@ class TopKBooster(OnlineBooster):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, of which relevance is to be learnt; needed where nothing was learnt
             before. A model is started then.
@@ -70,7 +70,7 @@ class TopKBooster(OnlineBooster):
         for batch in row_blocks(X, BATCH):
             expert_draws, sampler_draws = self._draw_rows(sampler, batch.stop - batch.start)
             of_batch = rounds.explore(
-                unpacked(X[batch]),
+                to_dense(X[batch]),
                 sampler,
                 sampler_draws,
                 self.estimator_weights_,
@@ -132,7 +132,7 @@ class TopKBooster(OnlineBooster):
             bounds = self._propensity_bounds()
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in row_blocks(X, BATCH):
-            source = ShownPairs(
+            source = TopKFeedback(
                 actions[batch],
                 propensities[batch],
                 rewards[batch],
@@ -161,13 +161,13 @@ class TopKBooster(OnlineBooster):
                 "propensity_clip must be a pair of bounds from 0 to 1, the lower one first; got "
                 f"{self.propensity_clip!r}"
             )
-        return max(bounds[0], LEAST_PROPENSITY), bounds[1]
+        return max(bounds[0], MIN_PROPENSITY), bounds[1]
 
     def _sampler(self, n_labels):
         # Parameters may have changed since `fit`, and scikit-learn checks them there only.
         if not isinstance(self.k, Integral) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
-        if not 2 <= self.k <= n_labels and (self.k < 2 or self._learns_indicators):
+        if not 2 <= self.k <= n_labels and (self.k < 2 or self._fitted_with_indicators):
             raise ValueError(
                 f"k={self.k} labels cannot be shown where there are {n_labels}; "
                 f"k must be from 2 to {n_labels}"
@@ -186,4 +186,4 @@ class TopKBooster(OnlineBooster):
     def _draw_source(self, indptr, labels):
         bounds, sampler = self._propensity_bounds(), self._sampler(len(self.classes_))
         expert_draws, draws = self._draw_rows(sampler, len(indptr) - 1)
-        return SimulatedPairs(sampler, draws, indptr, labels, *bounds), expert_draws
+        return SimulatedTopKFeedback(sampler, draws, indptr, labels, *bounds), expert_draws

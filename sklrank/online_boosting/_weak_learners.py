@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from sklrank._columns import draw_columns
-from sklrank._online_classifier import OnlineClassifier
-from sklrank._randomness import set_random_states
+from sklrank._compiled_classifier import CompiledClassifier
+from sklrank._randomness import draw_features, set_random_states
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.tree import HoeffdingTreeClassifier
@@ -100,13 +99,13 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
     generator = np.random.RandomState()
     estimators, columns = [], []
     for i in range(n_estimators):
-        seen = draw_columns(max_features, n_features, random_state)
+        seen = draw_features(max_features, n_features, random_state)
         if templates is None:
             weak = random_tree(random_state)
         else:
             weak = clone(templates[i % len(templates)])
             set_random_states(weak, random_state)
-        if isinstance(weak, OnlineClassifier):
+        if isinstance(weak, CompiledClassifier):
             if weak.random_state is not None:
                 generator.seed(weak.random_state)
             weak._begin(len(seen), np.arange(n_labels), generator)
@@ -119,7 +118,7 @@ def compiled_learners(estimators, columns, n_labels, taught):
     """What the compiled loop drives: a tree's own learner, or an adapter around an estimator."""
     return [
         weak._learner
-        if isinstance(weak, OnlineClassifier)
+        if isinstance(weak, CompiledClassifier)
         else EstimatorLearner(weak, len(seen), n_labels, taught)
         for weak, seen in zip(estimators, columns)
     ]
@@ -127,7 +126,7 @@ def compiled_learners(estimators, columns, n_labels, taught):
 
 def recommended_learners(
     n_estimators: int | None = None, *, feedback: str = "full"
-) -> list[OnlineClassifier]:
+) -> list[CompiledClassifier]:
     """Weak learners that rank well on every benchmark set without tuning.
 
     The first two are logistic regressions for each label, on all columns, with steps of different
@@ -189,26 +188,28 @@ def recommended_learners(
         learners = [
             OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
             OnlineLogisticRegression(multi_class="ovr", learning_rate=0.3),
-            OnlineRidgeClassifier(kernel="constant", drift=0.01, sharpness=4),
+            OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4),
         ]
-        linear = OnlineRidgeClassifier(alpha=30, sharpness=4, max_features=100)
+        linear = OnlineRidgeClassifier(alpha=30, vote_scale=4, max_features=100)
         bent = OnlineRidgeClassifier(
-            kernel="rbf", n_components=50, bandwidth=1.7, alpha=12.5, sharpness=4, max_features=50
+            kernel="rbf", n_components=50, gamma=0.173, alpha=12.5, vote_scale=4, max_features=50
         )
         others = [linear, bent, bent, bent]
     else:
         learners = [
             OnlineLogisticRegression(multi_class="ovr"),
             OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
-            OnlineRidgeClassifier(kernel="constant", drift=0.01, target="relevance"),
+            OnlineRidgeClassifier(
+                kernel="constant", process_noise=0.01, boosting_target="relevance"
+            ),
         ]
         others = [
             OnlineRidgeClassifier(
                 kernel="rbf",
                 n_components=100,
-                bandwidth=1.7,
+                gamma=0.173,
                 alpha=12.5,
-                target="relevance",
+                boosting_target="relevance",
                 max_features=50,
             )
         ]

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from sklrank._online_learner cimport Lesson, OnlineLearner
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 from sklrank.tree._split_search cimport Criterion
 
 
@@ -25,7 +25,7 @@ cdef struct Node:
 cdef enum:
     # What `leaves` hold.
     SQUARES = 0             # sum of squared weights
-    ATTEMPTED = 1           # sample size at the last attempt to split
+    ATTEMPTED = 1           # sample size at the last predict_cached to split
     MAJORITY_CORRECT = 2    # weight that the majority class got right
     BAYES_CORRECT = 3       # weight that naive Bayes got right
     COUNTS = 4              # weight of each class
@@ -71,9 +71,9 @@ cdef class HoeffdingTree(OnlineLearner):
     ) noexcept nogil
     cdef void refresh_density(self, Py_ssize_t row) noexcept nogil
     cdef void compare_votes(
-        self, Py_ssize_t leaf, const double* x, const Lesson* lesson
+        self, Py_ssize_t leaf, const double* x, const LabelFeedback* feedback
     ) noexcept nogil
-    cdef double weight_of_favourite(self, const double* votes, const Lesson* lesson) noexcept nogil
+    cdef double weight_of_favourite(self, const double* votes, const LabelFeedback* feedback) noexcept nogil
     cdef int observe_row(
         self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight
     ) except -1 nogil

@@ -181,14 +181,14 @@ cdef class HoeffdingTree(OnlineLearner):
                 votes[c] = 1.0 / self.n_classes
         return 0
 
-    cdef int learn(self, const double* x, const Lesson* lesson) except -1 nogil:
+    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
         # The labels of a row are learnt together, so that their order does not matter.
         cdef Py_ssize_t index = 0, leaf, i
         cdef double weight = 0.0, squares = 0.0
-        for i in range(lesson.n_labels):
-            check(0 <= lesson.labels[i] < self.n_classes)
-            weight += lesson.weights[i] * self.weight_scale
-            squares += (lesson.weights[i] * self.weight_scale) ** 2
+        for i in range(feedback.n_labels):
+            check(0 <= feedback.labels[i] < self.n_classes)
+            weight += feedback.weights[i] * self.weight_scale
+            squares += (feedback.weights[i] * self.weight_scale) ** 2
         if not weight > 0.0:
             return 0
         self.node_at(0).weight += weight
@@ -197,14 +197,14 @@ cdef class HoeffdingTree(OnlineLearner):
             self.node_at(index).weight += weight
         leaf = self.node_at(index).child
         if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
-            self.compare_votes(leaf, x, lesson)
+            self.compare_votes(leaf, x, feedback)
         self.leaf_at(leaf)[SQUARES] += squares
-        for i in range(lesson.n_labels):
-            weight = lesson.weights[i] * self.weight_scale
+        for i in range(feedback.n_labels):
+            weight = feedback.weights[i] * self.weight_scale
             if weight > 0.0:
-                self.leaf_at(leaf)[COUNTS + lesson.labels[i]] += weight
+                self.leaf_at(leaf)[COUNTS + feedback.labels[i]] += weight
                 if self.keeps_densities or self.may_split(index):
-                    self.observe_row(leaf, lesson.labels[i], x, weight)
+                    self.observe_row(leaf, feedback.labels[i], x, weight)
         if (
             self.may_split(index)
             and self.sample_size(index) - self.leaf_at(leaf)[ATTEMPTED] >= self.grace_period
@@ -300,24 +300,24 @@ cdef class HoeffdingTree(OnlineLearner):
     # -- Learning.
 
     cdef void compare_votes(
-        self, Py_ssize_t leaf, const double* x, const Lesson* lesson
+        self, Py_ssize_t leaf, const double* x, const LabelFeedback* feedback
     ) noexcept nogil:
         # What the majority class and naive Bayes would have said of the row before it is learnt.
         cdef double* votes = self.votes
         if self.majority_votes(leaf, votes):
-            self.leaf_at(leaf)[MAJORITY_CORRECT] += self.weight_of_favourite(votes, lesson)
+            self.leaf_at(leaf)[MAJORITY_CORRECT] += self.weight_of_favourite(votes, feedback)
         if self.bayes_votes(leaf, x, votes):
-            self.leaf_at(leaf)[BAYES_CORRECT] += self.weight_of_favourite(votes, lesson)
+            self.leaf_at(leaf)[BAYES_CORRECT] += self.weight_of_favourite(votes, feedback)
 
-    cdef double weight_of_favourite(self, const double* votes, const Lesson* lesson) noexcept nogil:
+    cdef double weight_of_favourite(self, const double* votes, const LabelFeedback* feedback) noexcept nogil:
         # The row's weight for the first label of greatest vote.
         cdef Py_ssize_t best = 0, i
         for i in range(1, self.n_classes):
             if votes[i] > votes[best]:
                 best = i
-        for i in range(lesson.n_labels):
-            if lesson.labels[i] == best:
-                return lesson.weights[i] * self.weight_scale
+        for i in range(feedback.n_labels):
+            if feedback.labels[i] == best:
+                return feedback.weights[i] * self.weight_scale
         return 0.0
 
     cdef int observe_row(

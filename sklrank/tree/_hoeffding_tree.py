@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._columns import MAX_FEATURES, draw_columns
-from sklrank._online_classifier import OnlineClassifier
+from sklrank._compiled_classifier import CompiledClassifier
+from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
 from sklrank.tree._hoeffding import (
     CRITERIA,
@@ -30,7 +30,7 @@ __all__ = ["HoeffdingTreeClassifier"]
 LEAF = -1
 
 
-class HoeffdingTreeClassifier(OnlineClassifier):
+class HoeffdingTreeClassifier(CompiledClassifier):
     """A decision tree that grows with a stream (VFDT, Hoeffding tree).
 
     Each leaf describes the values of each feature by one Gaussian a class. Every `grace_period` a
@@ -115,7 +115,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
     True
     """
 
-    _takes_nan = True
+    _accepts_nan = True
     _parameter_constraints: dict = {
         "grace_period": [Interval(Real, 0, None, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
@@ -164,7 +164,7 @@ class HoeffdingTreeClassifier(OnlineClassifier):
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
-        columns = draw_columns(self.max_features, n_features, random_state)
+        columns = draw_features(self.max_features, n_features, random_state)
         params = {name: getattr(self, name) for name in PARAMETERS}
         return HoeffdingTree(n_features, n_classes, columns, params)
 

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sklrank._columns import MAX_FEATURES
+from sklrank._randomness import MAX_FEATURES
 from sklrank._sklearn import Interval, _fit_context
-from sklrank._validation import as_numbers, unchanged_on_error
+from sklrank._validation import as_numbers, check_rows, unchanged_on_error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -90,7 +90,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
 
@@ -105,7 +105,9 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
             If the data are malformed; a fitted model stays as it was.
         """
         with unchanged_on_error(self):
-            X, y = validate_data(self, X, y, dtype=self._dtype, multi_output=True, y_numeric=True)
+            X, y = check_rows(
+                self, X, y=y, reset=True, dtype=self._dtype, multi_output=True, y_numeric=True
+            )
             if issparse(y):
                 raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")
             if y.dtype.kind in "mM":
@@ -127,7 +129,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -139,7 +141,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
 
     def _fitted_rows(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, dtype=self._dtype_of_rows, reset=False)
+        return check_rows(self, X, reset=False, dtype=self._dtype_of_rows)
 
     @abstractmethod
     def _fit(self, X, y, random_state):

@@ -107,7 +107,7 @@ class HonestTreeRegressor(HonestRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sklrank._columns import draw_columns
+from sklrank._randomness import draw_features
 from sklrank._sklearn import Interval
 from sklrank.tree._honest_regressor import HonestRegressor, centred, draw_halves, means_of_groups
 from sklrank.tree._level_sweep import find_leaves, sweep_steps
@@ -139,7 +139,7 @@ class LevelSplitsRegressor(HonestRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class LevelSplitsRegressor(HonestRegressor):
     def _best_step(self, steps, partition, random_state):
         """The first of the best steps and what it gains; None where none lowers the error."""
         n_features = len(steps.first) - 1
-        tried = draw_columns(self.max_features, n_features, random_state)
+        tried = draw_features(self.max_features, n_features, random_state)
         rounding = ROUNDING * partition.error_left
         for features in tried, np.setdiff1d(np.arange(n_features, dtype=np.intp), tried):
             gains = partition.gains(steps, features)

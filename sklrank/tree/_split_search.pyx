@@ -30,7 +30,7 @@ cdef enum:
 cdef double ROUNDING = 1e-12
 
 # A gain this small may be none: the table of H2(Phi(z)) is good to some 1e-7.
-cdef double LEAST_GAIN = 1e-6
+cdef double MIN_GAIN = 1e-6
 
 # Cubic Hermite coefficients on |z| in [0, Z_MAX): four of Phi(-|z|), then four of H2(Phi(z)).
 cdef double[N_CELLS][8] TABLE
@@ -229,7 +229,7 @@ cdef Split best_split(
             if min(left[t], 1.0 - left[t]) > min_branch_fraction and gains[t] > gain + ROUNDING:
                 gain = gains[t]
                 threshold = thresholds[t]
-        if gain < LEAST_GAIN:
+        if gain < MIN_GAIN:
             continue
         if gain > best.gain + ROUNDING:
             best.runner_up = best.gain

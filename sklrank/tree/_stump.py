@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_weights, unchanged_on_error
+from sklrank._validation import check_rows, check_weights, unchanged_on_error
 from sklrank.tree._stump_search import best_threshold
 from sklrank.tree._thresholds import midpoints, rises
 
@@ -105,7 +105,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels, of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -123,7 +123,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
             as it was.
         """
         with unchanged_on_error(self):
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = check_rows(self, X, y=y, reset=True, dtype=np.float64)
             check_classification_targets(y)
             classes, labels = np.unique(y, return_inverse=True)
             if len(classes) != 2:
@@ -175,7 +175,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
             Entries of `classes_`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = check_rows(self, X, reset=False, dtype=np.float64)
         return self.classes_[self._predict_checked(X)]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -192,7 +192,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
             the first one among equals.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = check_rows(self, X, reset=False, dtype=np.float64)
         second = self.shares_[self._side(X)]
         return np.column_stack([1.0 - second, second])
 
@@ -211,7 +211,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class BinnedRows:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Rows.
+        Samples.
     max_bins : int
         Most bins of a feature, up to 256.
     """

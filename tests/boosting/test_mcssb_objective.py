@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from sklrank.boosting._class_masses import labeled_masses
-from sklrank.boosting._mcssb_objective import FARTHEST, MCSSBObjective
+from sklrank.boosting._mcssb_objective import MAX_SCORE_GAP, MCSSBObjective
 from sklrank.boosting._similarity import DenseSimilarity, SparseSimilarity
 
 N, K = 8, 3
@@ -173,7 +173,7 @@ def test_scores_near_the_cap_are_exact():
         DenseSimilarity(S), labeled_masses(DenseSimilarity(S), LABELS, K), LABELS, C
     )
     scores = some_scores()
-    scores *= 0.3 * FARTHEST / np.ptp(scores, axis=1).max()
+    scores *= 0.3 * MAX_SCORE_GAP / np.ptp(scores, axis=1).max()
     naive = Naive(S, scores)
     objective.move_to(scores)
     assert_allclose(objective.value, naive.value(), rtol=1e-10)

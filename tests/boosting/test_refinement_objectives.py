@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sklrank._queries import Queries
-from sklrank.boosting._pair_orders import GradedOrder, PairedOrder
-from sklrank.boosting._refinement_errors import BaseOrder, JudgedOrder
+from sklrank.boosting._pair_orders import ExplicitPairLoss, GradedPairLoss
+from sklrank.boosting._refinement_errors import BaseRankerLoss, JudgementLoss
 from sklrank.boosting._refinement_objectives import ProductObjective, SumObjective
 
 BALANCE = 0.7
@@ -31,15 +31,15 @@ class Case:
             for j in range(n)
             if self.qid[i] == self.qid[j] and grades[i] > grades[j]
         }
-        judgements = GradedOrder(grades, self.queries)
+        judgements = GradedPairLoss(grades, self.queries)
         if as_pairs:
             # Of which some contradict each other.
             kept = [pair for k, pair in enumerate(sorted(self.pairs)) if k % 3]
             self.pairs = {*kept, *((j, i) for i, j in kept[::5])}
-            judgements = PairedOrder(np.array(sorted(self.pairs)))
+            judgements = ExplicitPairLoss(np.array(sorted(self.pairs)))
         sources = (
-            BaseOrder(self.base, self.confidence, self.queries),
-            JudgedOrder(judgements, noise, self.queries),
+            BaseRankerLoss(self.base, self.confidence, self.queries),
+            JudgementLoss(judgements, noise, self.queries),
             self.queries,
         )
         self.product = ProductObjective(*sources)
@@ -227,7 +227,7 @@ def test_base_scores_far_apart():
     """Each W_ij is right though e^(lambda g) of the whole query is no number."""
     base = np.array([-3e3, -1e3, -1e3 - 0.5, 1e3, 1e3 + 0.25, 5e3])
     queries = Queries.from_qid(None, len(base))
-    error = BaseOrder(base, np.ones(1), queries)
+    error = BaseRankerLoss(base, np.ones(1), queries)
     _, demand = error.demand(np.ones(6), np.ones(6))
     W = 1 / (1 + np.exp(np.clip(base - base[:, None], -700, 700)))
     np.testing.assert_allclose(demand, W.sum(axis=1) - W.sum(axis=0), rtol=1e-10)
@@ -239,8 +239,8 @@ def test_nothing_is_left_to_gain():
     together = Queries.from_qid(None, 3)
     for queries in (alone, together):
         confidence = np.zeros(queries.n_queries)
-        base = BaseOrder(np.arange(3.0), confidence, queries)
-        judged = JudgedOrder(GradedOrder(np.array([1.0, 1.0, np.nan]), queries), 0.5, queries)
+        base = BaseRankerLoss(np.arange(3.0), confidence, queries)
+        judged = JudgementLoss(GradedPairLoss(np.array([1.0, 1.0, np.nan]), queries), 0.5, queries)
         objective = ProductObjective(base, judged, queries)
         objective.move_to(np.zeros(3))
         assert not objective.weights.any()

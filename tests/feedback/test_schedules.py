@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
 
 POWER = 0.1

@@ -19,10 +19,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
+from sklrank.feedback._schedules import SCHEDULES, make_schedule
 
 from sklrank.datasets import make_keyword_documents
 from sklrank.feedback import Exploration
-from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model import BanditronClassifier
 from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS
 from sklrank.model_selection import progressive_val_score

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
-
 from sklrank.feedback._schedules import ConstantSchedule
-from sklrank.linear_model import BanditronClassifier, PredtronClassifier
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS, make_mirror_map
 from sklrank.linear_model._rows import Rows
+
+from sklrank.linear_model import BanditronClassifier, PredtronClassifier
+from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS, make_mirror_map
 
 N_CLASSES, N_FEATURES = 9, 11
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklrank.linear_model._rows import Rows
 
 from sklrank.linear_model._mirror_map_parameter import make_mirror_map
-from sklrank.linear_model._rows import Rows
 
 
 def p_norm(W, r):

@@ -10,9 +10,9 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
+from sklrank.linear_model._feature_map import FeatureMap
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
-from sklrank.linear_model._feature_map import FeatureMap
 
 
 def stream(seed=0, n_rows=150, n_classes=3):
@@ -106,21 +106,21 @@ def cosines(phases):
     return features.transform_rows(np.ones((1, 1)))[0, :-1]
 
 
-@pytest.mark.parametrize("bandwidth", [0.5, 1.0, 3.0])
-def test_random_features_estimate_the_kernel(bandwidth):
-    """2 / D times the inner product is exp(-|z - z'|^2 / (2 bandwidth^2 d)), to 1 / sqrt(D)."""
+@pytest.mark.parametrize("gamma", [2.0, 0.5, 0.06])
+def test_random_features_estimate_the_kernel(gamma):
+    """2 / D times the inner product is exp(-gamma |z - z'|^2 / d), to 1 / sqrt(D)."""
     X = np.random.default_rng(0).normal(size=(30, 5))
     # Many small models: the weights of one large one would take D^2 numbers.
     models = [
         OnlineRidgeClassifier(
-            kernel="rbf", n_components=50, bandwidth=bandwidth, clip=100.0, random_state=seed
+            kernel="rbf", n_components=50, gamma=gamma, clip=100.0, random_state=seed
         ).fit(X, np.arange(30) % 2)
         for seed in range(300)
     ]
     features = np.hstack([model._learner.features.transform_rows(X)[:, :-1] for model in models])
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
-    expected = np.exp(-squares / (2 * bandwidth**2 * 5))
+    expected = np.exp(-gamma * squares / 5)
     assert_allclose(2 / features.shape[1] * features @ features.T, expected, atol=0.05)
 
 
@@ -175,24 +175,24 @@ def test_ridge_stays_sane_where_rounding_is_all_that_is_left(alpha, weight, seed
     rng = np.random.RandomState(seed)
     X = rng.normal(size=(100_000, 3))
     y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
-    kernel = {"kernel": "rbf", "n_components": 40, "bandwidth": 20.0, "random_state": 0}
+    kernel = {"kernel": "rbf", "n_components": 40, "gamma": 0.00125, "random_state": 0}
     model, usual = (OnlineRidgeClassifier(alpha=a, **kernel) for a in (alpha, 1.0))
     model.partial_fit(X[:95_000], y[:95_000], sample_weight=np.full(95_000, weight))
     usual.partial_fit(X[:95_000], y[:95_000])
     assert model.score(X[95_000:], y[95_000:]) > usual.score(X[95_000:], y[95_000:]) - 0.02
 
 
-@pytest.mark.parametrize("drift", [1e-4, 0.3])
-def test_drift_is_a_kalman_filter(drift):
+@pytest.mark.parametrize("process_noise", [1e-4, 0.3])
+def test_drift_is_a_kalman_filter(process_noise):
     """Weights that walk at random: predict, then correct, in the textbook's safe (Joseph) form."""
     X, y, weights = stream(3)
     alpha = 2.0
-    model = OnlineRidgeClassifier(alpha=alpha, drift=drift).fit(X, y, weights)
+    model = OnlineRidgeClassifier(alpha=alpha, process_noise=process_noise).fit(X, y, weights)
     P = np.diag([1 / alpha] * 6 + [1.0])
     W = np.zeros((7, 3))
     for z, label, weight in lessons(X, y, weights, 3):
         f = np.append(z, 1.0)
-        P = P + drift * np.eye(7)
+        P = P + process_noise * np.eye(7)
         gain = P @ f / (f @ P @ f + 1 / weight)
         W = W + np.outer(gain, label - 1 / 3 - f @ W)
         keep = np.eye(7) - np.outer(gain, f)
@@ -201,24 +201,27 @@ def test_drift_is_a_kalman_filter(drift):
 
 
 def test_drift_forgets():
-    """After the labels have changed places the old rows fade with drift, and stay without."""
+    """After the labels have changed places old samples are forgotten with process noise only."""
     X, y, _ = stream(4, n_rows=600, n_classes=2)
     changed = np.where(np.arange(600) < 500, y, 1 - y)
-    fixed, moving = (OnlineRidgeClassifier(drift=drift).fit(X, changed) for drift in (0.0, 0.01))
+    fixed, moving = (
+        OnlineRidgeClassifier(process_noise=process_noise).fit(X, changed)
+        for process_noise in (0.0, 0.01)
+    )
     assert fixed.score(X[500:], changed[500:]) < 0.3
     assert moving.score(X[500:], changed[500:]) > 0.8
 
 
-@pytest.mark.parametrize("sharpness", [0.2, 1.0, 50.0])
-def test_ridge_probabilities(sharpness):
-    """max(0, 1 / m + sharpness v), normalised; v the estimated deviation from a uniform vote."""
+@pytest.mark.parametrize("vote_scale", [0.2, 1.0, 50.0])
+def test_ridge_probabilities(vote_scale):
+    """max(0, 1 / m + vote_scale v), normalised; v the estimated deviation from a uniform vote."""
     X, y, weights = stream(5)
-    model = OnlineRidgeClassifier(sharpness=sharpness).fit(X, y, weights)
+    model = OnlineRidgeClassifier(vote_scale=vote_scale).fit(X, y, weights)
     solution = ridge_solution(list(lessons(X, y, weights, 3)), 1.0)
     learnt = X[weights > 0]
     for row, actual in zip(X, model.predict_proba(X), strict=True):
         votes = np.append(standardised(row, learnt), 1.0) @ solution
-        expected = [max(0.0, 1 / 3 + sharpness * vote) for vote in votes]
+        expected = [max(0.0, 1 / 3 + vote_scale * vote) for vote in votes]
         assert_allclose(actual, np.array(expected) / sum(expected), atol=1e-8)
 
 
@@ -435,7 +438,7 @@ MODELS = {
     "logistic-penalised": OnlineLogisticRegression(alpha=0.05),
     "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
     "ridge": OnlineRidgeClassifier(),
-    "ridge-drift": OnlineRidgeClassifier(drift=0.01),
+    "ridge-drift": OnlineRidgeClassifier(process_noise=0.01),
     "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=10, random_state=0),
 }
 

@@ -16,10 +16,10 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import Perceptron
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.preprocessing import scale
-
-from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 from sklrank.linear_model._mirror_maps import EntropicMap, EuclideanMap
 from sklrank.linear_model._predtron._rounds import make_sums
+
+from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 
 ROUNDING = 1e-9
 N_ROUNDS, N_FEATURES = 12, 30
@@ -68,7 +68,7 @@ class SlowPredtron:
     def __init__(self, model, n_scores, width):
         self.theta = np.zeros((n_scores, width))
         self.map = model.mirror_map
-        self.driven = model.update == "loss-driven"
+        self.loss_driven = model.update == "loss-driven"
         self.learning_rate, self.budget = model.learning_rate, model.budget
         self.radius, self.least, self.most = 0.0, np.inf, 0.0
         self.history, self.losses, self.supports = [], [], []
@@ -80,18 +80,18 @@ class SlowPredtron:
     def play(self, x, learnt, predictions, losses, all_losses, radius, found):
         """Learn; `learnt` is what the step is made of, the row itself or its unit vector."""
         scores = self.weights @ x if x.ndim == 1 else x @ self.weights[0]
-        likes = predictions @ scores
-        ties = likes > likes.max() - ROUNDING
+        similarities = predictions @ scores
+        ties = similarities > similarities.max() - ROUNDING
         loss = losses[ties].max()
         self.losses.append(loss)
         size = self.size(radius, all_losses, loss)
         if loss > 0:
             right = losses == 0
-            right = predictions[right & (likes > likes[right].max() - ROUNDING)]
-            if self.driven:
+            right = predictions[right & (similarities > similarities[right].max() - ROUNDING)]
+            if self.loss_driven:
                 wrong = predictions[ties & (losses > loss - ROUNDING)]
             else:
-                value = losses + likes
+                value = losses + similarities
                 wrong = predictions[value > value.max() - ROUNDING]
             directions = (wrong[:, np.newaxis] - right[np.newaxis]).reshape(-1, wrong.shape[1])
             self.choose(np.unique(directions, axis=0), size, learnt, found)
@@ -99,12 +99,12 @@ class SlowPredtron:
 
     def size(self, radius, all_losses, loss):
         if self.learning_rate != "theory":
-            return self.learning_rate * (loss if self.driven else 1.0)
+            return self.learning_rate * (loss if self.loss_driven else 1.0)
         radius, convexity = radius
         self.radius = max(self.radius, radius)
         self.least = min(self.least, all_losses[all_losses > 0].min(initial=np.inf))
         self.most = max(self.most, all_losses.max())
-        if self.driven:
+        if self.loss_driven:
             return loss * convexity / (4 * self.most * self.radius**2)
         return convexity * self.least / (4 * self.radius**2)
 

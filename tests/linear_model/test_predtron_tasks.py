@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
-
-from sklrank.linear_model._predtron._assignment import MOST_STATES
+from sklrank.linear_model._predtron._assignment import MAX_STATES
 from sklrank.linear_model._predtron._class_task import ClassTask
+from sklrank.linear_model._predtron._ranking_task import RankingTask
+from sklrank.linear_model._predtron._subset_task import SubsetTask
+
 from sklrank.linear_model._predtron._losses import (
     SUBSET_LOSSES,
     SubsetLosses,
@@ -25,16 +27,14 @@ from sklrank.linear_model._predtron._ranking_losses import (
     make_ranking_loss,
     ranking_extremes,
 )
-from sklrank.linear_model._predtron._ranking_task import RankingTask
-from sklrank.linear_model._predtron._representations import REPRESENTATIONS, heights
-from sklrank.linear_model._predtron._subset_task import SubsetTask
+from sklrank.linear_model._predtron._representations import REPRESENTATIONS, position_values
 
 ROUNDING = 1e-9
 
 
 def check_round(task, i, scores, representations, losses):
     """The task's loss and direction against the definitions; returns the loss."""
-    loss, direction = task.judge_round(i, scores)
+    loss, direction = task.loss_and_direction_of_round(i, scores)
     assert_allclose(np.linalg.norm(representations, axis=1), 1)
     similarities = representations @ scores
     ties = similarities > similarities.max() - ROUNDING
@@ -46,7 +46,7 @@ def check_round(task, i, scores, representations, losses):
         return loss
     right = losses == 0
     rights = np.flatnonzero(right & (similarities > similarities[right].max() - ROUNDING))
-    if task.driven:
+    if task.loss_driven:
         wrongs = np.flatnonzero(ties & (losses > worst_of_ties - ROUNDING))
     else:
         augmented = losses + similarities
@@ -54,7 +54,7 @@ def check_round(task, i, scores, representations, losses):
     steps = representations[wrongs][:, np.newaxis] - representations[rights][np.newaxis]
     misfits = np.abs(steps - direction).max(axis=2).min(axis=1)
     assert misfits.min() < ROUNDING
-    if task.driven:
+    if task.loss_driven:
         # Lemma 12: the surrogate, 1 + this, is 1 or more.
         assert direction @ scores > -ROUNDING
     else:
@@ -95,18 +95,18 @@ def class_representations(n_classes, n_predictions):
     return np.vstack([basis, basis.sum(axis=0) / np.sqrt(n_classes)])
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("problem", CLASS_PROBLEMS)
-def test_classes_by_enumeration(problem, kind, driven):
+def test_classes_by_enumeration(problem, kind, loss_driven):
     """Binary, multiclass and ordinal, with and without a reject option."""
     n_classes, loss, reject_cost = CLASS_PROBLEMS[problem]
     random = np.random.RandomState(0)
     costs = class_costs(loss, range(n_classes), reject_cost)
     representations = class_representations(n_classes, costs.shape[1])
     labels = random.randint(n_classes, size=60)
-    task = ClassTask(costs, labels, driven)
-    assert (task.n_rounds, task.driven) == (60, driven)
+    task = ClassTask(costs, labels, loss_driven)
+    assert (task.n_rounds, task.loss_driven) == (60, loss_driven)
     lost = [
         check_round(
             task, i, draw_scores(random, representations.shape[1], kind), representations, costs[y]
@@ -120,7 +120,7 @@ def test_perceptron_learns_from_zero():
     """Ties are broken against the label: the first step is that of a mistake."""
     task = ClassTask(class_costs("zero_one", range(2)), np.array([0, 1]))
     for i, sign in enumerate([1, -1]):
-        loss, direction = task.judge_round(i, [0.0])
+        loss, direction = task.loss_and_direction_of_round(i, [0.0])
         assert loss == 1
         # Against 2 rep(y): the paper's margin is twice the classic one.
         assert_array_equal(direction, [2 * sign])
@@ -131,10 +131,10 @@ def uneven_count(tp, fp, fn, tn):
     return np.maximum(fp - 1, 0) ** 2 / (1 + tp) + fn * (1 + (fp > 0)) + (tn == 0) * fp * 0.3
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", [*SUBSET_LOSSES, uneven_count])
-def test_subsets_by_enumeration(loss, kind, driven):
+def test_subsets_by_enumeration(loss, kind, loss_driven):
     """All 2^m sets, with none, some and all labels relevant."""
     random = np.random.RandomState(1)
     function = loss if callable(loss) else SUBSET_LOSSES[loss]
@@ -144,7 +144,9 @@ def test_subsets_by_enumeration(loss, kind, driven):
         indptr = np.append(0, np.cumsum(Y.sum(axis=1)))
         tables = SubsetLosses(loss, m)
         tables.cover(Y.sum(axis=1))
-        task = SubsetTask(indptr, np.nonzero(Y)[1].copy(), m, tables.offsets, tables.values, driven)
+        task = SubsetTask(
+            indptr, np.nonzero(Y)[1].copy(), m, tables.offsets, tables.values, loss_driven
+        )
         sets = np.array(list(product([False, True], repeat=m)))
         for i, y in enumerate(Y):
             counts = [
@@ -183,7 +185,7 @@ def ranking_losses(gains, discounts, positions):
     return lost / max(reached.max(), 1e-12)
 
 
-@pytest.mark.parametrize("most_states", [MOST_STATES, 0.0], ids=["table", "solver"])
+@pytest.mark.parametrize("most_states", [MAX_STATES, 0.0], ids=["table", "solver"])
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", RANKING_PROBLEMS)
 def test_rankings_by_enumeration(loss, representation, most_states):
@@ -195,7 +197,7 @@ def test_rankings_by_enumeration(loss, representation, most_states):
     relevance = random.randint(4, size=starts[-1]).astype(float)
     relevance[starts[3] : starts[4]] = 0
     gains, discounts = gains_of(loss, relevance, starts), discounts_of(loss, 6)
-    f = heights(representation, 6)
+    f = position_values(representation, 6)
     tasks = [RankingTask(gains, starts, discounts, f, d, most_states) for d in (False, True)]
     n_mistakes = 0
     for i, m in enumerate(sizes):
@@ -204,7 +206,7 @@ def test_rankings_by_enumeration(loss, representation, most_states):
         losses = ranking_losses(own, discounts, positions)
         if m == 0 or losses.max() == 0:
             for task in tasks:
-                assert task.judge_round(i, np.zeros(m))[0] == 0
+                assert task.loss_and_direction_of_round(i, np.zeros(m))[0] == 0
             continue
         representations = f[positions] / np.linalg.norm(f[:m])
         for kind in KINDS:
@@ -232,8 +234,8 @@ def test_right_rankings_cost_exactly_nothing(loss):
                 sorted(shuffled[blocks == b]) == sorted(gains[blocks == b])
                 for b in set(blocks[discounts > 0])
             )
-            task = RankingTask(shuffled, np.array([0, 6]), discounts, heights("linear", 6))
-            cost, _ = task.judge_round(0, np.arange(6.0, 0, -1))
+            task = RankingTask(shuffled, np.array([0, 6]), discounts, position_values("linear", 6))
+            cost, _ = task.loss_and_direction_of_round(0, np.arange(6.0, 0, -1))
             assert cost == 0 if right else cost >= 0, order
 
 
@@ -242,8 +244,8 @@ def test_rounding_makes_no_negative_loss():
     random = np.random.RandomState(5)
     discounts = 0.7 * (1 - np.arange(6) * 2.0**-54)
     gains = np.concatenate([random.rand(6)[list(order)] for order in permutations(range(6))])
-    task = RankingTask(gains, np.arange(721) * 6, discounts, heights("linear", 6))
-    losses = [task.judge_round(i, np.arange(6.0, 0, -1))[0] for i in range(720)]
+    task = RankingTask(gains, np.arange(721) * 6, discounts, position_values("linear", 6))
+    losses = [task.loss_and_direction_of_round(i, np.arange(6.0, 0, -1))[0] for i in range(720)]
     assert 0 <= min(losses) < max(losses) < 1e-14
 
 
@@ -253,7 +255,7 @@ def test_long_rankings_match_the_solver(m, grades):
     """The table's ranking is worth as much as that of the linear assignment (Lemma 3)."""
     random = np.random.RandomState(4)
     loss = make_ranking_loss("ndcg")
-    starts, discounts, f = np.array([0, m]), discounts_of(loss, m), heights("power", m)
+    starts, discounts, f = np.array([0, m]), discounts_of(loss, m), position_values("power", m)
     for scale in (0.01, 0.3, 10):
         scores = random.normal(size=m) * scale
         relevance = np.floor(grades * random.rand(m) ** 2)
@@ -261,9 +263,9 @@ def test_long_rankings_match_the_solver(m, grades):
         best = -np.sort(-gains) @ discounts
         worth = np.outer(scores, f) / np.linalg.norm(f) - np.outer(gains, discounts) / best
         value = worth[linear_sum_assignment(-worth)].sum()
-        for most_states in (MOST_STATES, 0.0):
+        for most_states in (MAX_STATES, 0.0):
             task = RankingTask(gains, starts, discounts, f, False, most_states)
-            _, direction = task.judge_round(0, scores)
+            _, direction = task.loss_and_direction_of_round(0, scores)
             # The right ranking is in order of gains, then scores; take it off the direction.
             right = np.empty(m)
             right[np.lexsort((-scores, -gains))] = f / np.linalg.norm(f)
@@ -287,7 +289,7 @@ def test_tasks_refuse_what_would_lead_out_of_bounds():
         SubsetTask(np.array([0, 2]), np.array([1, 1]), 3, tables.offsets, tables.values)
     with pytest.raises(ValueError, match="offsets"):
         SubsetTask(np.array([0, 1]), np.array([1]), 2, tables.offsets, tables.values)
-    f = heights("linear", 3)
+    f = position_values("linear", 3)
     for starts in ([0, 2], [1, 3], [0, 4, 3]):
         with pytest.raises(ValueError, match="starts"):
             RankingTask(np.ones(3), np.array(starts), -f, f)
@@ -295,14 +297,14 @@ def test_tasks_refuse_what_would_lead_out_of_bounds():
         RankingTask(np.ones(3), np.array([0, 3]), np.ones(2), f[:2])
     task = ClassTask(costs, np.array([0]))
     with pytest.raises(ValueError, match="scores"):
-        task.judge_round(0, np.zeros(2))
+        task.loss_and_direction_of_round(0, np.zeros(2))
     with pytest.raises(ValueError, match="i must be"):
-        task.judge_round(1, np.zeros(3))
+        task.loss_and_direction_of_round(1, np.zeros(3))
 
 
 def test_solver_refuses_what_is_no_number():
     """An error in the middle of a compiled round comes out of it."""
-    f = heights("linear", 3)
+    f = position_values("linear", 3)
     task = RankingTask(np.array([0.0, 1, 2]), np.array([0, 3]), np.array([3.0, 2, 1]), f, False, 0)
     with pytest.raises(ValueError, match="infeasible"):
-        task.judge_round(0, [np.inf, 0, 0])
+        task.loss_and_direction_of_round(0, [np.inf, 0, 0])

@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
-from sklrank.linear_model._predtron._representations import heights
+from sklrank.linear_model._predtron._representations import position_values
 
 # -- Norms of weights, of which that of the teacher is 1: radii of rows, convexity.
 
@@ -54,11 +54,11 @@ def greatest_radius(X, n_scores, name):
 
 def margin(scores, predictions, losses):
     """How far the least right prediction is ahead of the best wrong one; -inf: incompatible."""
-    likes = predictions @ scores
+    similarities = predictions @ scores
     right = losses == 0
-    if np.ptp(likes[right]) > 1e-9:
+    if np.ptp(similarities[right]) > 1e-9:
         return -np.inf
-    return likes[right].min() - likes[~right].max(initial=-np.inf)
+    return similarities[right].min() - similarities[~right].max(initial=-np.inf)
 
 
 # -- Problems: predictions, and the loss of each by label.
@@ -122,12 +122,12 @@ def separable_rows(predictions, losses, name, seed, n=800, share=0.25, n_feature
     return X[kept], labels[kept], margins[kept].min()
 
 
-def bound(losses, radius, convexity, gamma, driven):
+def bound(losses, radius, convexity, gamma, loss_driven):
     """The theorem's rate and bound."""
     positive = np.concatenate(losses)
     positive = positive[positive > 0]
     least, most = positive.min(), positive.max()
-    if driven:
+    if loss_driven:
         return convexity / (4 * most * radius**2), 4 * radius**2 * most / (convexity * gamma**2)
     rate = convexity * least / (4 * radius**2)
     return rate, 4 * radius**2 * most**2 / (convexity * least * gamma**2)
@@ -141,33 +141,33 @@ def check_bound(model, given, rate, greatest):
         assert 0 < total <= greatest
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("problem", CLASSES)
-def test_bounds_of_classes(problem, name, driven):
+def test_bounds_of_classes(problem, name, loss_driven):
     """Theorems 1, 14 and 15; Corollary 2 is "uneven", with c_L and C_L as they are."""
     parameters, costs = CLASSES[problem]
     predictions, losses = of_classes(costs)
     X, y, gamma = separable_rows(predictions, losses, name, seed=len(problem))
     radius, convexity = greatest_radius(X, predictions.shape[1], name)
-    rate, greatest = bound(losses, radius, convexity, gamma, driven)
-    update = "loss-driven" if driven else "loss-augmented"
+    rate, greatest = bound(losses, radius, convexity, gamma, loss_driven)
+    update = "loss-driven" if loss_driven else "loss-augmented"
     model = PredtronClassifier(
         update=update, mirror_map=name, fit_intercept=False, shuffle=True, random_state=0
     )
     check_bound(model.set_params(**parameters), (X, y), rate, greatest)
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("loss", SETS)
-def test_bounds_of_sets(loss, name, driven):
+def test_bounds_of_sets(loss, name, loss_driven):
     """Of three labels. (No scores but 0 like all sets without an "error_set_size" alike.)"""
     predictions, losses = of_sets(3, SETS[loss])
     X, y, gamma = separable_rows(predictions, losses, name, seed=len(loss))
     radius, convexity = greatest_radius(X, 3, name)
-    rate, greatest = bound(losses, radius, convexity, gamma, driven)
-    update = "loss-driven" if driven else "loss-augmented"
+    rate, greatest = bound(losses, radius, convexity, gamma, loss_driven)
+    update = "loss-driven" if loss_driven else "loss-augmented"
     model = PredtronClassifier(loss=loss, update=update, mirror_map=name, fit_intercept=False)
     Y = np.array(list(product([0, 1], repeat=3)))[y]
     check_bound(model, (X, Y), rate, greatest)
@@ -210,7 +210,7 @@ def draw_grades(random, n, m):
 def test_margin_of_rankings(representation):
     """Lemma 4: what the least gap between neighbouring grades makes of it."""
     representation, power = REPRESENTATIONS[representation]
-    f = heights(representation, 5, power=power)
+    f = position_values(representation, 5, power=power)
     random = np.random.RandomState(0)
     for y in draw_grades(random, 30, 5):
         y = -np.sort(-y)
@@ -220,44 +220,44 @@ def test_margin_of_rankings(representation):
         np.testing.assert_allclose(margin(t, *of_rankings(y, f)), gaps.min())
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-def test_bounds_of_label_rankings(representation, name, driven):
+def test_bounds_of_label_rankings(representation, name, loss_driven):
     """Corollaries 7 and 8, with c_L and C_L as they are."""
     random = np.random.RandomState(1)
     Y = draw_grades(random, 120, 4)
     W = teach(random, 40, 4, name)
     X = random.normal(size=(len(Y), 40))
     X += (LEVELS[Y] - X @ W.T) @ np.linalg.pinv(W).T
-    check_rankings(PredtronLabelRanker, representation, name, driven, X, Y, LEVELS[Y], 4)
+    check_rankings(PredtronLabelRanker, representation, name, loss_driven, X, Y, LEVELS[Y], 4)
 
 
-@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-def test_bounds_of_document_rankings(representation, name, driven):
+def test_bounds_of_document_rankings(representation, name, loss_driven):
     """Corollaries 5 and 6: the radius is the operator norm, or that of the columns' lengths."""
     random = np.random.RandomState(2)
     Y = draw_grades(random, 120, 4)
     w = teach(random, 40, 1, name)[0]
     X = random.normal(size=(*Y.shape, 40))
     X += (LEVELS[Y] - X @ w)[..., np.newaxis] * w / (w @ w)
-    check_rankings(PredtronQueryRanker, representation, name, driven, X, Y, LEVELS[Y], 1)
+    check_rankings(PredtronQueryRanker, representation, name, loss_driven, X, Y, LEVELS[Y], 1)
 
 
-def check_rankings(ranker, representation, name, driven, X, Y, scores, n_scores):
+def check_rankings(ranker, representation, name, loss_driven, X, Y, scores, n_scores):
     representation, power = REPRESENTATIONS[representation]
-    f = heights(representation, Y.shape[1], power=power)
+    f = position_values(representation, Y.shape[1], power=power)
     rounds = [of_rankings(y, f) for y in Y]
     gamma = min(margin(t, *of_round) for t, of_round in zip(scores, rounds))
     radius, convexity = greatest_radius(X, n_scores, name)
     losses = [costs for _, costs in rounds]
-    rate, greatest = bound(losses, radius, convexity, gamma, driven)
+    rate, greatest = bound(losses, radius, convexity, gamma, loss_driven)
     model = ranker(
         representation=representation,
         power=power,
-        update="loss-driven" if driven else "loss-augmented",
+        update="loss-driven" if loss_driven else "loss-augmented",
         mirror_map=name,
     )
     if ranker is PredtronLabelRanker:

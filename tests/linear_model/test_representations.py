@@ -4,24 +4,24 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.linear_model._predtron._representations import REPRESENTATIONS, heights
+from sklrank.linear_model._predtron._representations import REPRESENTATIONS, position_values
 
 
 def test_values_by_hand():
     """The functions of the paper's experiments, f_1 to f_3, and -i."""
-    assert_allclose(heights("reciprocal", 3), [1, 1 / 2, 1 / 3])
-    assert_allclose(heights("power", 3), [-1, -(2**1.1), -(3**1.1)])
-    assert_allclose(heights("power", 3, power=2), [-1, -4, -9])
-    assert_array_equal(heights("linear", 3), [-1, -2, -3])
-    assert_allclose(heights(lambda positions: -np.log(positions), 3), -np.log([1, 2, 3]))
+    assert_allclose(position_values("reciprocal", 3), [1, 1 / 2, 1 / 3])
+    assert_allclose(position_values("power", 3), [-1, -(2**1.1), -(3**1.1)])
+    assert_allclose(position_values("power", 3, power=2), [-1, -4, -9])
+    assert_array_equal(position_values("linear", 3), [-1, -2, -3])
+    assert_allclose(position_values(lambda positions: -np.log(positions), 3), -np.log([1, 2, 3]))
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_tables_are_prefixes_of_longer_ones(representation):
     """So one table serves rankings of all lengths."""
-    longest = heights(representation, 50)
+    longest = position_values(representation, 50)
     for n in (0, 1, 7):
-        assert_array_equal(heights(representation, n), longest[:n])
+        assert_array_equal(position_values(representation, n), longest[:n])
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def test_tables_are_prefixes_of_longer_ones(representation):
 )
 def test_representations_refused_by_name(representation):
     with pytest.raises(ValueError, match="^representation must"):
-        heights(representation, 4)
+        position_values(representation, 4)
 
 
 @pytest.mark.parametrize("power", [0, -1, np.nan, np.inf, True, "2"])
 def test_powers_refused_by_name(power):
     with pytest.raises(ValueError, match="^power must"):
-        heights("power", 4, power=power)
+        position_values("power", 4, power=power)

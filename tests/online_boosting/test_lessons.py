@@ -36,8 +36,8 @@ def standardised(clip):
 
 
 def test_ridge_regresses_on_the_negative_costs():
-    """Ridge regression in one go; the vote is cut off at zero after the factor `sharpness`."""
-    ridge = OnlineRidgeClassifier(alpha=2.0, sharpness=4.0)
+    """Ridge regression in one go; the vote is cut off at zero after the factor `vote_scale`."""
+    ridge = OnlineRidgeClassifier(alpha=2.0, vote_scale=4.0)
     model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
     F, target = standardised(3.0)[TAUGHT], -first_costs()[TAUGHT]
     penalty = np.diag([2.0, 2.0, 2.0, 1.0])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._pair_sources import FullInformation
+from sklrank.online_boosting._rounds import Rounds
 
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
-from sklrank.online_boosting._adapter import EstimatorLearner
-from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
-from sklrank.online_boosting._pair_sources import AllPairs
-from sklrank.online_boosting._rounds import Rounds
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -213,7 +213,7 @@ def test_experts_are_drawn_by_their_weights():
         alpha = np.array([1.0, 2.0, 4.0, 8.0])
         rounds.play(
             np.zeros((1, 1)),
-            AllPairs(np.array([0, 0]), np.array([], dtype=np.intp), m),
+            FullInformation(np.array([0, 0]), np.array([], dtype=np.intp), m),
             np.ones(1),
             alpha,
             log_weights + 700.0,
@@ -298,7 +298,7 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
     def play(rounds, X, indptr, labels, weights=None, alpha=None):
         rounds.play(
             X,
-            AllPairs(np.array(indptr), np.array(labels, dtype=np.intp), m),
+            FullInformation(np.array(indptr), np.array(labels, dtype=np.intp), m),
             np.ones(len(X)) if weights is None else weights,
             np.ones(n) if alpha is None else alpha,
             None,

@@ -59,14 +59,16 @@ def test_one_versus_rest_learns_the_labels_shown(model):
     assert_allclose(taught(logistic, model), W, atol=1e-10)
 
 
-@pytest.mark.parametrize("drift", [0.0, 0.02])
-def test_ridge_regresses_on_the_relevance_of_the_labels_shown(drift):
+@pytest.mark.parametrize("process_noise", [0.0, 0.02])
+def test_ridge_regresses_on_the_relevance_of_the_labels_shown(process_noise):
     """P counts a row by the share of labels shown; labels shown oftener take shorter steps."""
-    ridge = OnlineRidgeClassifier(alpha=2.0, drift=drift, target="relevance")
+    ridge = OnlineRidgeClassifier(
+        alpha=2.0, process_noise=process_noise, boosting_target="relevance"
+    )
     P, W = np.diag([0.5, 0.5, 0.5, 1.0]), np.zeros((4, M))
     shown, share, total = np.zeros(M), K / M, 0.0
     for t, f in features(3.0):
-        P = P + share * drift * np.eye(4)
+        P = P + share * process_noise * np.eye(4)
         total += WEIGHT[t]
         for l in ACTIONS[t]:
             shown[l] += WEIGHT[t]
@@ -81,7 +83,7 @@ def test_ridge_regresses_on_the_relevance_of_the_labels_shown(drift):
 
 def test_ridge_on_relevance_where_all_labels_are_known():
     """Ridge regression of the relevance, less a uniform vote, in one go."""
-    ridge = OnlineRidgeClassifier(alpha=2.0, target="relevance")
+    ridge = OnlineRidgeClassifier(alpha=2.0, boosting_target="relevance")
     model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0)
     model.fit(X, Y, sample_weight=WEIGHT)
     played = (Y.sum(axis=1) % M > 0) & (WEIGHT > 0)

@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_classifier import BATCH
-from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._compiled_classifier import BATCH
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import MOST_FACTOR, unchanged_on_error
+from sklrank._validation import MAX_FACTOR, unchanged_on_error
+from sklrank.base import ClassScoresMixin
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
@@ -37,7 +38,7 @@ BONUS = {"full": 0.9, "diagonal": 3.0}
 ALPHA = {"full": 0.2, "diagonal": 0.4}
 
 
-class BanditronClassifier(OnlineEstimator):
+class BanditronClassifier(ClassScoresMixin, BaseOnlineClassifier):
     r"""Linear classifier that shows one class a row and learns whether it was right, no more.
 
     In each round the class :math:`\hat y` of the greatest score :math:`w_k \cdot x` is shown with
@@ -182,12 +183,12 @@ class BanditronClassifier(OnlineEstimator):
     1800
     """
 
-    _takes_sparse = True
+    _accepts_sparse = True
     _multiplies_entries = True
     _parameter_constraints: dict = {
         "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions(set(SCHEDULES))],
         "mirror_map": CONSTRAINTS,
-        "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right"), StrOptions({"auto"})],
+        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), StrOptions({"auto"})],
         "second_order": [StrOptions(set(SECOND_ORDER)), None],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         # A smaller penalty would be outweighed by rounding where features are collinear.
@@ -236,7 +237,7 @@ class BanditronClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels. Read is only whether the class shown is right.
 
@@ -267,7 +268,7 @@ class BanditronClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels. Read is only whether the class shown is right.
         classes : array-like of shape (n_classes,), default=None
@@ -300,7 +301,7 @@ class BanditronClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
@@ -330,7 +331,7 @@ class BanditronClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         classes : array-like of shape (n_classes,), default=None
             Names of the classes; needed where nothing was learnt before. A model is started then,
             whose `classes_` are these in order.
@@ -404,38 +405,6 @@ class BanditronClassifier(OnlineEstimator):
             self._played(self._rounds.learn_shown, X, block, *of_block)
         return self
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the classes by their weights, without exploration.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Linear scores; for two classes the lead of the second one.
-        """
-        scores = self._class_scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of the greatest score, without exploration: `explore` draws what to show.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Entries of `classes_`, the first one among equals.
-        """
-        best = np.argmax(self._class_scores(X), axis=1)
-        return self.classes_[best]
-
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
@@ -494,7 +463,7 @@ class BanditronClassifier(OnlineEstimator):
     def _played(self, play, X, block, *arguments):
         """What a method of the rounds makes of a block of rows."""
         X = X[block]
-        played = play(Rows(unpacked(X) if self._standardises else X, self._constant), *arguments)
+        played = play(Rows(to_dense(X) if self._standardises else X, self._constant), *arguments)
         # A mirror map may have met an error, which the compiled loop cannot raise. The model is
         # asked, not the parameter, which may have changed since.
         if isinstance(self._rounds.model, MirrorDescent):

@@ -1,6 +1,6 @@
 """Second-order models for bandit feedback: a ridge regression of the reward for each class."""
 
-from sklrank.linear_model._bandit._model cimport BanditModel, Feedback
+from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 from sklrank.linear_model._rows cimport Row
 
 

@@ -31,7 +31,7 @@ from libc.math cimport sqrt
 
 import numpy as np
 
-from sklrank.linear_model._bandit._symmetric cimport product, quadratic, subtract_squares
+from sklrank.linear_model._bandit._symmetric cimport product, quadratic, rank_k_downdate
 from sklrank.linear_model._rows cimport first_largest, table_products
 
 # Rounds before the first one, whose squared error is taken to be one.
@@ -116,7 +116,7 @@ cdef class ConfidenceRidge(BanditModel):
             values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
-    cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
+    cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         cdef double* weights = &self.coefficients[feedback.action, 0]
         cdef double expected, error, before
         cdef Py_ssize_t j
@@ -256,7 +256,7 @@ cdef class FullRidge(ConfidenceRidge):
             weights[j] += root * spread[j] * error
         self.n_squares[k] += 1
         if scaled.columns == NULL or self.n_squares[k] == N_SQUARES:
-            subtract_squares(&self.matrices[k, 0, 0], self.width, squares, self.n_squares[k])
+            rank_k_downdate(&self.matrices[k, 0, 0], self.width, squares, self.n_squares[k])
             self.n_squares[k] = 0
 
 

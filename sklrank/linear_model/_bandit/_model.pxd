@@ -4,7 +4,7 @@ from sklrank.linear_model._mirror_maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
 
-cdef struct Feedback:
+cdef struct BanditFeedback:
     # What one round brought.
     Py_ssize_t best         # the label believed best
     Py_ssize_t action       # the label shown
@@ -24,7 +24,7 @@ cdef class BanditModel:
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil
 
     # Learn from the row for which `choose` was called last.
-    cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil
+    cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil
 
 
 cdef class MirrorDescent(BanditModel):

@@ -32,7 +32,7 @@ cdef class BanditModel:
         self.score(row, &self.values[0])
         return first_largest(&self.values[0], self.n_classes)
 
-    cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
+    cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         pass
 
 
@@ -57,7 +57,7 @@ cdef class MirrorDescent(BanditModel):
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         self.mirror_map.score(row, scores)
 
-    cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
+    cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         cdef double size = self.learning_rate
         if isnan(size):
             size = self.theory_rate(row, feedback.rate)

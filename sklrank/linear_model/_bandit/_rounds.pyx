@@ -8,7 +8,7 @@ into calls, and to show and learn in one call, or in two, makes the same model.
 import numpy as np
 
 from sklrank.feedback._schedules cimport Schedule
-from sklrank.linear_model._bandit._model cimport BanditModel, Feedback
+from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 from sklrank.linear_model._rows cimport Row, Rows
 
 
@@ -33,7 +33,7 @@ cdef class BanditRounds:
         Where `scores` `(n_samples, n_classes)` are given, those of each row are written there
         before it is learnt.
         """
-        cdef Feedback feedback
+        cdef BanditFeedback feedback
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, labels.shape[0], draws.shape[0])
@@ -55,7 +55,7 @@ cdef class BanditRounds:
         """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
-        cdef Feedback feedback
+        cdef BanditFeedback feedback
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows, draws.shape[0])
@@ -74,7 +74,7 @@ cdef class BanditRounds:
 
         The label believed best is that of the model as it is now.
         """
-        cdef Feedback feedback
+        cdef BanditFeedback feedback
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, actions.shape[0], propensities.shape[0])
@@ -102,7 +102,7 @@ cdef class BanditRounds:
                 self.model.score(&row, &scores[i, 0])
         return np.asarray(scores)
 
-    cdef void show(self, const Row* row, double draw, Feedback* feedback) noexcept nogil:
+    cdef void show(self, const Row* row, double draw, BanditFeedback* feedback) noexcept nogil:
         # A draw below the rate explores: then, of all labels, the one in whose share it falls.
         cdef Py_ssize_t k = self.model.n_classes
         cdef double rate = self.schedule.rate
@@ -115,7 +115,7 @@ cdef class BanditRounds:
             feedback.propensity += 1.0 - rate
         feedback.rate = rate
 
-    cdef void learn(self, const Row* row, const Feedback* feedback) noexcept nogil:
+    cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         self.model.learn(row, feedback)
         self.schedule.record(
             feedback.reward and feedback.action == feedback.best, feedback.propensity

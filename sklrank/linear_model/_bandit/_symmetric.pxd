@@ -11,6 +11,6 @@ cdef double product(
 ) noexcept nogil
 
 # P -= the sum of u u' over `n_rows` rows u, one behind the other.
-cdef void subtract_squares(
+cdef void rank_k_downdate(
     double* matrix, Py_ssize_t width, const double* rows, Py_ssize_t n_rows
 ) noexcept nogil

@@ -48,7 +48,7 @@ cdef double product(
     return total
 
 
-cdef void subtract_squares(
+cdef void rank_k_downdate(
     double* matrix, Py_ssize_t width, const double* rows, Py_ssize_t n_rows
 ) noexcept nogil:
     cdef const double* q = rows

@@ -24,7 +24,7 @@ from scipy.optimize import linear_sum_assignment
 cdef double STEP = 6.0
 cdef double CALL = 6000.0
 
-MOST_STATES = 2.0**22
+MAX_STATES = 2.0**22
 
 
 @cython.final
@@ -39,7 +39,7 @@ cdef class Assigner:
         The greatest size of the table.
     """
 
-    def __init__(self, Py_ssize_t most_items, double most_states=MOST_STATES):
+    def __init__(self, Py_ssize_t most_items, double most_states=MAX_STATES):
         self.most_states = most_states
         self.values = np.empty(1)
         self.starts, self.sizes, self.taken, self.strides = np.empty(
@@ -47,7 +47,7 @@ cdef class Assigner:
         )
 
     cdef int assign(
-        self, const Item* items, Py_ssize_t n_items, const Worth* worth, Py_ssize_t* order
+        self, const Item* items, Py_ssize_t n_items, const AssignmentValue* worth, Py_ssize_t* order
     ) except -1 nogil:
         cdef Py_ssize_t n_groups = self.group(items, n_items)
         cdef double n_states = self.count_states(n_groups), cube = <double>n_items ** 3
@@ -79,7 +79,7 @@ cdef class Assigner:
         return n_states
 
     cdef void merge(
-        self, const Item* items, Py_ssize_t n_items, Py_ssize_t n_groups, const Worth* worth,
+        self, const Item* items, Py_ssize_t n_items, Py_ssize_t n_groups, const AssignmentValue* worth,
         Py_ssize_t* order,
     ) noexcept nogil:
         # A state is a number of mixed radix, whose digits are `taken`.
@@ -109,11 +109,11 @@ cdef class Assigner:
 
     cdef inline Py_ssize_t last_group(
         self, Py_ssize_t state, const Item* items, Py_ssize_t n_groups, Py_ssize_t position,
-        const Worth* worth, double* value,
+        const AssignmentValue* worth, double* value,
     ) noexcept nogil:
         # Write the value of the state; returns the group of the item at its last position.
         cdef double discount = worth.gain_unit * worth.discounts[position]
-        cdef double height = worth.score_unit * worth.heights[position], candidate
+        cdef double height = worth.score_unit * worth.position_values[position], candidate
         cdef const Item* item
         cdef Py_ssize_t g, best = -1
         for g in range(n_groups):
@@ -129,7 +129,7 @@ cdef class Assigner:
 
 
 cdef int solve(
-    const Item* items, Py_ssize_t n_items, const Worth* worth, Py_ssize_t* order
+    const Item* items, Py_ssize_t n_items, const AssignmentValue* worth, Py_ssize_t* order
 ) except -1:
     cdef double[:, ::1] costs = np.empty((n_items, n_items))
     cdef double loss, like
@@ -138,7 +138,7 @@ cdef int solve(
     for k in range(n_items):
         loss, like = worth.gain_unit * items[k].first, worth.score_unit * items[k].second
         for j in range(n_items):
-            costs[k, j] = loss * worth.discounts[j] - like * worth.heights[j]
+            costs[k, j] = loss * worth.discounts[j] - like * worth.position_values[j]
     columns = linear_sum_assignment(costs)[1]
     for k in range(n_items):
         order[columns[k]] = k

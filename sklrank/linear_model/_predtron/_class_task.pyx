@@ -27,12 +27,12 @@ cdef class ClassTask(Task):
         A last column more than rows is the prediction REJECT.
     labels : ndarray of shape (n_rounds,)
         Class of each row, from 0.
-    driven : bool
+    loss_driven : bool
         Whether to be loss-driven.
     """
 
     def __init__(
-        self, const double[:, ::1] costs, const Py_ssize_t[::1] labels, bint driven=False
+        self, const double[:, ::1] costs, const Py_ssize_t[::1] labels, bint loss_driven=False
     ):
         cdef Py_ssize_t n_classes = costs.shape[0]
         if n_classes < 2 or costs.shape[1] - n_classes not in (0, 1):
@@ -42,7 +42,7 @@ cdef class ClassTask(Task):
             )
         if labels.shape[0] and not (0 <= np.min(labels) and np.max(labels) < n_classes):
             raise ValueError(f"labels are outside the {n_classes} classes")
-        self.n_rounds, self.driven = labels.shape[0], driven
+        self.n_rounds, self.loss_driven = labels.shape[0], loss_driven
         self.costs, self.labels = costs, labels
         self.width = 1 if costs.shape[1] == 2 else n_classes
         self.similarities = np.empty(costs.shape[1])
@@ -50,24 +50,24 @@ cdef class ClassTask(Task):
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.width
 
-    cdef double judge(
+    cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         cdef const double* costs = &self.costs[self.labels[i], 0]
-        cdef const double* likes = &self.similarities[0]
+        cdef const double* similarities = &self.similarities[0]
         cdef Py_ssize_t k, predicted = 0, wrong, right = -1
         self.write_similarities(scores)
         for k in range(1, self.costs.shape[1]):
-            if leads(likes[k], costs[k], likes[predicted], costs[predicted]):
+            if leads(similarities[k], costs[k], similarities[predicted], costs[predicted]):
                 predicted = k
         if costs[predicted] == 0.0:
             return 0.0
         wrong = predicted
         for k in range(self.costs.shape[1]):
-            if costs[k] == 0.0 and (right < 0 or likes[k] > likes[right]):
+            if costs[k] == 0.0 and (right < 0 or similarities[k] > similarities[right]):
                 right = k
-            if not self.driven and leads(
-                costs[k] + likes[k], costs[k], costs[wrong] + likes[wrong], costs[wrong]
+            if not self.loss_driven and leads(
+                costs[k] + similarities[k], costs[k], costs[wrong] + similarities[wrong], costs[wrong]
             ):
                 wrong = k
         for k in range(self.width):

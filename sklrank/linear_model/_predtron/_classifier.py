@@ -11,10 +11,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._classes import check_columns
-from sklrank._online_estimator import OnlineEstimator
+from sklrank._base_online import BaseOnlineClassifier
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
-from sklrank._validation import check_target, check_weights
+from sklrank._validation import check_columns, check_target, check_weights
 from sklrank.linear_model._mirror_map_parameter import scores_poorly
 from sklrank.linear_model._predtron._lessons import ClassLessons, SubsetLessons
 from sklrank.linear_model._predtron._losses import (
@@ -23,7 +22,7 @@ from sklrank.linear_model._predtron._losses import (
     SubsetLosses,
     class_costs,
 )
-from sklrank.linear_model._predtron._mixin import PredtronMixin, goes_on
+from sklrank.linear_model._predtron._mixin import PredtronMixin, can_partial_fit
 from sklrank.linear_model._predtron._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score
 from sklrank.metrics._labels_and_scores import as_label_columns
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PredtronClassifier"]
 
 
-class PredtronClassifier(PredtronMixin, OnlineEstimator):
+class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     r"""Perceptron for any loss: of classes, ordered classes, rejections, sets of labels.
 
     A prediction :math:`\sigma` is represented by a unit vector :math:`rep(\sigma)`; predicted is
@@ -267,7 +266,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         self.verbose = verbose
 
     @property
-    def _takes_indicators(self):
+    def _accepts_indicators(self):
         of_sets = self.loss in SUBSET_LOSSES if isinstance(self.loss, str) else callable(self.loss)
         return of_sets and self.reject_cost is None
 
@@ -293,9 +292,9 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             If the data are malformed or hold one class only, or if parameters do not go together or
             with the data; a fitted model stays as it was.
         """
-        return self._learn_anew(X, y, None)
+        return self._fit_from_scratch(X, y, None)
 
-    @available_if(goes_on)
+    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from each row in order, going on from what was learnt before.
@@ -306,7 +305,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator of labels.
         classes : array-like of shape (n_classes,), default=None
@@ -324,10 +323,10 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             If the data are malformed or hold labels that are not in `classes`; the model stays as
             it was.
         """
-        self._go_on(X, y, classes)
+        self._partial_fit(X, y, classes)
         return self
 
-    @available_if(goes_on)
+    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
@@ -340,7 +339,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator of labels.
         classes : array-like of shape (n_classes,), default=None
@@ -357,7 +356,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         ValueError
             As `partial_fit`.
         """
-        scores = self._go_on(X, y, classes, scored=True)
+        scores = self._partial_fit(X, y, classes, scored=True)
         return as_label_columns(self._decisions(scores))
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -366,7 +365,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -381,7 +380,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -390,7 +389,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
             of the labels whose score is above zero.
         """
         scores = self._scores(X)
-        if self._learns_indicators:
+        if self._fitted_with_indicators:
             return (scores > 0).astype(np.intp)
         best, rejected = self._decide(scores)
         predictions = self.classes_[best]
@@ -409,7 +408,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -431,7 +430,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator of labels: then a row counts whose labels are all right.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -445,7 +444,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         """
         check_is_fitted(self, "classes_")
         if self.reject_label_ is None:
-            if self._learns_indicators:
+            if self._fitted_with_indicators:
                 target = check_target(y, multilabel=True)
                 check_columns(target.names, self.classes_)
                 y = target.values.astype(np.intp)
@@ -471,7 +470,7 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     def _start(self, classes):
         self.classes_ = classes
         self.reject_label_ = self._reject_rule = None
-        if self._learns_indicators:
+        if self._fitted_with_indicators:
             self._subset_losses = SubsetLosses(self.loss, len(classes))
             n_scores = len(classes)
         else:
@@ -512,12 +511,12 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
     def _lessons(self, X, y, classes, *, restart):
         X, indptr, labels, _ = self._prepare(X, y, classes, None, restart=restart)
         self._check_pairwise(X)
-        if self._learns_indicators:
-            return X, SubsetLessons(indptr, labels, self._subset_losses, self._driven)
+        if self._fitted_with_indicators:
+            return X, SubsetLessons(indptr, labels, self._subset_losses, self._loss_driven)
         # The rule counts in place, and unchanged_on_error restores only the reference: work on a
         # copy.
         self._reject_rule = deepcopy(self._reject_rule)
-        return X, ClassLessons(self._lesson_costs, labels, self._driven, self._reject_rule)
+        return X, ClassLessons(self._lesson_costs, labels, self._loss_driven, self._reject_rule)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -536,6 +535,6 @@ class PredtronClassifier(PredtronMixin, OnlineEstimator):
         return self._reject_rule.threshold
 
     def _decisions(self, scores):
-        if self._learns_indicators or scores.shape[1] > 2:
+        if self._fitted_with_indicators or scores.shape[1] > 2:
             return scores
         return scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]

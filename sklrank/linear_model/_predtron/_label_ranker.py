@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._classes import check_columns, column_names, labels_of_columns
-from sklrank._online_estimator import OnlineRows
+from sklrank._base_online import BaseOnline
 from sklrank._relevance import check_label_relevance
 from sklrank._sklearn import _fit_context, available_if
-from sklrank._validation import check_label_names, check_weights
+from sklrank._validation import (
+    check_columns,
+    check_label_names,
+    check_weights,
+    column_names,
+    labels_of_columns,
+)
 from sklrank.base import LabelRankerMixin
-from sklrank.linear_model._predtron._mixin import goes_on
+from sklrank.linear_model._predtron._mixin import can_partial_fit
 from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 from sklrank.metrics import ndcg_score
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["PredtronLabelRanker"]
 
 
-class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
+class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     r"""Perceptron that ranks labels by graded relevance, for NDCG or precision at the top.
 
     A ranking that puts label i at the position :math:`\sigma(i)` is represented by the unit vector
@@ -156,7 +161,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
     0.96
     """
 
-    _learns_indicators = True
+    _fitted_with_indicators = True
     _parameter_constraints: dict = {
         **PredtronRankerMixin._parameter_constraints,
         "fit_intercept": ["boolean"],
@@ -227,9 +232,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
             If the data are malformed, or if parameters do not go together or with the data; a
             fitted model stays as it was.
         """
-        return self._learn_anew(X, y, None)
+        return self._fit_from_scratch(X, y, None)
 
-    @available_if(goes_on)
+    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from each row in order, going on from what was learnt before.
@@ -240,7 +245,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, 0 or more.
         classes : array-like of shape (n_labels,), default=None
@@ -257,10 +262,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         ValueError
             If the data are malformed or have other labels than before; the model stays as it was.
         """
-        self._go_on(X, y, classes)
+        self._partial_fit(X, y, classes)
         return self
 
-    @available_if(goes_on)
+    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
@@ -273,7 +278,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, 0 or more.
         classes : array-like of shape (n_labels,), default=None
@@ -289,7 +294,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         ValueError
             As `partial_fit`.
         """
-        return self._go_on(X, y, classes, scored=True)
+        return self._partial_fit(X, y, classes, scored=True)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels.
@@ -297,7 +302,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -312,7 +317,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -327,7 +332,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, OnlineRows):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, 0 or more.
         sample_weight : array-like of shape (n_samples,), default=None

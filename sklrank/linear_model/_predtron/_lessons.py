@@ -32,15 +32,15 @@ class ClassLessons:
         What predictions cost, see `class_costs`.
     labels : ndarray of intp, shape (n_samples,)
         Classes of the rows, as indices.
-    driven : bool
+    loss_driven : bool
         Whether to be loss-driven.
     watch : object, default=None
         With a method ``record(scores, labels)``, for the rounds of the first pass.
     """
 
-    def __init__(self, costs, labels, driven, watch=None):
+    def __init__(self, costs, labels, loss_driven, watch=None):
         self.n_rounds, self.watch = len(labels), watch
-        self._costs, self._labels, self._driven = costs, labels, driven
+        self._costs, self._labels, self._loss_driven = costs, labels, loss_driven
 
     def rows(self, rounds):
         """The rows themselves."""
@@ -48,7 +48,7 @@ class ClassLessons:
 
     def task(self, rounds):
         """Judges classes."""
-        return ClassTask(self._costs, self._labels[rounds], self._driven)
+        return ClassTask(self._costs, self._labels[rounds], self._loss_driven)
 
     def record(self, rounds, scores):
         """Tell who watches."""
@@ -68,16 +68,21 @@ class SubsetLessons:
         Relevance lists of the rows.
     losses : SubsetLosses
         What sets cost.
-    driven : bool
+    loss_driven : bool
         Whether to be loss-driven.
     """
 
     watch = None
 
-    def __init__(self, indptr, labels, losses, driven):
+    def __init__(self, indptr, labels, losses, loss_driven):
         losses.cover(np.diff(indptr))
         self.n_rounds = len(indptr) - 1
-        self._indptr, self._labels, self._losses, self._driven = indptr, labels, losses, driven
+        self._indptr, self._labels, self._losses, self._loss_driven = (
+            indptr,
+            labels,
+            losses,
+            loss_driven,
+        )
 
     def rows(self, rounds):
         """The rows themselves."""
@@ -93,7 +98,7 @@ class SubsetLessons:
             losses.n_labels,
             losses.offsets,
             losses.values,
-            self._driven,
+            self._loss_driven,
         )
 
     def extremes(self, rounds):
@@ -116,7 +121,7 @@ class RankingLessons:
         What `make_ranking_loss` returns.
     representation : callable
         Makes the table of f for a number of positions.
-    driven : bool
+    loss_driven : bool
         Whether to be loss-driven.
     documents : ndarray of intp, shape (n_items,), default=None
         The row that an item is. None: the items of a round are the labels of its row.
@@ -124,14 +129,14 @@ class RankingLessons:
 
     watch = None
 
-    def __init__(self, relevance, starts, loss, representation, driven, documents=None):
+    def __init__(self, relevance, starts, loss, representation, loss_driven, documents=None):
         self.n_rounds = len(starts) - 1
         self._starts, self._documents = starts, documents
         self._gains = gains_of(loss, relevance, starts)
         sizes = np.unique(np.diff(starts))
         self._discounts = _of_all_sizes("loss", partial(discounts_of, loss), sizes)
-        heights = _of_all_sizes("representation", representation, sizes)
-        self._task = RankingTask(self._gains, starts, self._discounts, heights, driven)
+        position_values = _of_all_sizes("representation", representation, sizes)
+        self._task = RankingTask(self._gains, starts, self._discounts, position_values, loss_driven)
 
     def rows(self, rounds):
         """Rows; of queries those of their documents."""

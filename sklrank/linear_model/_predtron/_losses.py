@@ -11,7 +11,7 @@ The theorems of Jain et al. (2015) need the least loss that is not zero, c_L, an
 
 import numpy as np
 
-from sklrank._validation import MOST_FACTOR, as_numbers
+from sklrank._validation import MAX_FACTOR, as_numbers
 
 __all__ = [
     "CLASS_LOSSES",
@@ -213,8 +213,8 @@ def look_up(name, table, choice, otherwise):
 
 
 def _check_losses(losses, what):
-    bad = losses[~((losses >= 0) & (losses <= MOST_FACTOR))]
+    bad = losses[~((losses >= 0) & (losses <= MAX_FACTOR))]
     if len(bad):
         raise ValueError(
-            f"loss must be from 0 to {MOST_FACTOR:g}, got {bad[:5].tolist()} among its {what}."
+            f"loss must be from 0 to {MAX_FACTOR:g}, got {bad[:5].tolist()} among its {what}."
         )

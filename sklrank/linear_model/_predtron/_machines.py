@@ -3,7 +3,7 @@
 Both machines play rounds and score rows. A round is a row, or where `starts` are given the rows of
 a query, which then stand together: ::
 
-    with machine.learning_from(X) as play:
+    with machine.transaction(X) as play:
         play(rows, task, starts, bounds, scores, forecasts)  # rows: a slice or row numbers of X
 """
 
@@ -21,10 +21,10 @@ from sklrank.linear_model._predtron._kernel_rows import KernelRows
 from sklrank.linear_model._predtron._rounds import EuclideanSums, PredtronRounds, make_sums
 from sklrank.linear_model._rows import Rows
 
-__all__ = ["KernelMachine", "LinearMachine"]
+__all__ = ["KernelModel", "LinearModel"]
 
 
-class LinearMachine:
+class LinearModel:
     """Weights of the features, by a mirror map.
 
     Parameters
@@ -50,7 +50,7 @@ class LinearMachine:
         self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
 
     @contextmanager
-    def learning_from(self, X):
+    def transaction(self, X):
         """Within the context, play rounds of these rows.
 
         A user's map may fail in any round: then the machine is what it was before the first one.
@@ -95,7 +95,7 @@ class LinearMachine:
         return _rounds_of(self.weights).score(rows)
 
 
-class KernelMachine:
+class KernelModel:
     """Dual coefficients of the points learnt from: those of which there is one, support vectors.
 
     Parameters
@@ -131,7 +131,7 @@ class KernelMachine:
         self.n_born = 0
 
     @contextmanager
-    def learning_from(self, X):
+    def transaction(self, X):
         """Within the context, play rounds of these rows; support vectors are what stays.
 
         A kernel may fail in any round: then the machine is what it was before the first one.

@@ -10,14 +10,14 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MOST_FACTOR, as_numbers, unchanged_on_error
+from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
 from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
-from sklrank.linear_model._predtron._machines import KernelMachine, LinearMachine
+from sklrank.linear_model._predtron._machines import KernelModel, LinearModel
 
-__all__ = ["PredtronMixin", "goes_on"]
+__all__ = ["PredtronMixin", "can_partial_fit"]
 
 
-def goes_on(model):
+def can_partial_fit(model):
     """Whether a model can learn from more rows: of a precomputed kernel it lacks their values."""
     if model._is_precomputed:
         raise AttributeError(
@@ -34,12 +34,12 @@ class PredtronMixin:
     and where a model is to be started, sets `_machine` by `_make_machine`.
     """
 
-    _takes_sparse = True
+    _accepts_sparse = True
     _multiplies_entries = True
     _parameter_constraints: dict = {
         "update": [StrOptions({"loss-augmented", "loss-driven"})],
         "mirror_map": CONSTRAINTS,
-        "learning_rate": [Interval(Real, 0, MOST_FACTOR, closed="right"), StrOptions({"theory"})],
+        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), StrOptions({"theory"})],
         "average": ["boolean"],
         "kernel": [StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}), callable, None],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
@@ -54,7 +54,7 @@ class PredtronMixin:
 
     def _make_machine(self, n_scores, constant):
         """What learns, and by which steps, as the parameters are now."""
-        self._driven = self.update == "loss-driven"
+        self._loss_driven = self.update == "loss-driven"
         by_theory = self.learning_rate == "theory"
         rate = np.nan if by_theory else float(self.learning_rate)
         if self.kernel is None:
@@ -66,7 +66,7 @@ class PredtronMixin:
                     f"learning_rate='theory' is not known for mirror_map={self.mirror_map!r}: give "
                     "a number"
                 )
-            return LinearMachine(mirror_map, constant, rate, self.average)
+            return LinearModel(mirror_map, constant, rate, self.average)
         if self.mirror_map != "euclidean":
             raise ValueError(
                 f"mirror_map={self.mirror_map!r} does not go with kernel={self.kernel!r}, whose "
@@ -78,7 +78,7 @@ class PredtronMixin:
                 "vectors that the budget forgets; set budget=None, or average=False"
             )
         budget = self.budget or 0
-        return KernelMachine(n_scores, self._kernel(), constant, rate, self.average, budget)
+        return KernelModel(n_scores, self._kernel(), constant, rate, self.average, budget)
 
     def _kernel(self):
         if self.kernel == "precomputed":
@@ -104,14 +104,14 @@ class PredtronMixin:
                 f"square; got the shape {X.shape}"
             )
 
-    def _learn_anew(self, *data):
+    def _fit_from_scratch(self, *data):
         with unchanged_on_error(self):
             X, lessons = self._lessons(*data, restart=True)
             self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
             self.n_iter_ = self.max_iter
         return self
 
-    def _go_on(self, *data, scored=False):
+    def _partial_fit(self, *data, scored=False):
         """Learn on; where `scored`, return what the rounds were scored before they were learnt."""
         scores = None
         with unchanged_on_error(self):
@@ -126,7 +126,7 @@ class PredtronMixin:
         """Play the rounds of the lessons, in order or shuffled; write their scores."""
         n_rounds = lessons.n_rounds
         random_state = check_random_state(self.random_state) if shuffle else None
-        with self._machine.learning_from(X) as play:
+        with self._machine.transaction(X) as play:
             for i in range(n_passes):
                 order = random_state.permutation(n_rounds) if shuffle else None
                 before = self._tally()
@@ -173,30 +173,30 @@ class PredtronMixin:
     def _of_kind(self, kind, name):
         machine = self._fitted_machine()
         if not isinstance(machine, kind):
-            with_kernel = "no kernel" if kind is LinearMachine else "a kernel"
+            with_kernel = "no kernel" if kind is LinearModel else "a kernel"
             raise AttributeError(f"{name} is an attribute of models with {with_kernel}")
         return machine
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        return self._of_kind(LinearMachine, "coef_").weights[:, : self.n_features_in_]
+        return self._of_kind(LinearModel, "coef_").weights[:, : self.n_features_in_]
 
     @property
     def intercept_(self) -> np.ndarray:
         """Weights of the constant; 0 where there is none."""
-        weights = self._of_kind(LinearMachine, "intercept_").weights
+        weights = self._of_kind(LinearModel, "intercept_").weights
         return weights[:, self.n_features_in_ :].sum(axis=1)
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """Coefficients of the support vectors."""
-        return self._of_kind(KernelMachine, "dual_coef_").weights.copy()
+        return self._of_kind(KernelModel, "dual_coef_").weights.copy()
 
     @property
     def support_vectors_(self) -> np.ndarray:
         """Support vectors; under a precomputed kernel their row numbers."""
-        return self._of_kind(KernelMachine, "support_vectors_").points.copy()
+        return self._of_kind(KernelModel, "support_vectors_").points.copy()
 
     @property
     def n_rounds_(self) -> int:

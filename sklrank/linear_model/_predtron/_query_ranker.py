@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._online_estimator import OnlineRows
+from sklrank._base_online import BaseOnline
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._relevance_lists import lists_of
 from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
-from sklrank.linear_model._predtron._mixin import goes_on
+from sklrank.linear_model._predtron._mixin import can_partial_fit
 from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PredtronQueryRanker"]
 
 
-class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
+class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
     r"""Perceptron that ranks the documents of queries, for NDCG or precision at the top.
 
     Documents are scored by one vector of weights, :math:`t = X w`, with a row of X for each of a
@@ -214,9 +214,9 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
             If the data are malformed, or if parameters do not go together or with the data; a
             fitted model stays as it was.
         """
-        return self._learn_anew(X, y, qid)
+        return self._fit_from_scratch(X, y, qid)
 
-    @available_if(goes_on)
+    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Learn from each query in order, going on from what was learnt before.
@@ -244,7 +244,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, OnlineRows):
         ValueError
             If the data are malformed; the model stays as it was.
         """
-        self._go_on(X, y, qid)
+        self._partial_fit(X, y, qid)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:

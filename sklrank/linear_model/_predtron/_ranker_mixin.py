@@ -7,7 +7,7 @@ from sklrank._sklearn import HasMethods, Interval, StrOptions
 from sklrank.linear_model._predtron._lessons import RankingLessons
 from sklrank.linear_model._predtron._mixin import PredtronMixin
 from sklrank.linear_model._predtron._ranking_losses import RANKING_LOSSES, make_ranking_loss
-from sklrank.linear_model._predtron._representations import REPRESENTATIONS, heights
+from sklrank.linear_model._predtron._representations import REPRESENTATIONS, position_values
 
 __all__ = ["PredtronRankerMixin"]
 
@@ -25,8 +25,10 @@ class PredtronRankerMixin(PredtronMixin):
 
     def _start_model(self, n_scores, constant):
         self._loss = make_ranking_loss(self.loss, self.k)
-        self._heights = partial(heights, self.representation, power=self.power)
+        self._heights = partial(position_values, self.representation, power=self.power)
         self._machine = self._make_machine(n_scores, constant)
 
     def _ranking_lessons(self, relevance, starts, documents=None):
-        return RankingLessons(relevance, starts, self._loss, self._heights, self._driven, documents)
+        return RankingLessons(
+            relevance, starts, self._loss, self._heights, self._loss_driven, documents
+        )

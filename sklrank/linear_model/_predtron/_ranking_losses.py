@@ -26,7 +26,7 @@ __all__ = [
 
 # Sums of greater gains would overflow, and so would the reciprocal of the best total if all gains
 # were smaller.
-MOST_GAIN, LEAST_GAIN = 1e300, 1e-300
+MAX_GAIN, MIN_GAIN = 1e300, 1e-300
 
 
 class NDCGLoss:
@@ -157,12 +157,12 @@ def gains_of(loss, relevance, starts):
                 f"{places.shape}, got the shape {block.shape}."
             )
         gains[places], best[places] = block, block.max(axis=1, keepdims=True)
-    bad = ~((gains >= 0) & (gains <= MOST_GAIN) & ((gains == 0) | (best >= LEAST_GAIN)))
+    bad = ~((gains >= 0) & (gains <= MAX_GAIN) & ((gains == 0) | (best >= MIN_GAIN)))
     if bad.any():
         item = bad.argmax()
         raise ValueError(
-            f"loss must give gains from 0 to {MOST_GAIN:g}, the greatest of a round 0 or from "
-            f"{LEAST_GAIN:g}, got {gains[item]} for the relevance {relevance[item]}: grade items "
+            f"loss must give gains from 0 to {MAX_GAIN:g}, the greatest of a round 0 or from "
+            f"{MIN_GAIN:g}, got {gains[item]} for the relevance {relevance[item]}: grade items "
             "from 0 (not relevant) up."
         )
     return gains

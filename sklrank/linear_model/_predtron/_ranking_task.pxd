@@ -10,7 +10,7 @@ cdef class RankingTask(Task):
     cdef const Py_ssize_t[::1] starts       # (n_lists + 1,) where those of a list start
     cdef const Py_ssize_t[::1] lists        # (n_rounds,) the list of each round
     cdef const double[::1] discounts        # (n_positions,)
-    cdef const double[::1] heights          # (n_positions,) the representation's f
+    cdef const double[::1] position_values          # (n_positions,) the representation's f
     cdef double[::1] lengths                # (n_positions + 1,) Z, by the number of items
     cdef Py_ssize_t n_counted               # positions of a discount above zero
     cdef double[::1] ideal                  # gains, those of each list sorted

@@ -19,10 +19,10 @@ deals the items out by gain in their order.
 
 import numpy as np
 
-from sklrank.linear_model._predtron._assignment import MOST_STATES
+from sklrank.linear_model._predtron._assignment import MAX_STATES
 from sklrank.linear_model._predtron._sorting import make_items
 
-from sklrank.linear_model._predtron._assignment cimport Worth
+from sklrank.linear_model._predtron._assignment cimport AssignmentValue
 from sklrank.linear_model._predtron._sorting cimport sort_items
 
 
@@ -39,7 +39,7 @@ cdef class RankingTask(Task):
         D at the positions 1, 2, ...: not negative, not rising; one for each item at least.
     representation : ndarray of shape (n_positions,)
         f at the positions 1, 2, ...: strictly decreasing.
-    driven : bool
+    loss_driven : bool
         Whether to be loss-driven.
     most_states : float
         The greatest size of the table of `Assigner`.
@@ -47,7 +47,7 @@ cdef class RankingTask(Task):
 
     def __init__(
         self, const double[::1] gains, const Py_ssize_t[::1] starts, const double[::1] discounts,
-        const double[::1] representation, bint driven=False, double most_states=MOST_STATES,
+        const double[::1] representation, bint loss_driven=False, double most_states=MAX_STATES,
     ):
         cdef Py_ssize_t i, most
         if starts.shape[0] < 1 or starts[0] != 0 or starts[starts.shape[0] - 1] != gains.shape[0]:
@@ -58,9 +58,9 @@ cdef class RankingTask(Task):
         most = np.max(sizes, initial=0)
         if discounts.shape[0] < most or representation.shape[0] != discounts.shape[0]:
             raise ValueError(f"discounts and representation must both have {most} entries or more")
-        self.driven, self.gains, self.starts = driven, gains, starts
+        self.loss_driven, self.gains, self.starts = loss_driven, gains, starts
         self.choose(np.arange(len(sizes)))
-        self.discounts, self.heights = discounts, representation
+        self.discounts, self.position_values = discounts, representation
         # Lengths come by hypot, since squares may vanish.
         self.lengths = np.hypot.accumulate(np.append(0.0, representation))
         self.n_counted = np.count_nonzero(discounts)
@@ -97,13 +97,13 @@ cdef class RankingTask(Task):
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.starts[self.lists[i] + 1] - self.starts[self.lists[i]]
 
-    cdef double judge(
+    cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         cdef const double* gains
         cdef Py_ssize_t j, k, which = self.lists[i], n = self.n_scores(i)
         cdef double loss, length
-        cdef Worth worth
+        cdef AssignmentValue worth
         if self.best[which] == 0.0:
             return 0.0
         gains = &self.gains[self.starts[which]]
@@ -116,15 +116,15 @@ cdef class RankingTask(Task):
         length = self.lengths[n]
         self.sort_right(which, scores)
         for j in range(n):
-            direction[self.blocks[j].index] = -self.heights[j] / length
-        if self.driven:
+            direction[self.blocks[j].index] = -self.position_values[j] / length
+        if self.loss_driven:
             for j in range(n):
-                direction[self.predicted[j].index] += self.heights[j] / length
+                direction[self.predicted[j].index] += self.position_values[j] / length
             return loss
-        worth = Worth(&self.discounts[0], &self.heights[0], 1.0 / self.best[which], 1.0 / length)
+        worth = AssignmentValue(&self.discounts[0], &self.position_values[0], 1.0 / self.best[which], 1.0 / length)
         self.assigner.assign(&self.sorted[0], n, &worth, &self.order[0])
         for j in range(n):
-            direction[self.sorted[self.order[j]].index] += self.heights[j] / length
+            direction[self.sorted[self.order[j]].index] += self.position_values[j] / length
         return loss
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:

@@ -12,7 +12,7 @@ import numpy as np
 from sklrank._validation import as_numbers
 from sklrank.linear_model._predtron._losses import look_up
 
-__all__ = ["REPRESENTATIONS", "heights"]
+__all__ = ["REPRESENTATIONS", "position_values"]
 
 # The value at positions 1, 2, ...; only "power" heeds the power.
 REPRESENTATIONS = {
@@ -22,7 +22,7 @@ REPRESENTATIONS = {
 }
 
 
-def heights(representation, n_positions, *, power=1.1):
+def position_values(representation, n_positions, *, power=1.1):
     """The function f of a representation at the positions 1, 2, ...
 
     Parameters
@@ -47,10 +47,10 @@ def heights(representation, n_positions, *, power=1.1):
 
     Examples
     --------
-    >>> from sklrank.linear_model._predtron._representations import heights
-    >>> heights("reciprocal", 4)
+    >>> from sklrank.linear_model._predtron._representations import position_values
+    >>> position_values("reciprocal", 4)
     array([1.        , 0.5       , 0.33333333, 0.25      ])
-    >>> heights(lambda positions: -(positions**2), 4)
+    >>> position_values(lambda positions: -(positions**2), 4)
     array([ -1.,  -4.,  -9., -16.])
     """
     positions = np.arange(1.0, n_positions + 1)

@@ -42,7 +42,7 @@ cdef class PredtronRounds:
         self, const Row* row, const double* scores, double* forecasts
     ) noexcept nogil
     cdef double record_round(
-        self, double loss, bint driven, const double[:, ::1] bounds, Py_ssize_t i
+        self, double loss, bint loss_driven, const double[:, ::1] bounds, Py_ssize_t i
     ) noexcept nogil
-    cdef double theory_rate(self, bint driven) noexcept nogil
+    cdef double theory_rate(self, bint loss_driven) noexcept nogil
     cdef void change(self, const double* direction, double size, const Row* row) noexcept nogil

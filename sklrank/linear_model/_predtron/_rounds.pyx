@@ -23,7 +23,7 @@ from sklrank.linear_model._mirror_maps cimport EuclideanMap
 from sklrank.linear_model._rows cimport add_outer, table_products
 
 # The theorems' learning rate would be infinite for rows whose squares all but vanish.
-cdef double MOST_RATE = 1e300
+cdef double MAX_RATE = 1e300
 
 
 cdef class WeightSums:
@@ -159,8 +159,8 @@ cdef class PredtronRounds:
                 self.mirror_map.score(&row, t)
                 if forecasts is not None:
                     self.forecast(&row, t, &forecasts[i, 0])
-                loss = task.judge(i, t, &direction[0])
-                size = self.record_round(loss, task.driven, bounds, i)
+                loss = task.loss_and_direction(i, t, &direction[0])
+                size = self.record_round(loss, task.loss_driven, bounds, i)
                 if loss > 0.0:
                     rows.read_step(i, &row)
                     self.change(&direction[0], -size, &row)
@@ -191,8 +191,8 @@ cdef class PredtronRounds:
                 for j in range(starts[i], starts[i + 1]):
                     rows.read(j, &row)
                     self.mirror_map.score(&row, &scores[j - starts[i]])
-                loss = task.judge(i, &scores[0], &direction[0])
-                size = self.record_round(loss, task.driven, bounds, i)
+                loss = task.loss_and_direction(i, &scores[0], &direction[0])
+                size = self.record_round(loss, task.loss_driven, bounds, i)
                 if loss > 0.0:
                     total.clear()
                     for j in range(starts[i], starts[i + 1]):
@@ -226,7 +226,7 @@ cdef class PredtronRounds:
             memcpy(forecasts, scores, self.mirror_map.n_classes * sizeof(double))
 
     cdef double record_round(
-        self, double loss, bint driven, const double[:, ::1] bounds, Py_ssize_t i
+        self, double loss, bint loss_driven, const double[:, ::1] bounds, Py_ssize_t i
     ) noexcept nogil:
         # Count the round; returns the size of its step.
         cdef double size = self.learning_rate
@@ -237,16 +237,16 @@ cdef class PredtronRounds:
             self.radius = max(self.radius, bounds[i, 0])
             self.least_loss = min(self.least_loss, bounds[i, 1])
             self.most_loss = max(self.most_loss, bounds[i, 2])
-            size = self.theory_rate(driven)
-        return size * loss if driven else size
+            size = self.theory_rate(loss_driven)
+        return size * loss if loss_driven else size
 
-    cdef double theory_rate(self, bint driven) noexcept nogil:
+    cdef double theory_rate(self, bint loss_driven) noexcept nogil:
         cdef double squared = 4.0 * self.radius * self.radius
         if squared == 0.0 or self.most_loss == 0.0:
             return 0.0
-        if driven:
-            return min(MOST_RATE, self.convexity / (self.most_loss * squared))
-        return min(MOST_RATE, self.convexity * self.least_loss / squared)
+        if loss_driven:
+            return min(MAX_RATE, self.convexity / (self.most_loss * squared))
+        return min(MAX_RATE, self.convexity * self.least_loss / squared)
 
     cdef void change(self, const double* direction, double size, const Row* row) noexcept nogil:
         if self.sums is not None:

@@ -34,16 +34,16 @@ cdef class SubsetTask(Task):
     offsets, losses : ndarrays of shape (n_labels + 1,) and (n_losses,)
         Rows with r relevant labels have their losses at `losses[offsets[r]:]`, as a table of shape
         (r + 1, n_labels - r + 1) by (a, b), zero at (r, 0). The offset is -1 where no row has r.
-    driven : bool
+    loss_driven : bool
         Whether to be loss-driven.
     """
 
     def __init__(
         self, const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] labels, Py_ssize_t n_labels,
-        const Py_ssize_t[::1] offsets, const double[::1] losses, bint driven=False,
+        const Py_ssize_t[::1] offsets, const double[::1] losses, bint loss_driven=False,
     ):
         cdef Py_ssize_t i, j, r
-        self.n_rounds, self.driven = indptr.shape[0] - 1, driven
+        self.n_rounds, self.loss_driven = indptr.shape[0] - 1, loss_driven
         check_lists(indptr, labels, self.n_rounds, n_labels)
         for i in range(self.n_rounds):
             for j in range(indptr[i] + 1, indptr[i + 1]):
@@ -63,7 +63,7 @@ cdef class SubsetTask(Task):
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.n_labels
 
-    cdef double judge(
+    cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         cdef Side relevant, irrelevant
@@ -88,7 +88,7 @@ cdef class SubsetTask(Task):
                 similarity = relevant.similarities[a] + irrelevant.similarities[b]
                 if loss == 0.0 and similarity > right.value:
                     right = Cell(a, b, similarity, loss)
-                if not self.driven and leads(loss + similarity, loss, wrong.value, wrong.loss):
+                if not self.loss_driven and leads(loss + similarity, loss, wrong.value, wrong.loss):
                     wrong = Cell(a, b, loss + similarity, loss)
         self.write_step(&relevant, wrong.n_relevant, right.n_relevant, direction)
         self.write_step(&irrelevant, wrong.n_irrelevant, right.n_irrelevant, direction)

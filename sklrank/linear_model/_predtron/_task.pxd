@@ -3,14 +3,14 @@
 
 cdef class Task:
     cdef readonly Py_ssize_t n_rounds       # rows, or queries
-    cdef readonly bint driven               # Predtron.LD
+    cdef readonly bint loss_driven               # Predtron.LD
 
     # The number of scores of round `i`.
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil
 
     # The loss of what the scores `(n_scores(i),)` predict in round `i`. Where it is not 0, write
     # rep(sigma~) - rep(sigma_y) into `direction`, `(n_scores(i),)`.
-    cdef double judge(
+    cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil
 

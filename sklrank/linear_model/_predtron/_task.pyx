@@ -25,7 +25,7 @@ import numpy as np
 cdef class Task:
     """A subclass says how many scores a round has, and judges them."""
 
-    def judge_round(self, Py_ssize_t i, scores):
+    def loss_and_direction_of_round(self, Py_ssize_t i, scores):
         """Loss of round `i`, and the direction `(n_scores,)`: zeros where the loss is 0."""
         cdef double loss
         if not 0 <= i < self.n_rounds:
@@ -38,13 +38,13 @@ cdef class Task:
         # The arrays are one longer, so that a round without scores has an address, too.
         cdef double[::1] values = np.append(scores, 0.0), direction = np.zeros(len(scores) + 1)
         with nogil:
-            loss = self.judge(i, &values[0], &direction[0])
+            loss = self.loss_and_direction(i, &values[0], &direction[0])
         return loss, np.array(direction[: len(scores)])
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return 0
 
-    cdef double judge(
+    cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         return 0.0

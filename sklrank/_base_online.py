@@ -6,42 +6,42 @@ from reprlib import repr as shortened
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sklrank._classes import sorted_classes
 from sklrank._validation import (
-    MOST_FACTOR,
+    MAX_FACTOR,
     Target,
-    canonical_csr,
     check_classes,
     check_entries,
     check_label_names,
+    check_rows,
     check_target,
     check_weights,
     relevance_lists,
+    sorted_classes,
     sum_of_squares,
     unchanged_on_error,
 )
 
-__all__ = ["OnlineEstimator", "OnlineRows", "row_blocks", "unpacked"]
+__all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "to_dense"]
 
-# Entries, 128 MB of them, that the rows of a sparse matrix which are unpacked together may have.
-MOST_UNPACKED = 2**24
+# Entries, 128 MB of them, that the rows of a sparse matrix which are to_dense together may have.
+MAX_DENSE_ENTRIES = 2**24
 
 
-class OnlineRows(BaseEstimator):
-    """Base of all that learns from rows as they come.
+class BaseOnline(BaseEstimator):
+    """Base of the estimators that learn row by row.
 
-    A subclass says what it takes: missing values (`_takes_nan`), CSR matrices (`_takes_sparse`);
-    and whether entries of which products would overflow are refused (`_multiplies_entries`).
+    A subclass sets `_accepts_nan` (missing values), `_accepts_sparse` (CSR matrices) and
+    `_multiplies_entries`: whether entries whose products would overflow are refused.
     """
 
-    _takes_sparse = False
+    _accepts_sparse = False
     _multiplies_entries = False
-    _learns_indicators = False  # whether a row has labels, or a class
+    _fitted_with_indicators = False  # whether a row has labels, or a class
 
     @property
-    def _takes_nan(self):
+    def _accepts_nan(self):
         return False
 
     @classmethod
@@ -54,19 +54,7 @@ class OnlineRows(BaseEstimator):
     def _check_rows(self, X, *, reset):
         if not reset and self._is_clean(X):
             return X
-        # What a fitted model takes does not change with its parameters.
-        fixed = not reset and hasattr(self, "_learns_nan")
-        takes_nan = self._learns_nan if fixed else self._takes_nan
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            order="C",
-            accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite="allow-nan" if takes_nan else True,
-        )
-        X = canonical_csr(X)
+        X = check_rows(self, X, reset=reset, dtype=np.float64, order="C")
         if self._multiplies_entries:
             check_entries(X)
         return X
@@ -74,7 +62,7 @@ class OnlineRows(BaseEstimator):
     def _is_clean(self, X):
         # Whether validation would return the rows as they are. It takes some 100 microseconds, more
         # than a model needs for a row.
-        most = MOST_FACTOR**2 if self._multiplies_entries else np.inf
+        most = MAX_FACTOR**2 if self._multiplies_entries else np.inf
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -88,7 +76,7 @@ class OnlineRows(BaseEstimator):
 
     def _check_same_classes(self, classes):
         # Class labels are a set; the names of an indicator's columns have their order.
-        given = np.ravel(classes) if self._learns_indicators else sorted_classes(classes)
+        given = np.ravel(classes) if self._fitted_with_indicators else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
             known, given = self.classes_.tolist(), given.tolist()
             new = shortened([label for label in given if label not in known])
@@ -101,19 +89,19 @@ class OnlineRows(BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_nan
-        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = self._accepts_nan
+        tags.input_tags.sparse = self._accepts_sparse
         return tags
 
 
-class OnlineEstimator(ClassifierMixin, OnlineRows):
+class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     """Base of the online classifiers and boosters.
 
     A subclass starts a model in `_start(classes)`, which sets `classes_`, and says whether it takes
-    label indicators (`_takes_indicators`).
+    label indicators (`_accepts_indicators`).
     """
 
-    _takes_indicators = False
+    _accepts_indicators = False
 
     def _prepare(self, X, y, classes, sample_weight, *, restart=False):
         """Check all that is to be learnt; where `restart`, forget what was learnt before.
@@ -136,7 +124,7 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
             # A started model takes what it took, whatever its parameters are now.
-            takes_sets = self._takes_indicators or (self._learns_indicators and not restart)
+            takes_sets = self._accepts_indicators or (self._fitted_with_indicators and not restart)
             target = check_target(y, multilabel=takes_sets)
             n_samples = X.shape[0]
             if target.values.shape[0] != n_samples:
@@ -169,35 +157,34 @@ class OnlineEstimator(ClassifierMixin, OnlineRows):
         return X
 
     def _start_anew(self, classes, indicators):
-        self._learns_indicators = indicators
-        self._learns_nan = self._takes_nan
+        self._fitted_with_indicators = indicators
         self._start(classes)
 
     def _check_same_labels(self, target: Target, classes):
-        if target.multilabel != self._learns_indicators:
+        if target.multilabel != self._fitted_with_indicators:
             kinds = ("class labels", "an indicator of labels")
             raise ValueError(
                 f"y holds {kinds[target.multilabel]}, but the first call had "
-                f"{kinds[self._learns_indicators]}; call fit to start anew"
+                f"{kinds[self._fitted_with_indicators]}; call fit to start anew"
             )
         if classes is not None:
             self._check_same_classes(classes)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = self._takes_indicators
+        tags.classifier_tags.multi_label = self._accepts_indicators
         return tags
 
 
 def row_blocks(X, most, *, unpacks=True):
-    """Slices of `most` rows each, of a sparse matrix that is unpacked as few as may be together."""
+    """Slices of `most` rows each, of a sparse matrix that is to_dense as few as may be together."""
     if unpacks and sparse.issparse(X):
-        most = min(most, max(1, MOST_UNPACKED // X.shape[1]))
+        most = min(most, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
     # scikit-learn's gen_batches checks its parameters for longer than some models need for a row.
     n_samples = X.shape[0]
     return [slice(first, min(first + most, n_samples)) for first in range(0, n_samples, most)]
 
 
-def unpacked(X):
+def to_dense(X):
     """The rows as an array, for loops that read them whole."""
     return X.toarray() if sparse.issparse(X) else X

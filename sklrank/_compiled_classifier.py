@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._online_estimator import OnlineEstimator, row_blocks, unpacked
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
 from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["OnlineClassifier"]
+__all__ = ["CompiledClassifier"]
 
 # Rows per compiled call; Ctrl-C is noticed only between calls.
 BATCH = 10_000
 
 
-class OnlineClassifier(OnlineEstimator):
+class CompiledClassifier(BaseOnlineClassifier):
     """A classifier around one compiled :class:`~sklrank._online_learner.OnlineLearner`.
 
     A subclass makes the learner from its parameters (`_make_learner`). Boosters use `_begin` and
     drive the learner themselves.
     """
 
-    _takes_sparse = True
+    _accepts_sparse = True
 
     def _make_learner(self, n_features, n_classes, random_state):
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
@@ -67,7 +67,7 @@ class OnlineClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -100,7 +100,7 @@ class OnlineClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
@@ -136,7 +136,7 @@ class OnlineClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
@@ -164,7 +164,7 @@ class OnlineClassifier(OnlineEstimator):
         for batch in row_blocks(X, BATCH):
             lists = lists_of_rows(indptr, labels, batch)
             of_batch = None if votes is None else votes[batch]
-            self._learner.play_rows(unpacked(X[batch]), *lists, weights[batch], of_batch)
+            self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
         return self
 
     def _start(self, classes):
@@ -176,7 +176,7 @@ class OnlineClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class OnlineClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
@@ -208,22 +208,18 @@ class OnlineClassifier(OnlineEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Entries of `classes_`.
         """
-        best = np.argmax(self._class_scores(X), axis=1)
+        best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-    def _class_scores(self, X):
-        """What orders the classes: `(n_samples, n_classes)`."""
-        return self.predict_proba(X)
 
     @staticmethod
     def _by_blocks(answer, X):
         if not sparse.issparse(X):
             return answer(X)
-        return np.concatenate([answer(unpacked(X[rows])) for rows in row_blocks(X, BATCH)])
+        return np.concatenate([answer(to_dense(X[rows])) for rows in row_blocks(X, BATCH)])

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["JudgedRanker"]
+__all__ = ["SupervisedDocumentRanker"]
 
 
-class JudgedRanker(DocumentRanker):
+class SupervisedDocumentRanker(DocumentRanker):
     """A ranker of documents, all of them judged.
 
     A subclass names its objective of some training rows, `_objective(y, queries)`, and by what rows
@@ -74,7 +74,7 @@ class JudgedRanker(DocumentRanker):
             return self._fit(X, y, qid)
 
     def _fit(self, X, y, qid):
-        X = self._checked(X, reset=not self._goes_on)
+        X = self._checked(X, reset=not self._is_warm_start)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._knows_queries = qid is not None

@@ -3,7 +3,7 @@
 from cpython.pythread cimport PyThread_type_lock
 
 
-cdef class Team:
+cdef class ThreadTeam:
     cdef readonly Py_ssize_t n_members
     cdef list threads
     cdef list errors
@@ -13,7 +13,7 @@ cdef class Team:
     cdef PyThread_type_lock* has_ended
 
     # What one member does in a phase; a subclass says it.
-    cdef int do_share(self, int phase, Py_ssize_t member) except -1 nogil
+    cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil
 
     # Let all members do their shares, and wait for them.
     cdef int together(self, int phase) except -1 nogil

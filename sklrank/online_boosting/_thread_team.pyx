@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Threads that go through the phases of a loop together, without the GIL.
 
-A round of boosting is too short for a thread pool: some hundred microseconds. A `Team` keeps its
+A round of boosting is too short for a thread pool: some hundred microseconds. A `ThreadTeam` keeps its
 threads for the time of a call and hands them phase after phase through plain locks, which needs
 neither the GIL nor OpenMP. The calling thread is its first member.
 """
@@ -18,7 +18,7 @@ cdef enum:
     THE_END = -1        # the phase that lets the threads end
 
 
-cdef class Team:
+cdef class ThreadTeam:
     """Use as a context manager around the loop that calls `together`."""
 
     def __cinit__(self):
@@ -36,18 +36,18 @@ cdef class Team:
         free(self.may_start)
         free(self.has_ended)
 
-    cdef int do_share(self, int phase, Py_ssize_t member) except -1 nogil:
+    cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         return 0
 
     cdef int together(self, int phase) except -1 nogil:
         cdef Py_ssize_t k
         if self.n_members == 1:
-            return self.do_share(phase, 0)
+            return self.run_share(phase, 0)
         self.phase = phase
         for k in range(1, self.n_members):
             PyThread_release_lock(self.may_start[k])
         try:
-            self.do_share(phase, 0)
+            self.run_share(phase, 0)
         finally:
             for k in range(1, self.n_members):
                 PyThread_acquire_lock(self.has_ended[k], WAIT_LOCK)
@@ -57,7 +57,7 @@ cdef class Team:
                 raise self.errors.pop()
         return 0
 
-    def hire(self, Py_ssize_t n_members):
+    def allocate(self, Py_ssize_t n_members):
         """Set the number of members, before the first loop."""
         cdef Py_ssize_t k
         if self.may_start != NULL:
@@ -84,14 +84,14 @@ cdef class Team:
                 self.threads.append(thread)
                 thread.start()
         except BaseException:
-            self.dismiss()
+            self.stop()
             raise
         return self
 
     def __exit__(self, *exception):
-        self.dismiss()
+        self.stop()
 
-    def dismiss(self):
+    def stop(self):
         """Let all threads end, those too whose start was interrupted."""
         cdef Py_ssize_t k
         self.phase = THE_END
@@ -111,7 +111,7 @@ cdef class Team:
             try:
                 with nogil:
                     while True:
-                        self.do_share(self.phase, member)
+                        self.run_share(self.phase, member)
                         PyThread_release_lock(self.has_ended[member])
                         PyThread_acquire_lock(self.may_start[member], WAIT_LOCK)
                         if self.phase == THE_END:

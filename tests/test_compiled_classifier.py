@@ -1,6 +1,6 @@
 """What every online classifier keeps to, whatever it learns: chunks, weights, inputs, errors.
 
-The three estimators share `sklrank._online_classifier`; each rule runs on all of them.
+The three estimators share `sklrank._compiled_classifier`; each rule runs on all of them.
 """
 
 import pickle
@@ -31,7 +31,7 @@ MODELS = {
     "logistic-ovr": OnlineLogisticRegression(multi_class="ovr", max_features=3, random_state=0),
     "ridge": OnlineRidgeClassifier(alpha=0.3),
     "ridge-rbf": OnlineRidgeClassifier(
-        kernel="rbf", n_components=8, drift=1e-3, random_state=0, max_features=3
+        kernel="rbf", n_components=8, process_noise=1e-3, random_state=0, max_features=3
     ),
     "ridge-constant": OnlineRidgeClassifier(kernel="constant"),
 }
@@ -486,10 +486,10 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "kernel": ["poly", None],
     "alpha": [0, -1],
     "n_components": [0, 1.5],
-    "bandwidth": [0, -1],
-    "drift": [-1, None],
-    "target": ["votes", None],
-    "sharpness": [0, -1],
+    "gamma": [0, -1],
+    "process_noise": [-1, None],
+    "boosting_target": ["votes", None],
+    "vote_scale": [0, -1],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}
 
