@@ -16,9 +16,9 @@ SPECIAL_FLAGS = {
     "sklrank.boosting._ndcg_pairs": SUMS,
     "sklrank.linear_model._bandit._confidence_ridge": SUMS,
     "sklrank.linear_model._bandit._symmetric": SUMS,
-    "sklrank.linear_model._feature_map": ROOTS,
-    "sklrank.linear_model._online_logistic": ROOTS,
-    "sklrank.linear_model._online_ridge": SUMS,
+    "sklrank.linear_model._online._feature_map": ROOTS,
+    "sklrank.linear_model._online._logistic": ROOTS,
+    "sklrank.linear_model._online._ridge": SUMS,
     "sklrank.linear_model._rows": SUMS,
 }
 

@@ -14,7 +14,7 @@ choices that go together freely.
 """
 
 from sklrank.linear_model._bandit._banditron import BanditronClassifier
-from sklrank.linear_model._online_linear import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.linear_model._predtron._classifier import PredtronClassifier
 from sklrank.linear_model._predtron._label_ranker import PredtronLabelRanker
 from sklrank.linear_model._predtron._query_ranker import PredtronQueryRanker

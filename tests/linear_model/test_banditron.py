@@ -24,7 +24,7 @@ from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.datasets import make_keyword_documents
 from sklrank.feedback import Exploration
 from sklrank.linear_model import BanditronClassifier
-from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS
+from sklrank.linear_model._mirror._parameter import MIRROR_MAPS
 from sklrank.model_selection import progressive_val_score
 
 MODELS = {

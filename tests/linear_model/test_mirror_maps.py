@@ -17,7 +17,7 @@ from sklrank.linear_model._bandit._rounds import BanditRounds
 from sklrank.linear_model._rows import Rows
 
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier
-from sklrank.linear_model._mirror_map_parameter import MIRROR_MAPS, make_mirror_map
+from sklrank.linear_model._mirror._parameter import MIRROR_MAPS, make_mirror_map
 
 N_CLASSES, N_FEATURES = 9, 11
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklrank.linear_model._rows import Rows
 
-from sklrank.linear_model._mirror_map_parameter import make_mirror_map
+from sklrank.linear_model._mirror._parameter import make_mirror_map
 
 
 def p_norm(W, r):

@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import Perceptron
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.preprocessing import scale
-from sklrank.linear_model._mirror_maps import EntropicMap, EuclideanMap
+from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap
 from sklrank.linear_model._predtron._rounds import make_sums
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker

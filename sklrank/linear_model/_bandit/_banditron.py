@@ -21,7 +21,7 @@ from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model._bandit._confidence_ridge import DiagonalRidge, FullRidge
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map, scores_poorly
+from sklrank.linear_model._mirror._parameter import CONSTRAINTS, make_mirror_map, scores_poorly
 from sklrank.linear_model._rows import Rows
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What learns from one label shown at a time."""
 
-from sklrank.linear_model._mirror_maps cimport MirrorMap
+from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
 

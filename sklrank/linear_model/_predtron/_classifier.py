@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._base_online import BaseOnlineClassifier
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
 from sklrank._validation import check_columns, check_target, check_weights
-from sklrank.linear_model._mirror_map_parameter import scores_poorly
+from sklrank.linear_model._mirror._parameter import scores_poorly
+from sklrank.linear_model._predtron._base import PredtronMixin, can_partial_fit
 from sklrank.linear_model._predtron._lessons import ClassLessons, SubsetLessons
 from sklrank.linear_model._predtron._losses import (
     CLASS_LOSSES,
@@ -22,7 +23,6 @@ from sklrank.linear_model._predtron._losses import (
     SubsetLosses,
     class_costs,
 )
-from sklrank.linear_model._predtron._mixin import PredtronMixin, can_partial_fit
 from sklrank.linear_model._predtron._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score
 from sklrank.metrics._labels_and_scores import as_label_columns

@@ -17,7 +17,7 @@ from sklrank._validation import (
     labels_of_columns,
 )
 from sklrank.base import LabelRankerMixin
-from sklrank.linear_model._predtron._mixin import can_partial_fit
+from sklrank.linear_model._predtron._base import can_partial_fit
 from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 from sklrank.metrics import ndcg_score
 

@@ -12,7 +12,7 @@ from sklrank._relevance import check_relevance
 from sklrank._relevance_lists import lists_of
 from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
-from sklrank.linear_model._predtron._mixin import can_partial_fit
+from sklrank.linear_model._predtron._base import can_partial_fit
 from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
 
 if TYPE_CHECKING:

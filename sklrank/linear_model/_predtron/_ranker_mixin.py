@@ -4,8 +4,8 @@ from functools import partial
 from numbers import Integral, Real
 
 from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank.linear_model._predtron._base import PredtronMixin
 from sklrank.linear_model._predtron._lessons import RankingLessons
-from sklrank.linear_model._predtron._mixin import PredtronMixin
 from sklrank.linear_model._predtron._ranking_losses import RANKING_LOSSES, make_ranking_loss
 from sklrank.linear_model._predtron._representations import REPRESENTATIONS, position_values
 

@@ -1,6 +1,6 @@
 """Rounds of Predtron, and the mean of the weights over them."""
 
-from sklrank.linear_model._mirror_maps cimport MirrorMap
+from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._predtron._task cimport Task
 from sklrank.linear_model._rows cimport Row, Rows, RowSum
 

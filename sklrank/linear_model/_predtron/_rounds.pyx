@@ -19,7 +19,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklrank.linear_model._mirror_maps cimport EuclideanMap
+from sklrank.linear_model._mirror._maps cimport EuclideanMap
 from sklrank.linear_model._rows cimport add_outer, table_products
 
 # The theorems' learning rate would be infinite for rows whose squares all but vanish.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sklrank._sklearn import HasMethods, StrOptions
-from sklrank.linear_model._custom_map import CustomMap
-from sklrank.linear_model._mirror_maps import EntropicMap, EuclideanMap, MirrorMap, PositiveMap
-from sklrank.linear_model._norm_maps import GroupNormMap, PNormMap
-from sklrank.linear_model._schatten_map import SchattenMap
+from sklrank.linear_model._mirror._custom import CustomMap
+from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, MirrorMap, PositiveMap
+from sklrank.linear_model._mirror._norms import GroupNormMap, PNormMap
+from sklrank.linear_model._mirror._schatten import SchattenMap
 
 MIRROR_MAPS = {
     "euclidean": EuclideanMap,

@@ -21,10 +21,10 @@ from libc.math cimport fabs, log, pow
 
 import numpy as np
 
-from sklrank.linear_model._mirror_maps cimport add_scaled, is_worn
+from sklrank.linear_model._mirror._maps cimport add_scaled, is_worn
 from sklrank.linear_model._rows cimport add_outer, add_row, table_products
 
-from sklrank.linear_model._mirror_maps import row_norms
+from sklrank.linear_model._mirror._maps import row_norms
 
 
 cdef double dual_exponent(Py_ssize_t p) noexcept nogil:

@@ -24,7 +24,7 @@ from libc.math cimport exp, fabs, sqrt
 
 import numpy as np
 
-from sklrank.linear_model._linear_learner cimport normalise
+from sklrank.linear_model._online._learner cimport normalise
 
 
 cdef class LogisticLearner(LinearLearner):

@@ -1,6 +1,6 @@
 """Mirror maps of the p-norm and the group norm."""
 
-from sklrank.linear_model._mirror_maps cimport MirrorMap
+from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
 

@@ -1,7 +1,7 @@
 """What the online linear learners share."""
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
-from sklrank.linear_model._feature_map cimport FeatureMap
+from sklrank.linear_model._online._feature_map cimport FeatureMap
 
 
 cdef class LinearLearner(OnlineLearner):

@@ -1,8 +1,8 @@
 """The recursive least squares behind OnlineRidgeClassifier."""
 
 from sklrank._online_learner cimport LabelFeedback
-from sklrank.linear_model._feature_map cimport FeatureMap
-from sklrank.linear_model._linear_learner cimport LinearLearner
+from sklrank.linear_model._online._feature_map cimport FeatureMap
+from sklrank.linear_model._online._learner cimport LinearLearner
 
 
 cdef class RidgeLearner(LinearLearner):

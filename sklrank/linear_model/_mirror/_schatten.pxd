@@ -1,6 +1,6 @@
 """The mirror map of the Schatten norm."""
 
-from sklrank.linear_model._mirror_maps cimport MirrorMap
+from sklrank.linear_model._mirror._maps cimport MirrorMap
 
 
 cdef class SchattenMap(MirrorMap):

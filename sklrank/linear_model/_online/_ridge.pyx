@@ -33,7 +33,7 @@ equally often, this is recursive least squares for each of them with its expecte
 
 import numpy as np
 
-from sklrank.linear_model._linear_learner cimport normalise
+from sklrank.linear_model._online._learner cimport normalise
 
 cdef double ROUNDING = np.finfo(np.float64).eps
 

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
-from sklrank.linear_model._mirror_map_parameter import CONSTRAINTS, make_mirror_map
-from sklrank.linear_model._predtron._machines import KernelModel, LinearModel
+from sklrank.linear_model._mirror._parameter import CONSTRAINTS, make_mirror_map
+from sklrank.linear_model._predtron._models import KernelModel, LinearModel
 
 __all__ = ["PredtronMixin", "can_partial_fit"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from sklrank.linear_model._custom_map import CustomMap
-from sklrank.linear_model._mirror_maps import EuclideanMap
+from sklrank.linear_model._mirror._custom import CustomMap
+from sklrank.linear_model._mirror._maps import EuclideanMap
 from sklrank.linear_model._predtron._kernel_rows import KernelRows
 from sklrank.linear_model._predtron._rounds import EuclideanSums, PredtronRounds, make_sums
 from sklrank.linear_model._rows import Rows

@@ -14,9 +14,9 @@ from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, unchanged_on_error
 from sklrank.base import ClassScoresMixin
-from sklrank.linear_model._feature_map import KINDS, FeatureMap
-from sklrank.linear_model._online_logistic import LogisticLearner
-from sklrank.linear_model._online_ridge import RidgeLearner
+from sklrank.linear_model._online._feature_map import KINDS, FeatureMap
+from sklrank.linear_model._online._logistic import LogisticLearner
+from sklrank.linear_model._online._ridge import RidgeLearner
 
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
@@ -211,8 +211,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     As a weak learner of a booster it regresses on the negative costs of all labels: a second-order
     step of gradient boosting for every row. Under top-k feedback those costs are estimated by
-    importance weights, and noisy: with ``boosting_target="relevance"`` it regresses on the relevance
-    of the labels shown instead.
+    importance weights, and noisy: with ``boosting_target="relevance"`` it regresses on the
+    relevance of the labels shown instead.
 
     Parameters
     ----------

@@ -15,11 +15,11 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from sklrank.linear_model._mirror_maps cimport add_scaled, is_worn
-from sklrank.linear_model._norm_maps cimport dual_exponent
+from sklrank.linear_model._mirror._maps cimport add_scaled, is_worn
+from sklrank.linear_model._mirror._norms cimport dual_exponent
 from sklrank.linear_model._rows cimport Row, add_outer, table_products
 
-from sklrank.linear_model._mirror_maps import row_norms
+from sklrank.linear_model._mirror._maps import row_norms
 
 # The least unit of a Gram matrix: products of smaller numbers may vanish.
 cdef double MIN_UNIT = 1e-100

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from sklrank.linear_model._mirror_maps cimport add_scaled
+from sklrank.linear_model._mirror._maps cimport add_scaled
 from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
 

@@ -1,6 +1,6 @@
 """A user's mirror map."""
 
-from sklrank.linear_model._mirror_maps cimport MirrorMap
+from sklrank.linear_model._mirror._maps cimport MirrorMap
 
 
 cdef class CustomMap(MirrorMap):

@@ -1,0 +1,1 @@
+"""Mirror maps: from dual weights to weights."""

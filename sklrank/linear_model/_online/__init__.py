@@ -1,0 +1,1 @@
+"""Online linear models: compiled learners, and their estimators."""
