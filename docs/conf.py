@@ -1,6 +1,6 @@
-"""The documentation: the repository's texts, and a page for each public name, of its docstring.
+"""The documentation: the repository's texts, and a page for the docstring of each public name.
 
-The texts keep their names, so that their links lead to pages.
+The pages have the names of the texts, so that links between texts work in both places.
 
     pip install -e ".[docs]" && sphinx-build docs build/docs
 """
@@ -22,31 +22,32 @@ html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_show_sourcelink = False
 
-# A package's page lists what its `__all__` names.
+# The page of a package lists the names in its `__all__`.
 autosummary_ignore_module_all = False
-# The template of a class has its methods, whole.
+# The template of a class documents its methods in full.
 numpydoc_show_class_members = False
 default_role = "literal"
-# Docstrings tell the types.
+# Types stand in the docstrings.
 autodoc_typehints = "none"
 
 PUBLIC_NAME = re.compile(r"`((\w+)\.(\w+))`")
 
 
-# What a class says of an attribute stays, where numpydoc would quote the property instead.
+# Attributes keep the text of the class docstring; numpydoc would show the property's.
 _process = SphinxDocString._process_param
 SphinxDocString._process_param = lambda self, param, desc, _: _process(self, param, desc, False)
 
 
 def link_names(app, path, docname, content):
-    """Make links of the names of README.md, as in `tree.StumpClassifier`."""
+    """Link public names, such as `tree.StumpClassifier`, to their pages."""
 
     def link(match):
         name, package, member = match.groups()
         known = package in sklrank.__all__ and member in getattr(sklrank, package).__all__
         return f"{{py:obj}}`{name} <sklrank.{name}>`" if known else match[0]
 
-    content[0] = PUBLIC_NAME.sub(link, content[0])
+    # README.md links to the texts of this folder.
+    content[0] = PUBLIC_NAME.sub(link, content[0]).replace("](docs/", "](")
 
 
 def setup(app):
