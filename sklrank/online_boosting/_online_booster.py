@@ -100,7 +100,9 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             If the data are malformed or have one class only; a fitted model stays as it was.
         """
         with unchanged_on_error(self):
-            X, indptr, labels, weights = self._prepare(X, y, None, sample_weight, restart=True)
+            X, indptr, labels, weights = self._check_and_start(
+                X, y, None, sample_weight, restart=True
+            )
             for _ in range(self.max_iter):
                 if self.shuffle:
                     order = self._random_state.permutation(X.shape[0])
@@ -148,7 +150,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             the rounds where they stand, but for those of the first call, which leaves no model.
         """
         with self._whole_first_call():
-            self._play(*self._prepare(X, y, classes, sample_weight))
+            self._play(*self._check_and_start(X, y, classes, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -185,7 +187,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             As `partial_fit`.
         """
         with self._whole_first_call():
-            prepared = self._prepare(X, y, classes, sample_weight)
+            prepared = self._check_and_start(X, y, classes, sample_weight)
             scores = np.empty((prepared[0].shape[0], len(self.classes_)))
             self._play(*prepared, scores)
         return scores
@@ -286,7 +288,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     def _accepts_nan(self):
         return allow_nan(self.estimator)
 
-    def _start(self, classes):
+    def _start_model(self, classes):
         n_labels = len(classes)
         self.classes_ = classes
         self._random_state = check_random_state(self.random_state)

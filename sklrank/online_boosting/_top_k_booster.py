@@ -64,7 +64,7 @@ class TopKBooster(OnlineBooster):
         NotFittedError
             If there is no model, and no `classes` to start one.
         """
-        X = self._start_from_rows(X, classes, indicators=True)
+        X = self._check_X_and_start(X, classes, indicators=True)
         self._propensity_bounds()
         rounds, sampler, shown = self._rounds(), self._sampler(len(self.classes_)), []
         for batch in row_blocks(X, BATCH):
@@ -124,7 +124,7 @@ class TopKBooster(OnlineBooster):
             If there is no model, and no `classes` to start one.
         """
         with unchanged_on_error(self):
-            X = self._start_from_rows(X, classes, indicators=True)
+            X = self._check_X_and_start(X, classes, indicators=True)
             n_labels = len(self.classes_)
             actions, propensities = check_exploration(exploration, X.shape[0], n_labels)
             rewards = check_rewards(rewards, actions.shape)
@@ -142,11 +142,11 @@ class TopKBooster(OnlineBooster):
             self._play_batch(rounds, batch, X, source, weights)
         return self
 
-    def _start(self, classes):
+    def _start_model(self, classes):
         # What may be refused is checked first, since a start draws random numbers.
         self._propensity_bounds()
         self._sampler(len(classes))
-        super()._start(classes)
+        super()._start_model(classes)
 
     def _propensity_bounds(self):
         bounds = self.propensity_clip

@@ -91,7 +91,7 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
     """
     templates = check_templates(estimator)
     for template in templates or ():
-        # `_begin` does not validate parameters, and scikit-learn's learners do not within a call
+        # `_init_model` does not validate parameters, and scikit-learn's learners do not within a call
         # that has validated its own, so do it here.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()
@@ -108,7 +108,7 @@ def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labe
         if isinstance(weak, CompiledClassifier):
             if weak.random_state is not None:
                 generator.seed(weak.random_state)
-            weak._begin(len(seen), np.arange(n_labels), generator)
+            weak._init_model(len(seen), np.arange(n_labels), generator)
         estimators.append(weak)
         columns.append(seen)
     return estimators, columns
