@@ -362,7 +362,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
-            self._start_model(_label_names(classes, column_names(y), n_labels))
+            self._start(_label_names(classes, column_names(y), n_labels))
         elif n_labels != len(self.classes_):
             raise ValueError(
                 f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
@@ -375,7 +375,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         starts = np.arange(len(relevance) + 1) * n_labels
         return X, self._ranking_lessons(relevance.ravel(), starts)
 
-    def _start_model(self, classes):
+    def _start(self, classes):
         if self.k is not None and self.k > len(classes):
             raise ValueError(
                 f"k={self.k} is more than the {len(classes)} labels of y: leave it None"
