@@ -1,4 +1,4 @@
-"""What every estimator that learns row by row does before it learns: check, and start anew."""
+"""Bases of all online estimators: they check the input and start or continue a model."""
 
 from functools import cache
 from reprlib import repr as shortened
@@ -25,20 +25,21 @@ from sklrank._validation import (
 
 __all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "to_dense"]
 
-# Entries, 128 MB of them, that the rows of a sparse matrix which are to_dense together may have.
+# Maximal number of entries (128 MB) of a block of a sparse matrix that is made dense.
 MAX_DENSE_ENTRIES = 2**24
 
 
 class BaseOnline(BaseEstimator):
-    """Base of the estimators that learn row by row.
+    """Base of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` (missing values), `_accepts_sparse` (CSR matrices) and
-    `_multiplies_entries`: whether entries whose products would overflow are refused.
+    `_multiplies_entries`: it multiplies entries of `X`, so entries whose products would overflow
+    are refused.
     """
 
     _accepts_sparse = False
     _multiplies_entries = False
-    _fitted_with_indicators = False  # whether a row has labels, or a class
+    _fitted_with_indicators = False  # The target was an indicator matrix, not class labels.
 
     @property
     def _accepts_nan(self):
@@ -47,22 +48,24 @@ class BaseOnline(BaseEstimator):
     @classmethod
     @cache
     def _get_param_names(cls):
-        # scikit-learn inspects the signature at each call, of which a booster's set-up makes five
-        # for each of its learners: half the time that it takes.
+        # scikit-learn inspects the signature at each call. Setting up a booster makes five such
+        # calls for each weak learner, which would double the time of the set-up.
         return super()._get_param_names()
 
     def _check_rows(self, X, *, reset):
-        if not reset and self._is_clean(X):
+        if not reset and self._is_valid(X):
             return X
         X = check_rows(self, X, reset=reset, dtype=np.float64, order="C")
         if self._multiplies_entries:
             check_entries(X)
         return X
 
-    def _is_clean(self, X):
-        # Whether validation would return the rows as they are. It takes some 100 microseconds, more
-        # than a model needs for a row.
-        most = MAX_FACTOR**2 if self._multiplies_entries else np.inf
+    def _is_valid(self, X):
+        """Return True if `X` surely passes validation unchanged.
+
+        Validation takes about 100 microseconds, longer than a model needs to learn one sample.
+        """
+        bound = MAX_FACTOR**2 if self._multiplies_entries else np.inf
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -71,11 +74,11 @@ class BaseOnline(BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == getattr(self, "n_features_in_", None)
             and not hasattr(self, "feature_names_in_")
-            and bool(sum_of_squares(X.ravel()) < most)
+            and bool(sum_of_squares(X.ravel()) < bound)
         )
 
     def _check_same_classes(self, classes):
-        # Class labels are a set; the names of an indicator's columns have their order.
+        # The order matters only where classes name the columns of an indicator matrix.
         given = np.ravel(classes) if self._fitted_with_indicators else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
             known, given = self.classes_.tolist(), given.tolist()
@@ -97,17 +100,27 @@ class BaseOnline(BaseEstimator):
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     """Base of the online classifiers and boosters.
 
-    A subclass starts a model in `_start(classes)`, which sets `classes_`, and says whether it takes
-    label indicators (`_accepts_indicators`).
+    A subclass defines `_start_model(classes)`, which sets `classes_` and everything else that an
+    untrained model has. It sets `_accepts_indicators` if the target may be an indicator matrix.
     """
 
     _accepts_indicators = False
 
-    def _prepare(self, X, y, classes, sample_weight, *, restart=False):
-        """Check all that is to be learnt; where `restart`, forget what was learnt before.
+    def _start_model(self, classes):
+        raise NotImplementedError(f"{type(self).__name__} must define _start_model")
 
-        Where nothing was learnt before, a model is started in either case.
-        Bad input is refused before anything is learnt, and leaves the model as it was.
+    def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
+        """Check samples with their targets, and start a model if there is none yet.
+
+        Everything is checked before anything is learned: if the input is invalid, the model stays
+        as it was.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight : objects
+            Arguments of `fit` or `partial_fit`.
+        restart : bool, default=False
+            Replace an existing model by an untrained one.
 
         Returns
         -------
@@ -123,22 +136,24 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         restart = restart or not hasattr(self, "classes_")
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
-            # A started model takes what it took, whatever its parameters are now.
-            takes_sets = self._accepts_indicators or (self._fitted_with_indicators and not restart)
-            target = check_target(y, multilabel=takes_sets)
+            # Parameters may have changed since the model was started: it still accepts the kind of
+            # target that it was started with.
+            multilabel = self._accepts_indicators or (self._fitted_with_indicators and not restart)
+            target = check_target(y, multilabel=multilabel)
             n_samples = X.shape[0]
             if target.values.shape[0] != n_samples:
                 raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")
             weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
             if restart:
-                self._start_anew(check_classes(target, classes), target.multilabel)
+                self._fitted_with_indicators = target.multilabel
+                self._start_model(check_classes(target, classes))
             else:
                 self._check_same_labels(target, classes)
             indptr, labels = relevance_lists(target, self.classes_)
         return X, indptr, labels, weights
 
-    def _start_from_rows(self, X, classes, *, indicators):
-        """Check rows without labels; where there is no model, start one for these classes."""
+    def _check_X_and_start(self, X, classes, *, indicators):
+        """Check samples without targets, and start a model for `classes` if there is none yet."""
         if hasattr(self, "classes_"):
             if classes is not None:
                 self._check_same_classes(classes)
@@ -147,22 +162,19 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             check_is_fitted(
                 self,
                 "classes_",
-                msg="This %(name)s knows no classes yet: name them by `classes`, or call fit",
+                msg="This %(name)s has no classes yet: name them by `classes`, or call fit",
             )
         with unchanged_on_error(self):
             self._validate_params()
             X = self._check_rows(X, reset=True)
             names = check_label_names(classes)
-            self._start_anew(names if indicators else sorted_classes(names), indicators)
+            self._fitted_with_indicators = indicators
+            self._start_model(names if indicators else sorted_classes(names))
         return X
-
-    def _start_anew(self, classes, indicators):
-        self._fitted_with_indicators = indicators
-        self._start(classes)
 
     def _check_same_labels(self, target: Target, classes):
         if target.multilabel != self._fitted_with_indicators:
-            kinds = ("class labels", "an indicator of labels")
+            kinds = ("class labels", "an indicator matrix")
             raise ValueError(
                 f"y holds {kinds[target.multilabel]}, but the first call had "
                 f"{kinds[self._fitted_with_indicators]}; call fit to start anew"
@@ -176,15 +188,22 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return tags
 
 
-def row_blocks(X, most, *, unpacks=True):
-    """Slices of `most` rows each, of a sparse matrix that is to_dense as few as may be together."""
-    if unpacks and sparse.issparse(X):
-        most = min(most, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
-    # scikit-learn's gen_batches checks its parameters for longer than some models need for a row.
+def row_blocks(X, max_rows, *, dense=True):
+    """Return slices that cover the rows of `X`, each of at most `max_rows` rows.
+
+    If `X` is sparse and its blocks are to be made dense (`dense`), a block has at most
+    `MAX_DENSE_ENTRIES` entries.
+    """
+    if dense and sparse.issparse(X):
+        max_rows = min(max_rows, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
+    # scikit-learn's gen_batches takes longer to check its parameters than some models need to learn
+    # one sample.
     n_samples = X.shape[0]
-    return [slice(first, min(first + most, n_samples)) for first in range(0, n_samples, most)]
+    return [
+        slice(first, min(first + max_rows, n_samples)) for first in range(0, n_samples, max_rows)
+    ]
 
 
 def to_dense(X):
-    """The rows as an array, for loops that read them whole."""
+    """Return `X` as an array."""
     return X.toarray() if sparse.issparse(X) else X

@@ -1,4 +1,4 @@
-"""The Python face that the compiled online classifiers share."""
+"""Base class of the classifiers whose model is a compiled online learner."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledClassifier"]
 
-# Rows per compiled call; Ctrl-C is noticed only between calls.
+# Samples per compiled call. Ctrl-C takes effect only between calls.
 BATCH = 10_000
 
 
 class CompiledClassifier(BaseOnlineClassifier):
     """A classifier around one compiled :class:`~sklrank._online_learner.OnlineLearner`.
 
-    A subclass makes the learner from its parameters (`_make_learner`). Boosters use `_begin` and
-    drive the learner themselves.
+    A subclass makes the learner from its parameters (`_make_learner`). Boosters start a model by
+    `_init_model` and then call the compiled learner directly.
     """
 
     _accepts_sparse = True
 
     def _make_learner(self, n_features, n_classes, random_state):
+        """Return an untrained :class:`~sklrank._online_learner.OnlineLearner`."""
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
 
-    def _begin(self, n_features, classes, random_state=None):
-        """Set up an untrained model for `n_features` columns and these classes.
+    def _init_model(self, n_features, classes, random_state=None):
+        """Start an untrained model.
 
         Parameters
         ----------
         n_features : int
-            Number of columns of the rows to come.
+            Number of features.
         classes : ndarray of shape (n_classes,)
-            Every class that may come.
+            All class labels.
         random_state : int, RandomState instance or None, default=None
-            Overrides the parameter of that name where given.
+            Replaces the parameter `random_state` unless it is None.
 
         Returns
         -------
@@ -62,7 +63,7 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget what was learnt, then learn from each row in order.
+        """Fit the model from scratch, one sample after the other.
 
         Parameters
         ----------
@@ -71,7 +72,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights; a row of weight zero is passed over. One by default.
+            Importance weights; a sample of weight zero is skipped. None: all weights are one.
 
         Returns
         -------
@@ -81,9 +82,9 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or hold one class only; a fitted model stays as it was.
+            If the data are invalid or have a single class. A fitted model stays as it was.
         """
-        return self._learn(*self._prepare(X, y, None, sample_weight, restart=True))
+        return self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -93,9 +94,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from each row in order, going on from what was learnt before.
+        """Update the model by one sample after the other.
 
-        Rows given in chunks, in one call or across a pickle make the same model, to the bit.
+        The same samples give the same model, bit by bit, in one call or in chunks, and if the model
+        is pickled in between.
 
         Parameters
         ----------
@@ -104,9 +106,9 @@ class CompiledClassifier(BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            Every class that may come, at the first call; those of `y` by default.
+            All class labels, to be given in the first call. None: the labels in `y`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights; a row of weight zero is passed over. One by default.
+            Importance weights; a sample of weight zero is skipped. None: all weights are one.
 
         Returns
         -------
@@ -116,10 +118,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or hold labels that are not in `classes`; the model stays as
-            it was.
+            If the data are invalid or have labels that are not in `classes`. The model stays as it
+            was.
         """
-        return self._learn(*self._prepare(X, y, classes, sample_weight))
+        return self._learn(*self._check_and_start(X, y, classes, sample_weight))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
@@ -129,9 +131,9 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Predict each row, then learn from it (progressive, or prequential, validation).
+        """Predict each sample, then learn from it (progressive, or prequential, validation).
 
-        The model afterwards is the one that `partial_fit` makes.
+        The resulting model is that of `partial_fit`.
 
         Parameters
         ----------
@@ -142,20 +144,21 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights; a row of weight zero is predicted, but not learnt. One by default.
+            Importance weights; a sample of weight zero is predicted, but not learned. None: all
+            weights are one.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The probabilities that each row got before its label was shown, each row as
-            `predict_proba` would have given it; columns as in `classes_`.
+            Probabilities of each sample, as `predict_proba` gives them before the sample is
+            learned; columns as in `classes_`.
 
         Raises
         ------
         ValueError
             As `partial_fit`.
         """
-        prepared = self._prepare(X, y, classes, sample_weight)
+        prepared = self._check_and_start(X, y, classes, sample_weight)
         probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
         self._learn(*prepared, probabilities)
         return probabilities
@@ -167,11 +170,11 @@ class CompiledClassifier(BaseOnlineClassifier):
             self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
         return self
 
-    def _start(self, classes):
-        self._begin(self.n_features_in_, classes)
+    def _start_model(self, classes):
+        self._init_model(self.n_features_in_, classes)
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Probability of each class.
+        """Predict the probability of each class.
 
         Parameters
         ----------
@@ -187,7 +190,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """Natural logarithm of the probability of each class.
+        """Predict the natural logarithm of the probability of each class.
 
         Parameters
         ----------
@@ -203,7 +206,7 @@ class CompiledClassifier(BaseOnlineClassifier):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The likeliest class of each row; the first one of `classes_` among equals.
+        """Predict the most probable class of each sample.
 
         Parameters
         ----------
@@ -213,13 +216,13 @@ class CompiledClassifier(BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Entries of `classes_`.
+            Entries of `classes_`; of equally probable classes the first one.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
     @staticmethod
-    def _by_blocks(answer, X):
+    def _by_blocks(predict, X):
         if not sparse.issparse(X):
-            return answer(X)
-        return np.concatenate([answer(to_dense(X[rows])) for rows in row_blocks(X, BATCH)])
+            return predict(X)
+        return np.concatenate([predict(to_dense(X[block])) for block in row_blocks(X, BATCH)])

@@ -1,4 +1,4 @@
-"""Seeds and random features for the estimators inside an estimator."""
+"""Seeds and random features of the estimators inside an estimator."""
 
 from numbers import Integral, Real
 
@@ -6,39 +6,40 @@ import numpy as np
 
 from sklrank._sklearn import Interval, StrOptions
 
-__all__ = ["MAX_FEATURES", "draw_features", "set_random_states"]
+__all__ = ["MAX_FEATURES", "MAX_FEATURES_OR_AUTO", "draw_features", "set_random_states"]
 
-# The parameter constraint of each `max_features`.
-MAX_FEATURES = [
+# Constraints of the parameters called `max_features`.
+_NUMBERS = [
     Interval(Integral, 1, None, closed="left"),
     Interval(Real, 0, 1, closed="right"),
-    StrOptions({"sqrt", "log2"}),
     None,
 ]
+MAX_FEATURES = [*_NUMBERS, StrOptions({"sqrt", "log2"})]
+MAX_FEATURES_OR_AUTO = [*_NUMBERS, StrOptions({"auto", "sqrt", "log2"})]
 
 
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
-    """The columns `(n_columns,)` that one model looks at, in order, drawn by `random_state`.
+    """Draw the features of one model without replacement; return their sorted indices.
 
-    `max_features` is their number, their share, "sqrt", "log2", or None for all; a number greater
-    than `n_features` asks for all too, so that one setting serves every data set.
+    `max_features` is their number, their fraction, "sqrt", "log2", or None for all. A number larger
+    than `n_features` means all of them, so that one setting suits every data set.
     """
     if max_features is None:
-        n_columns = n_features
+        n_drawn = n_features
     elif max_features == "sqrt":
-        n_columns = max(1, int(np.sqrt(n_features)))
+        n_drawn = max(1, int(np.sqrt(n_features)))
     elif max_features == "log2":
-        n_columns = max(1, int(np.log2(n_features)))
+        n_drawn = max(1, int(np.log2(n_features)))
     elif isinstance(max_features, Integral):
-        n_columns = min(max_features, n_features)
+        n_drawn = min(max_features, n_features)
     else:
-        n_columns = max(1, round(max_features * n_features))
-    columns = random_state.choice(n_features, n_columns, replace=False)
-    return np.sort(columns).astype(np.intp)
+        n_drawn = max(1, round(max_features * n_features))
+    drawn = random_state.choice(n_features, n_drawn, replace=False)
+    return np.sort(drawn).astype(np.intp)
 
 
 def set_random_states(estimator, random_state):
-    """Give every `random_state` among the parameters of an estimator a seed of its own."""
+    """Set every `random_state` parameter of an estimator, nested ones too, to a random seed."""
     seeds = {
         name: random_state.randint(np.iinfo(np.int32).max)
         for name in sorted(estimator.get_params(deep=True))

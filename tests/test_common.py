@@ -35,7 +35,7 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.tree import (
     HoeffdingTreeClassifier,
     HonestForestRegressor,
@@ -98,9 +98,9 @@ ESTIMATORS = [
         max_iter=3,
         mirror_map="p-norm",
     ),
-    AdaOLMR(n_estimators=10),
-    AdaOLMR(recommended_learners(), n_estimators=22, max_features=None),
-    AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()], n_estimators=4),
+    AdaOLMR("trees", n_estimators=10),
+    AdaOLMR(),
+    AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()]),
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
     LabelwiseRanker(ExtraTreesRegressor(5, random_state=0)),
     LabelwiseRanker(Ridge(), multi_output=False, incomplete="relative"),
@@ -125,11 +125,14 @@ ESTIMATORS = [
     AssembleClassifier(LogisticRegression(), weighting="resampling", n_estimators=5),
     OnlineBMR(n_estimators=10),
     OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
-    TopKBBM(n_estimators=10),
-    TopKBBM(recommended_learners(8, feedback="top-k"), n_estimators=8, max_features=None),
-    TopKBBM(n_estimators=10, k=2, randomization="single-swap", max_iter=2),
-    TopKAdaptive(n_estimators=10),
-    TopKAdaptive(n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None),
+    TopKBBM("trees", n_estimators=10),
+    TopKBBM(),
+    TopKBBM("trees", n_estimators=10, k=2, randomization="single-swap", max_iter=2),
+    TopKAdaptive(),
+    TopKAdaptive("trees", n_estimators=10),
+    TopKAdaptive(
+        "trees", n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None
+    ),
     NDCGBoost(),
     NDCGBoost(LogisticRegression(), 5),
     NDCGBoost(KNeighborsClassifier(3), 5),

@@ -95,7 +95,7 @@ def test_progressive_fit_predicts_then_learns(name, cuts, n_classes, fingerprint
     X, y, weights = stream(n_classes=n_classes)
     weights[[0, 7, 8, -1]] = 0.0
     classes = np.arange(n_classes)
-    slow, expected = clone(MODELS[name])._begin(4, classes), []
+    slow, expected = clone(MODELS[name])._init_model(4, classes), []
     for i in range(len(X)):
         row = slice(i, i + 1)
         expected.append(slow.predict_proba(X[row])[0])
@@ -179,7 +179,7 @@ def test_probabilities(model, n_classes):
 
 def test_untrained_model_knows_nothing(model):
     """Declared classes and no weight: all classes are as likely, and a tie goes to the first."""
-    model._begin(4, np.array(["a", "b", "c"]))
+    model._init_model(4, np.array(["a", "b", "c"]))
     assert_allclose(model.predict_proba(np.ones((2, 4))), np.full((2, 3), 1 / 3))
     assert model.predict(np.ones((1, 4))).tolist() == ["a"]
 

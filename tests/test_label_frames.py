@@ -18,10 +18,10 @@ SCORES = X @ RNG.normal(size=(3, 4))
 RELEVANT = pd.DataFrame((SCORES > 0).astype(int), columns=NAMES)
 POSITIONS = pd.DataFrame(SCORES, columns=NAMES).rank(axis=1, ascending=False)
 ONLINE = [
-    AdaOLMR(n_estimators=3, random_state=0),
+    AdaOLMR("trees", n_estimators=3, random_state=0),
     OnlineBMR(n_estimators=3, random_state=0),
-    TopKAdaptive(n_estimators=3, k=2, random_state=0),
-    TopKBBM(n_estimators=3, k=2, random_state=0),
+    TopKAdaptive("trees", n_estimators=3, k=2, random_state=0),
+    TopKBBM("trees", n_estimators=3, k=2, random_state=0),
     PredtronClassifier(loss="hamming"),
     PredtronLabelRanker(),
 ]
@@ -74,7 +74,7 @@ def test_learning_refuses_another_order(model, fingerprint):
 def test_the_first_difference_is_named():
     names = [f"label {i}" for i in range(8)]
     Y = pd.DataFrame((RNG.random((40, 8)) < 0.5).astype(int), columns=names)
-    model = AdaOLMR(n_estimators=2).fit(X, Y)
+    model = AdaOLMR("trees", n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="'label 7' at place 6, where the model has .*'label 6'"):
         model.partial_fit(X, Y[[*names[:6], "label 7", "label 6"]])
     with pytest.raises(ValueError, match=r"\(new: \['label 9'\], missing: \['label 7'\]"):
@@ -95,4 +95,4 @@ def test_columns_and_classes_must_agree(model):
 @pytest.mark.parametrize("columns", [[0, 1, 2, 3], ["a", "b", "c", 3]])
 def test_columns_without_names_of_their_own_are_counted(columns):
     Y = RELEVANT.set_axis(columns, axis=1)
-    assert_array_equal(AdaOLMR(n_estimators=2).fit(X, Y).classes_, range(4))
+    assert_array_equal(AdaOLMR("trees", n_estimators=2).fit(X, Y).classes_, range(4))

@@ -15,19 +15,18 @@ from sklrank.linear_model import (
     OnlineRidgeClassifier,
 )
 from sklrank.linear_model._bandit import _banditron
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((150, 8)) < 0.3, RNG.normal(size=(150, 8)), 0.0)
 Y = (X @ RNG.normal(size=(8, 4)) > 0).astype(int)
-LEARNERS = recommended_learners(4, feedback="top-k")
 BOOSTERS = [
-    AdaOLMR(n_estimators=3, random_state=0, max_iter=2, shuffle=True),
-    AdaOLMR(recommended_learners(4), n_estimators=4, max_features=None, n_jobs=2),
+    AdaOLMR("trees", n_estimators=3, random_state=0, max_iter=2, shuffle=True),
+    AdaOLMR(n_estimators=4, n_jobs=2),
     OnlineBMR(n_estimators=3, random_state=0),
-    TopKAdaptive(n_estimators=3, k=2, random_state=0),
-    TopKBBM(LEARNERS, n_estimators=4, max_features=None, k=2, random_state=0),
+    TopKAdaptive("trees", n_estimators=3, k=2, random_state=0),
+    TopKBBM(n_estimators=4, k=2, random_state=0),
 ]
 CLASSIFIERS = [
     HoeffdingTreeClassifier(grace_period=10, tau=0.5),

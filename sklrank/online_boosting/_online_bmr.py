@@ -1,4 +1,4 @@
-"""OnlineBMR: potentials, equal weights, the last expert."""
+"""OnlineBMR: boost-by-majority potentials, learners of equal weight, the last expert."""
 
 from __future__ import annotations
 
@@ -20,76 +20,92 @@ __all__ = ["OnlineBMR"]
 class OnlineBMR(OnlineBooster):
     """Online boost-by-majority for multilabel ranking (OnlineBMR).
 
-    Labels are ranked by the plain sum of the weak learners' votes. In every round learner i is
-    taught with the potential ([1]_, Eqs. 1 and 2): the loss to be expected if the learners after it
-    voted at random with the given edge. So it is taught most where the outcome hangs on its vote.
-    With learners of that edge the number of them is optimal (Theorem 4). The potentials are exact:
-    they come from a table of the law of a random walk, one for each number of relevant labels.
+    Labels are ranked by the sum of the weak learners' votes; a vote is a distribution over the
+    labels. In each round, learner i learns from the potential ([1]_, Eqs. 1 and 2): the loss
+    expected if the learners after it vote at random with the given edge. Thus it learns most from
+    samples whose loss depends on its vote. With learners of that edge the number of learners is
+    optimal (Theorem 4). The potentials are exact: they come from tables of the law of a random
+    walk, one for each number of relevant labels.
 
     Parameters
     ----------
-    estimator : estimator, list of estimators or None, default=None
-        The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
-        of them; learner i is a clone of entry i modulo the list's length. Those of this package
-        run compiled. A search takes whole lists as values. Rows with NaN are taken where all weak
-        learners take them. None: Hoeffding trees with loose random parameters, which do, split
-        early and have 256 leaves at the most. :func:`recommended_learners` gives a list that ranks
-        better, and faster.
-    n_estimators : int, default=100
-        Number of weak learners.
+    estimator : estimator, list of estimators, "trees" or None, default=None
+        Weak learners.
+
+        - None: the same as "trees". The algorithm assumes weak learners of one known edge, which
+          the recommended learners of the other boosters are not.
+        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
+          256 leaves each.
+        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
+        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+
+        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
+        learners accept them, as trees do.
+    n_estimators : int or "auto", default="auto"
+        Number of weak learners. "auto": 100 trees, 100 clones of one
+        classifier, or the length of the list.
     edge : float, default=0.1
-        By how much a weak learner's vote for a relevant label is assumed to exceed that for an
-        irrelevant one, in (0, 1). In a round with many relevant labels 1 over their number takes
-        its place where that is less. Worth a search; small values suit many labels.
+        Edge of the weak learners, in (0, 1): the difference that is assumed between a learner's
+        vote for a relevant label and for an irrelevant one. If a sample has more than ``1 / edge``
+        relevant labels, one over their number is used instead. The edge is worth a search; small
+        values suit many labels.
     loss : {"hinge", "rank"}, default="hinge"
-        Loss behind the potentials. "rank" is for votes for single labels: then the whole vote of a
-        learner goes to its favourite one.
-    max_features : int, float, {"sqrt", "log2"} or None, default=20
-        Features that each weak learner sees, drawn once for each: a number (all, where there are
-        fewer), a share of them, or all.
+        Loss of the potentials. "rank" requires votes for single labels: the whole vote of a learner
+        is given to the label that it votes for most.
+    max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
+        Number of features that each weak learner sees, drawn at random once for each: an int (all
+        features if there are fewer), a fraction, their square root or logarithm, or None for all.
+        "auto": 20 for trees, all for other weak learners.
     max_iter : int, default=1
-        Passes over the rows that `fit` makes.
+        Number of passes over the samples in `fit`.
     shuffle : bool, default=False
-        Whether `fit` draws a new order of the rows for each pass.
+        If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Decides the features, the parameters of the default trees, the seeds of the weak
-        learners, and the order of the rows. An int makes every result repeatable.
+        Source of the features, the parameters of trees, the seeds of the weak learners and the
+        order of the samples. Pass an int for reproducible results.
     verbose : int, default=0
-        Above 0 a line is printed after every 1000 rounds.
+        If positive, print a line after every 1000 rounds.
     n_jobs : int or None, default=None
-        Threads that share the weak learners while learning, and the rows while predicting; -1 for
-        all processors. The model does not depend on it. Learning gains where a round takes some
-        hundred microseconds: with many learners or labels.
+        Number of threads, which share the weak learners while learning and the samples while
+        predicting; -1 means all processors. The model does not depend on it. Learning becomes
+        faster if a round takes some hundred microseconds: with many learners or labels.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator.
-    estimators_ : list of n_estimators estimators
-        The weak learners; to them the labels are 0, 1, ..., n_labels - 1.
+        Class labels, or names of the columns of an indicator matrix.
+    n_estimators_ : int
+        Number of weak learners, with "auto" resolved.
+    max_features_ : int, float, {"sqrt", "log2"} or None
+        Number of features of each weak learner, with "auto" resolved.
+    estimators_ : list of n_estimators_ estimators
+        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        The columns that each of them sees.
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        The alpha, all of them 1.
-    expert_weights_ : ndarray of shape (n_estimators,)
-        1 for the last expert, which always decides, 0 for the others.
+        Indices of the features that each weak learner sees.
+    estimator_weights_ : ndarray of shape (n_estimators_,)
+        The weights alpha, all of them 1.
+    expert_weights_ : ndarray of shape (n_estimators_,)
+        1 for the last expert, which always ranks the labels, and 0 for the others.
     n_rounds_ : int
-        Rounds played: rows of positive weight.
+        Number of rounds: of samples of positive weight.
     n_iter_ : int
-        Passes that the last `fit` made.
+        Number of passes in the last call of `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features; defined only if all of them are strings.
 
     See Also
     --------
-    AdaOLMR : Adapts to learners of unknown and different edges.
+    AdaOLMR : Adapts to learners of unknown and different edges; ranks better by default.
 
     Notes
     -----
-    Parameters are read when a model is started, by `fit` or the first call of another method;
-    `n_jobs` and `verbose` at each call.
+    Settings as printed in [1]_: the default, 100 trees with random parameters on 20 random features
+    each, with the best of four edges.
+
+    Parameters are read when a model is started, by `fit` or by the first call of another method;
+    `n_jobs` and `verbose` are read in each call.
 
     References
     ----------
@@ -106,6 +122,7 @@ class OnlineBMR(OnlineBooster):
     True
     """
 
+    _default_learners = "trees"
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
         "edge": [Interval(Real, 0, 1, closed="neither")],
@@ -115,11 +132,11 @@ class OnlineBMR(OnlineBooster):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 100,
+        n_estimators: int | Literal["auto"] = "auto",
         *,
         edge: float = 0.1,
         loss: Literal["hinge", "rank"] = "hinge",
-        max_features: MaxFeatures = 20,
+        max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -137,5 +154,5 @@ class OnlineBMR(OnlineBooster):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _make_cost_rule(self, n_labels):
-        return PotentialCosts(n_labels, self.n_estimators, self.edge, self.loss)
+    def _make_cost_rule(self, n_labels, n_learners):
+        return PotentialCosts(n_labels, n_learners, self.edge, self.loss)

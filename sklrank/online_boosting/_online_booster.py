@@ -1,4 +1,4 @@
-"""The estimator around the compiled rounds; each algorithm adds its cost rule and its experts."""
+"""Base class of the online boosters: an estimator around the compiled rounds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
-from sklrank._randomness import MAX_FEATURES
+from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._relevance_lists import lists_of, lists_of_rows
-from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
+from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
 from sklrank._validation import check_columns, column_names, unchanged_on_error
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.metrics import rank_loss
@@ -27,6 +27,7 @@ from sklrank.online_boosting._weak_learners import (
     allow_nan,
     compiled_learners,
     make_weak_learners,
+    resolve_parameters,
 )
 
 if TYPE_CHECKING:
@@ -35,25 +36,26 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Rows per compiled call; Ctrl-C is noticed, and `verbose` prints, only between calls.
+# Samples per compiled call. Ctrl-C takes effect, and `verbose` prints, only between calls.
 BATCH = 1000
 
 
 class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
-    A subclass says how votes are priced (`_make_cost_rule`) and whether Hedge chooses the expert
-    (`_hedge`); otherwise the last expert, the sum of all learners, decides.
+    A subclass defines `_make_cost_rule`, the costs of votes. It sets `_hedge` if Hedge chooses the
+    expert that ranks the labels; otherwise this is the last expert, the sum of all learners.
     """
 
     _hedge = False
-    _tie_loss = 0.5  # what a pair of equal scores costs an expert, for Hedge
+    _tie_loss = 0.5  # Loss of an expert for a pair of equal scores, for Hedge.
+    _default_learners = "full"  # Meaning of estimator=None, see `resolve_parameters`.
     _accepts_indicators = True
     _accepts_sparse = True
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["partial_fit"]), list, tuple, None],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_features": MAX_FEATURES,
+        "estimator": [HasMethods(["partial_fit"]), list, tuple, StrOptions({"trees"}), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_features": MAX_FEATURES_OR_AUTO,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
@@ -62,32 +64,33 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     }
 
     @abstractmethod
-    def _make_cost_rule(self, n_labels):
-        """The rule that prices votes for labels 0, 1, ..., n_labels - 1."""
+    def _make_cost_rule(self, n_labels, n_learners):
+        """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
-    def _draw_source(self, indptr, labels):
-        """For rows with these relevance lists: the source of pairs, and what draws the experts.
+    def _make_feedback(self, indptr, labels):
+        """Return the feedback on samples with these relevance lists, and draws of the experts.
 
-        The latter is a random number a row, or None where the last expert decides.
+        The draws are one random number for each sample, or None if the last expert is used.
         """
-        n_rows = len(indptr) - 1
-        draws = self._random_state.random_sample(n_rows) if self._hedge else None
+        n_samples = len(indptr) - 1
+        draws = self._random_state.random_sample(n_samples) if self._hedge else None
         return FullInformation(indptr, labels, len(self.classes_)), draws
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Forget what was learnt, then play `max_iter` passes of rounds over the rows.
+        """Fit the model from scratch, by `max_iter` passes over the samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            0/1 relevance of the labels, or class labels (one relevant label a row). A row with no
-            or all labels relevant teaches nothing.
+            0/1 relevance of the labels, or class labels (one relevant label per sample). Nothing is
+            learned from a sample if none or all of its labels are relevant.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on the weights of a row's label pairs, of the order of one: steps and losses
-            grow with them. A row of weight zero is no round. One by default.
+            Weights of the samples, which multiply the weights of their label pairs. They should be
+            of the order of one, since steps and losses are proportional to them. A sample of weight
+            zero is not a round. None: all weights are one.
 
         Returns
         -------
@@ -97,10 +100,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are malformed or have one class only; a fitted model stays as it was.
+            If the data are invalid or have a single class. A fitted model stays as it was.
         """
         with unchanged_on_error(self):
-            X, indptr, labels, weights = self._prepare(X, y, None, sample_weight, restart=True)
+            X, indptr, labels, weights = self._check_and_start(
+                X, y, None, sample_weight, restart=True
+            )
             for _ in range(self.max_iter):
                 if self.shuffle:
                     order = self._random_state.permutation(X.shape[0])
@@ -119,9 +124,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Play one round for each row in order, going on from what was learnt before.
+        """Update the model by one round for each sample, in order.
 
-        Rows given in chunks, in one call or across a pickle make the same model, to the bit.
+        The same samples give the same model, bit by bit, in one call or in chunks, and if the model
+        is pickled in between.
 
         Parameters
         ----------
@@ -130,10 +136,11 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels.
         classes : array-like of shape (n_labels,), default=None
-            At the first call: every class label that may come (default: those of `y`), or the names
-            of the columns of an indicator (default: those of a data frame, else 0, 1, ...).
+            To be given in the first call: all class labels, or the names of the columns of an
+            indicator matrix. None: the class labels in `y`, or the column names of a data frame, or
+            0, 1, ....
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on the weights of a row's label pairs. One by default.
+            Weights of the samples. None: all weights are one.
 
         Returns
         -------
@@ -143,12 +150,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are malformed or hold labels that are not in `classes`; the model stays as
-            it was. Rows that a weak learner of another package refuses, not being malformed, end
-            the rounds where they stand, but for those of the first call, which leaves no model.
+            If the data are invalid or have labels that are not in `classes`. The model stays as it
+            was. If the data are valid, but a weak learner of another package raises an error, the
+            rounds before are kept; an error in the first call leaves no model.
         """
-        with self._whole_first_call():
-            self._play(*self._prepare(X, y, classes, sample_weight))
+        with self._discard_failed_start():
+            self._play(*self._check_and_start(X, y, classes, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -159,9 +166,9 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Score each row, then learn from it (progressive, or prequential, validation).
+        """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The model afterwards is the one that `partial_fit` makes.
+        The resulting model is that of `partial_fit`.
 
         Parameters
         ----------
@@ -177,21 +184,21 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            The scores that each row got before its labels were shown; columns as in `classes_`.
+            Scores of each sample before it is learned; columns as in `classes_`.
 
         Raises
         ------
         ValueError
             As `partial_fit`.
         """
-        with self._whole_first_call():
-            prepared = self._prepare(X, y, classes, sample_weight)
+        with self._discard_failed_start():
+            prepared = self._check_and_start(X, y, classes, sample_weight)
             scores = np.empty((prepared[0].shape[0], len(self.classes_)))
             self._play(*prepared, scores)
         return scores
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the labels by the weighted votes of the expert of greatest weight.
+        """Score the labels by the votes of the expert of largest weight.
 
         Parameters
         ----------
@@ -201,14 +208,14 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,)
-            Higher ranks earlier; columns as in `classes_`. For two classes given as labels the lead
-            of the second one.
+            A higher score ranks a label earlier; columns as in `classes_`. For two class labels,
+            the score of the second one minus that of the first.
         """
         scores = self._label_scores(X)
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Class labels, or the labels with more than a uniform share of the votes.
+        """Predict class labels, or the labels with more than a uniform share of the votes.
 
         Parameters
         ----------
@@ -218,19 +225,21 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_labels)
-            As the `y` that was learnt: the class of greatest score, or 0/1 with a 1 for each label
-            whose score is above the mean of its row. A weak learner with an edge votes for the
-            relevant labels with more, and for the irrelevant ones with less, than that share.
+            If the model was fitted with class labels, the class of the largest score. If it was
+            fitted with an indicator matrix, an indicator matrix of the labels whose score is above
+            the mean score of the sample: a weak learner with an edge gives a relevant label more
+            than a uniform share of its vote, and an irrelevant label less.
         """
         scores = self._label_scores(X)
         if self._fitted_with_indicators:
-            # Equal votes have a lead of exactly 0 over the least, whatever their sums round to.
-            leads = scores - scores.min(axis=1, keepdims=True)
-            return (leads > leads.mean(axis=1, keepdims=True)).astype(np.intp)
+            # Equal scores are exactly 0 after the subtraction, and so is their mean; the mean of
+            # the scores themselves may be rounded to below all of them.
+            scores = scores - scores.min(axis=1, keepdims=True)
+            return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """How well the labels of `X` are ranked, or predicted.
+        """Return one minus the mean rank loss, or the accuracy for class labels.
 
         Parameters
         ----------
@@ -239,13 +248,13 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             Relevance of the labels, or class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Sample weights.
 
         Returns
         -------
         float
-            For an indicator `y` the mean share of label pairs in the right order, 1 less the rank
-            loss; for class labels the accuracy.
+            For an indicator matrix the mean fraction of label pairs in the right order, which is
+            one minus the rank loss; for class labels the accuracy.
         """
         if self._fitted_with_indicators:
             check_columns(column_names(y), self.classes_)
@@ -267,7 +276,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
 
     @property
     def expert_weights_(self) -> np.ndarray:
-        """Weight of each expert."""
+        """Weights of the experts, which sum to one."""
         check_is_fitted(self, "classes_")
         if self._log_expert_weights is None:
             n_experts = len(self.estimators_)
@@ -277,38 +286,39 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        # The rounds write into these; joblib may have memory-mapped them read-only.
+        # The rounds write into these arrays; joblib may have memory-mapped them read-only.
         for name in {"estimator_weights_", "_log_expert_weights"} & set(vars(self)):
             if getattr(self, name) is not None:
                 setattr(self, name, np.array(getattr(self, name)))
 
     @property
     def _accepts_nan(self):
-        return allow_nan(self.estimator)
+        return allow_nan(self.estimator, self._default_learners)
 
-    def _start(self, classes):
+    def _start_model(self, classes):
         n_labels = len(classes)
         self.classes_ = classes
         self._random_state = check_random_state(self.random_state)
+        templates, self.n_estimators_, self.max_features_ = resolve_parameters(
+            self.estimator, self.n_estimators, self.max_features, self._default_learners
+        )
         self.estimators_, self.estimators_features_ = make_weak_learners(
-            self.estimator,
-            self.n_estimators,
-            self.max_features,
+            templates,
+            self.n_estimators_,
+            self.max_features_,
             self.n_features_in_,
             n_labels,
             self._random_state,
         )
-        self._learners = compiled_learners(
-            self.estimators_, self.estimators_features_, n_labels, taught=False
-        )
-        self._cost_rule = self._make_cost_rule(n_labels)
+        self._learners = compiled_learners(self.estimators_, self.estimators_features_, n_labels)
+        self._cost_rule = self._make_cost_rule(n_labels, self.n_estimators_)
         start = 0.0 if self._cost_rule.learns_weights else 1.0
-        self.estimator_weights_ = np.full(self.n_estimators, start)
-        self._log_expert_weights = np.zeros(self.n_estimators) if self._hedge else None
+        self.estimator_weights_ = np.full(self.n_estimators_, start)
+        self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
         self.n_rounds_ = 0
 
-    def _whole_first_call(self):
-        """A first call that fails leaves no model; a later one keeps the rounds that it played."""
+    def _discard_failed_start(self):
+        """Return a context: an error in it discards the model if it was started there."""
         return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
 
     def _rounds(self, n_threads=1):
@@ -324,16 +334,16 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in row_blocks(X, BATCH):
-            source, expert_draws = self._draw_source(*lists_of_rows(indptr, labels, batch))
-            self._play_batch(rounds, batch, X, source, weights, expert_draws, scores)
+            feedback, expert_draws = self._make_feedback(*lists_of_rows(indptr, labels, batch))
+            self._play_batch(rounds, batch, X, feedback, weights, expert_draws, scores)
 
-    def _play_batch(self, rounds, batch, X, source, weights, expert_draws=None, scores=None):
-        # play() writes into this array; copy it so that one a user holds does not change.
+    def _play_batch(self, rounds, batch, X, feedback, weights, expert_draws=None, scores=None):
+        # The rounds write into this array: copy it, so that one that the user holds stays the same.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
                 to_dense(X[batch]),
-                source,
+                feedback,
                 weights[batch],
                 self.estimator_weights_,
                 self._log_expert_weights,

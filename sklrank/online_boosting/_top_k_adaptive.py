@@ -20,95 +20,113 @@ __all__ = ["TopKAdaptive"]
 class TopKAdaptive(TopKBooster):
     """Adaptive online boosting from top-k feedback (Top-k Adaptive).
 
-    Shows `k` labels of each row and learns only whether those were relevant. It is
-    :class:`AdaOLMR` on estimates: each pair of a relevant and an irrelevant label shown stands for
-    ``1 / Pr[both shown]`` pairs, so that costs, slopes and losses are right in the mean ([1]_,
-    Eqs. 1 and 4, Algorithm 3). They are not normalised by the number of pairs, which stays unknown.
+    Shows `k` labels of each sample and learns only from the relevance of these. The costs,
+    gradients and losses are unbiased estimates of those of :class:`AdaOLMR`: a pair of a relevant
+    and an irrelevant label shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 4,
+    Algorithm 3). They are not normalized by the number of pairs, which is unknown.
 
-    Show with `explore`, learn with `partial_fit_feedback`; or let `fit`, `partial_fit` and
-    `progressive_fit` simulate both on rows whose labels are known, of which they look only at those
-    shown.
+    Labels are shown by `explore`, and the feedback on them is learned by `partial_fit_feedback`.
+    `fit`, `partial_fit` and `progressive_fit` simulate both on samples with known labels, and use
+    only the relevance of the labels shown.
 
     Parameters
     ----------
-    estimator : estimator, list of estimators or None, default=None
-        The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
-        of them; learner i is a clone of entry i modulo the list's length. Those of this package
-        run compiled. A search takes whole lists as values. Rows with NaN are taken where all weak
-        learners take them. None: Hoeffding trees with loose random parameters, which do, split
-        early and have 256 leaves at the most. :func:`recommended_learners` with
-        ``feedback="top-k"`` gives a list that ranks far better: it learns the relevance of the
-        labels shown directly.
-    n_estimators : int, default=100
-        Number of weak learners.
+    estimator : estimator, list of estimators, "trees" or None, default=None
+        Weak learners.
+
+        - None: the recommended learners, ``recommended_learners(feedback="top-k")``; they learn the
+          relevance of the labels shown directly.
+        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
+          256 leaves each.
+        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
+        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+
+        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
+        learners accept them, as trees do.
+    n_estimators : int or "auto", default="auto"
+        Number of weak learners. "auto": 8 recommended learners, 100 trees, 100 clones of one
+        classifier, or the length of the list.
     k : int, default=3
-        Labels to show, from 2 to their number. In a problem of class labels with fewer classes
-        than that all of them are shown.
+        Number of labels to show, from 2 to the number of labels. If the target are class labels and
+        there are fewer than `k` classes, all of them are shown.
     exploration : float, default=0.05
-        Probability rho with which a row explores, in (0, 1]. Less exploration shows better labels,
-        more of it makes estimates of less variance. It may change between calls: the record of what
-        was shown has the propensities of its time. `score` is that of the greedy ranking: what
-        exploring costs those who are shown its labels, a search by `score` does not see.
+        Probability rho, in (0, 1], that a sample explores, that is, shows random labels as
+        `randomization` says instead of the best ones. Keep it small, 0.05 to 0.1, if people see the
+        labels: they pay for the exploration. Explore more, 0.5, if bad labels do no harm while the
+        model learns and the labels are many and rare; this needs many samples or passes. It may
+        change between calls: a record of shown labels keeps the propensities of its time. `score`
+        is that of the best labels, so a search by `score` does not see the price of exploration.
     randomization : {"uniform", "single-swap"}, default="uniform"
-        What a row that explores shows: see :class:`~sklrank.feedback.UniformRandomization` and
+        Labels that are shown if a sample explores, see
+        :class:`~sklrank.feedback.UniformRandomization` and
         :class:`~sklrank.feedback.SingleSwapRandomization`.
     learning_rate : float or "theory", default="theory"
-        The weights of the learners take steps of this over the root of the round. "theory":
-        ``8 sqrt(2) rho / n_labels**2`` (line 13 of Algorithm 3), for which the bound on the loss
-        is proved.
+        The weights of the learners take steps of the learning rate over the square root of the
+        round. "theory": ``8 sqrt(2) rho / n_labels**2`` (line 13 of Algorithm 3), for which the
+        bound on the loss is proved.
     gradient_clip : float or None, default=1.0
-        The slopes of those steps are cut off at plus and minus this, as in the paper's experiments;
-        None: they are not.
+        Bound to which the absolute gradients of these steps are clipped, as in the experiments of
+        [1]_. None: no clipping.
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
-        Bounds at which the propensities are cut off before they divide, as in the paper's
-        experiments. A higher lower bound means less variance and more bias; (0, 1): no bias.
-    max_features : int, float, {"sqrt", "log2"} or None, default=20
-        Features that each weak learner sees, drawn once for each: a number (all, where there are
-        fewer), a share of them, or all.
+        Bounds to which propensities are clipped before weights are divided by them, as in the
+        experiments of [1]_. A larger lower bound gives less variance and more bias; (0, 1) gives no
+        bias.
+    max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
+        Number of features that each weak learner sees, drawn at random once for each: an int (all
+        features if there are fewer), a fraction, their square root or logarithm, or None for all.
+        "auto": 20 for trees, all for other weak learners.
     max_iter : int, default=1
-        Passes over the rows that `fit` makes.
+        Number of passes over the samples in `fit`.
     shuffle : bool, default=False
-        Whether `fit` draws a new order of the rows for each pass.
+        If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Decides what is shown, the features, the parameters of the default trees, the seeds of the
-        weak learners, the draws of experts and the order of the rows. An int makes every result
-        repeatable.
+        Source of the labels shown, the features, the parameters of trees, the seeds of the weak
+        learners, the draws of experts and the order of the samples. Pass an int for reproducible
+        results.
     verbose : int, default=0
-        Above 0 a line is printed after every 1000 rounds.
+        If positive, print a line after every 1000 rounds.
     n_jobs : int or None, default=None
-        Threads that share the weak learners while learning, and the rows while predicting; -1 for
-        all processors. The model does not depend on it.
+        Number of threads, which share the weak learners while learning and the samples while
+        predicting; -1 means all processors. The model does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator.
-    estimators_ : list of n_estimators estimators
-        The weak learners; to them the labels are 0, 1, ..., n_labels - 1.
+        Class labels, or names of the columns of an indicator matrix.
+    n_estimators_ : int
+        Number of weak learners, with "auto" resolved.
+    max_features_ : int, float, {"sqrt", "log2"} or None
+        Number of features of each weak learner, with "auto" resolved.
+    estimators_ : list of n_estimators_ estimators
+        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        The columns that each of them sees.
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        The alpha, in [-2, 2].
-    expert_weights_ : ndarray of shape (n_estimators,)
-        Hedge's weights of the experts, summing to one.
+        Indices of the features that each weak learner sees.
+    estimator_weights_ : ndarray of shape (n_estimators_,)
+        The weights alpha, in [-2, 2].
+    expert_weights_ : ndarray of shape (n_estimators_,)
+        Hedge's weights of the experts, which sum to one.
     n_rounds_ : int
-        Rounds played: rows of positive weight.
+        Number of rounds: of samples of positive weight.
     n_iter_ : int
-        Passes that the last `fit` made.
+        Number of passes in the last call of `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features; defined only if all of them are strings.
 
     See Also
     --------
-    TopKBBM : For learners of a known edge; all have one vote.
-    AdaOLMR : Where all labels become known.
+    TopKBBM : For learners of a known edge; all have equal votes.
+    AdaOLMR : Learns from the relevance of all labels.
 
     Notes
     -----
-    Parameters are read when a model is started, by `fit` or the first call of another method; `k`,
-    `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` at each call.
+    Settings as printed in [1]_: ``estimator="trees"`` with the `n_estimators` (50 or 60),
+    `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) of its Table 5.
+
+    Parameters are read when a model is started, by `fit` or by the first call of another method;
+    `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` are read in each
+    call.
 
     References
     ----------
@@ -117,23 +135,20 @@ class TopKAdaptive(TopKBooster):
 
     Examples
     --------
-    A user is shown three of eight labels, and tells which of them are relevant:
+    Show a user three of eight labels, and learn which of them are relevant:
 
     >>> import numpy as np
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklrank.metrics import rank_loss
-    >>> from sklrank.online_boosting import TopKAdaptive, recommended_learners
+    >>> from sklrank.online_boosting import TopKAdaptive
     >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
-    >>> model = TopKAdaptive(
-    ...     recommended_learners(feedback="top-k"), n_estimators=8, max_features=None, k=3,
-    ...     exploration=0.2, random_state=0
-    ... )
-    >>> for rows in np.array_split(np.arange(500), 50):
-    ...     shown = model.explore(X[rows], classes=range(8))
-    ...     rewards = np.take_along_axis(Y[rows], shown.actions, axis=1)
-    ...     model = model.partial_fit_feedback(X[rows], shown, rewards)
+    >>> model = TopKAdaptive(k=3, exploration=0.2, random_state=0)
+    >>> for batch in np.array_split(np.arange(500), 50):
+    ...     shown = model.explore(X[batch], classes=range(8))
+    ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
+    ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
 
-    The same in simulation, row by row:
+    Simulate the same, sample by sample:
 
     >>> scores = model.progressive_fit(X[500:], Y[500:])
     >>> bool(rank_loss(Y[500:], scores) < 0.15)
@@ -150,7 +165,7 @@ class TopKAdaptive(TopKBooster):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 100,
+        n_estimators: int | Literal["auto"] = "auto",
         *,
         k: int = 3,
         exploration: float = 0.05,
@@ -158,7 +173,7 @@ class TopKAdaptive(TopKBooster):
         learning_rate: float | Literal["theory"] = "theory",
         gradient_clip: float | None = 1.0,
         propensity_clip: tuple[float, float] = (0.005, 0.995),
-        max_features: MaxFeatures = 20,
+        max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -180,10 +195,10 @@ class TopKAdaptive(TopKBooster):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _make_cost_rule(self, n_labels):
+    def _make_cost_rule(self, n_labels, n_learners):
         rate = self.learning_rate
         if rate == "theory":
             # Raman et al. 2020, Algorithm 3, line 13: eta_t, less its factor 1 / sqrt(t).
             rate = 8 * 2**0.5 * self.exploration / n_labels**2
         clip = float("inf") if self.gradient_clip is None else self.gradient_clip
-        return LogisticCosts(n_labels, self.n_estimators, rate, clip)
+        return LogisticCosts(n_labels, n_learners, rate, clip)

@@ -20,92 +20,112 @@ __all__ = ["TopKBBM"]
 class TopKBBM(TopKBooster):
     """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
 
-    Shows `k` labels of each row and learns only whether those were relevant. It is
-    :class:`OnlineBMR` on estimates: each pair of a relevant and an irrelevant label shown stands
-    for ``1 / Pr[both shown]`` pairs, so that costs are right in the mean ([1]_, Eqs. 1 and 3,
-    Algorithm 2). How many labels are relevant stays unknown: losses are not normalised, and the
-    potential of a pair assumes learners with an edge towards its relevant label alone.
+    Shows `k` labels of each sample and learns only from the relevance of these. The costs are
+    unbiased estimates of those of :class:`OnlineBMR`: a pair of a relevant and an irrelevant label
+    shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 3, Algorithm 2). Since the number
+    of relevant labels is unknown, losses are not normalized, and the potential of a pair assumes
+    learners with an edge towards its relevant label only.
 
-    Show with `explore`, learn with `partial_fit_feedback`; or let `fit`, `partial_fit` and
-    `progressive_fit` simulate both on rows whose labels are known, of which they look only at those
-    shown.
+    Labels are shown by `explore`, and the feedback on them is learned by `partial_fit_feedback`.
+    `fit`, `partial_fit` and `progressive_fit` simulate both on samples with known labels, and use
+    only the relevance of the labels shown.
 
     Parameters
     ----------
-    estimator : estimator, list of estimators or None, default=None
-        The weak learners: a classifier with `partial_fit(X, y, classes, sample_weight)`, or a list
-        of them; learner i is a clone of entry i modulo the list's length. Those of this package
-        run compiled. A search takes whole lists as values. Rows with NaN are taken where all weak
-        learners take them. None: Hoeffding trees with loose random parameters, which do, split
-        early and have 256 leaves at the most. :func:`recommended_learners` with
-        ``feedback="top-k"`` gives a list that ranks far better: it learns the relevance of the
-        labels shown directly.
-    n_estimators : int, default=100
-        Number of weak learners.
+    estimator : estimator, list of estimators, "trees" or None, default=None
+        Weak learners.
+
+        - None: the recommended learners, ``recommended_learners(feedback="top-k")``; they learn the
+          relevance of the labels shown directly.
+        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
+          256 leaves each.
+        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
+        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+
+        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
+        learners accept them, as trees do.
+    n_estimators : int or "auto", default="auto"
+        Number of weak learners. "auto": 8 recommended learners, 100 trees, 100 clones of one
+        classifier, or the length of the list.
     k : int, default=3
-        Labels to show, from 2 to their number. In a problem of class labels with fewer classes
-        than that all of them are shown.
+        Number of labels to show, from 2 to the number of labels. If the target are class labels and
+        there are fewer than `k` classes, all of them are shown.
     edge : float, default=0.1
-        By how much a weak learner's vote for a relevant label is assumed to exceed that for an
-        irrelevant one, in (0, 1). Worth a search, but without effect on learners that do not read
-        costs, such as the recommended ones.
+        Edge of the weak learners, in (0, 1): the difference that is assumed between a learner's
+        vote for a relevant label and for an irrelevant one. The edge has no effect on the default
+        learners, except in samples of which all labels are shown. For learners that use costs or
+        importance weights, such as ``estimator="trees"``, it is worth a search.
     exploration : float, default=0.05
-        Probability rho with which a row explores, in (0, 1]. Less exploration shows better labels,
-        more of it makes estimates of less variance. It may change between calls: the record of what
-        was shown has the propensities of its time. `score` is that of the greedy ranking: what
-        exploring costs those who are shown its labels, a search by `score` does not see.
+        Probability rho, in (0, 1], that a sample explores, that is, shows random labels as
+        `randomization` says instead of the best ones. Keep it small, 0.05 to 0.1, if people see the
+        labels: they pay for the exploration. Explore more, 0.5, if bad labels do no harm while the
+        model learns and the labels are many and rare; this needs many samples or passes. It may
+        change between calls: a record of shown labels keeps the propensities of its time. `score`
+        is that of the best labels, so a search by `score` does not see the price of exploration.
     randomization : {"uniform", "single-swap"}, default="uniform"
-        What a row that explores shows: see :class:`~sklrank.feedback.UniformRandomization` and
+        Labels that are shown if a sample explores, see
+        :class:`~sklrank.feedback.UniformRandomization` and
         :class:`~sklrank.feedback.SingleSwapRandomization`.
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
-        Bounds at which the propensities are cut off before they divide, as in the paper's
-        experiments. A higher lower bound means less variance and more bias; (0, 1): no bias.
-    max_features : int, float, {"sqrt", "log2"} or None, default=20
-        Features that each weak learner sees, drawn once for each: a number (all, where there are
-        fewer), a share of them, or all.
+        Bounds to which propensities are clipped before weights are divided by them, as in the
+        experiments of [1]_. A larger lower bound gives less variance and more bias; (0, 1) gives no
+        bias. Like `edge`, the bounds matter only to learners that use costs or importance weights.
+    max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
+        Number of features that each weak learner sees, drawn at random once for each: an int (all
+        features if there are fewer), a fraction, their square root or logarithm, or None for all.
+        "auto": 20 for trees, all for other weak learners.
     max_iter : int, default=1
-        Passes over the rows that `fit` makes.
+        Number of passes over the samples in `fit`.
     shuffle : bool, default=False
-        Whether `fit` draws a new order of the rows for each pass.
+        If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Decides what is shown, the features, the parameters of the default trees, the seeds of the
-        weak learners and the order of the rows. An int makes every result repeatable.
+        Source of the labels shown, the features, the parameters of trees, the seeds of the weak
+        learners and the order of the samples. Pass an int for reproducible results.
     verbose : int, default=0
-        Above 0 a line is printed after every 1000 rounds.
+        If positive, print a line after every 1000 rounds.
     n_jobs : int or None, default=None
-        Threads that share the weak learners while learning, and the rows while predicting; -1 for
-        all processors. The model does not depend on it.
+        Number of threads, which share the weak learners while learning and the samples while
+        predicting; -1 means all processors. The model does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator.
-    estimators_ : list of n_estimators estimators
-        The weak learners; to them the labels are 0, 1, ..., n_labels - 1.
+        Class labels, or names of the columns of an indicator matrix.
+    n_estimators_ : int
+        Number of weak learners, with "auto" resolved.
+    max_features_ : int, float, {"sqrt", "log2"} or None
+        Number of features of each weak learner, with "auto" resolved.
+    estimators_ : list of n_estimators_ estimators
+        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        The columns that each of them sees.
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        The alpha, all of them 1.
-    expert_weights_ : ndarray of shape (n_estimators,)
-        1 for the last expert, which always decides, 0 for the others.
+        Indices of the features that each weak learner sees.
+    estimator_weights_ : ndarray of shape (n_estimators_,)
+        The weights alpha, all of them 1.
+    expert_weights_ : ndarray of shape (n_estimators_,)
+        1 for the last expert, which always ranks the labels, and 0 for the others.
     n_rounds_ : int
-        Rounds played: rows of positive weight.
+        Number of rounds: of samples of positive weight.
     n_iter_ : int
-        Passes that the last `fit` made.
+        Number of passes in the last call of `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features; defined only if all of them are strings.
 
     See Also
     --------
     TopKAdaptive : Adapts to learners of unknown and different edges.
-    OnlineBMR : Where all labels become known.
+    OnlineBMR : Learns from the relevance of all labels.
 
     Notes
     -----
-    Parameters are read when a model is started, by `fit` or the first call of another method; `k`,
-    `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` at each call.
+    Settings as printed in [1]_: ``estimator="trees"`` with the `n_estimators` (20 to 50),
+    `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) of its Table 5, and the best of four
+    edges.
+
+    Parameters are read when a model is started, by `fit` or by the first call of another method;
+    `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` are read in each
+    call.
 
     References
     ----------
@@ -114,21 +134,18 @@ class TopKBBM(TopKBooster):
 
     Examples
     --------
-    A user is shown three of eight labels, and tells which of them are relevant:
+    Show a user three of eight labels, and learn which of them are relevant:
 
     >>> import numpy as np
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklrank.metrics import rank_loss
-    >>> from sklrank.online_boosting import TopKBBM, recommended_learners
+    >>> from sklrank.online_boosting import TopKBBM
     >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
-    >>> learners = recommended_learners(feedback="top-k")
-    >>> model = TopKBBM(
-    ...     learners, n_estimators=8, max_features=None, k=3, exploration=0.2, random_state=0
-    ... )
-    >>> for rows in np.array_split(np.arange(800), 80):
-    ...     shown = model.explore(X[rows], classes=range(8))
-    ...     rewards = np.take_along_axis(Y[rows], shown.actions, axis=1)
-    ...     model = model.partial_fit_feedback(X[rows], shown, rewards)
+    >>> model = TopKBBM(k=3, exploration=0.2, random_state=0)
+    >>> for batch in np.array_split(np.arange(800), 80):
+    ...     shown = model.explore(X[batch], classes=range(8))
+    ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
+    ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
     >>> bool(rank_loss(Y[800:], model.decision_function(X[800:])) < 0.15)
     True
     """
@@ -141,14 +158,14 @@ class TopKBBM(TopKBooster):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 100,
+        n_estimators: int | Literal["auto"] = "auto",
         *,
         k: int = 3,
         edge: float = 0.1,
         exploration: float = 0.05,
         randomization: Literal["uniform", "single-swap"] = "uniform",
         propensity_clip: tuple[float, float] = (0.005, 0.995),
-        max_features: MaxFeatures = 20,
+        max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -169,5 +186,5 @@ class TopKBBM(TopKBooster):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _make_cost_rule(self, n_labels):
-        return PotentialCosts(n_labels, self.n_estimators, self.edge, "hinge")
+    def _make_cost_rule(self, n_labels, n_learners):
+        return PotentialCosts(n_labels, n_learners, self.edge, "hinge")

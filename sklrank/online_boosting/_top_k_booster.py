@@ -1,4 +1,4 @@
-"""The estimator around rounds with top-k feedback: show k labels, learn which are relevant."""
+"""Base class of the online boosters that learn from top-k feedback."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class TopKBooster(OnlineBooster):
     """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
 
     _tie_loss = 1.0
+    _default_learners = "top-k"
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
         "k": [Interval(Integral, 2, None, closed="left")],
@@ -37,39 +38,39 @@ class TopKBooster(OnlineBooster):
     }
 
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
-        """Draw the `k` labels to show for each row.
+        """Draw the `k` labels to show for each sample.
 
-        Each call goes on in the sequence of random numbers, which started at `random_state`.
-        Nothing is learnt. The labels of a model are fixed, and each of them may be shown.
+        The model does not change, except that each call continues the sequence of random numbers
+        that `random_state` started. Any of the labels may be shown.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, of which relevance is to be learnt; needed where nothing was learnt
-            before. A model is started then.
+            Names of the labels. They are required if there is no model yet: then one is started.
 
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, with their propensities: best first, where
-            a row explores in the order drawn. Keep it until the rewards are in:
-            `partial_fit_feedback` learns from it.
+            The labels shown, as indices into `classes_`, with their propensities. The best label
+            comes first, unless the sample explores: then the labels are in the order drawn. Pass
+            the record to `partial_fit_feedback` when the rewards are known.
 
         Raises
         ------
         ValueError
-            If `X` is malformed, or `classes` differ from those of an earlier call.
+            If `X` is invalid, or `classes` differ from those of an earlier call.
         NotFittedError
-            If there is no model, and no `classes` to start one.
+            If there is no model yet and `classes` is None.
         """
-        X = self._start_from_rows(X, classes, indicators=True)
+        X = self._check_X_and_start(X, classes, indicators=True)
         self._propensity_bounds()
-        rounds, sampler, shown = self._rounds(), self._sampler(len(self.classes_)), []
+        rounds, sampler = self._rounds(), self._make_sampler(len(self.classes_))
+        explorations = []
         for batch in row_blocks(X, BATCH):
-            expert_draws, sampler_draws = self._draw_rows(sampler, batch.stop - batch.start)
-            of_batch = rounds.explore(
+            expert_draws, sampler_draws = self._draw(sampler, batch.stop - batch.start)
+            shown = rounds.explore(
                 to_dense(X[batch]),
                 sampler,
                 sampler_draws,
@@ -77,8 +78,8 @@ class TopKBooster(OnlineBooster):
                 self._log_expert_weights,
                 expert_draws,
             )
-            shown.append(Exploration(*of_batch))
-        return shown[0] if len(shown) == 1 else Exploration.concatenate(shown)
+            explorations.append(Exploration(*shown))
+        return Exploration.concatenate(explorations)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit_feedback(
@@ -89,26 +90,27 @@ class TopKBooster(OnlineBooster):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from what was shown, whoever showed it, and from what came back.
+        """Update the model by the labels that were shown and their rewards.
 
-        Rows may come in any order, after any delay and in any chunks: their propensities are those
-        of the time of the draw, and stay right. Rows given in chunks, in one call or across a
-        pickle make the same model, to the bit.
+        The labels may have been shown by this model or by another policy, in any order and at any
+        time before: the record has the propensities of the time when they were drawn. The same
+        samples in the same order give the same model, bit by bit, in one call or in chunks, and if
+        the model is pickled in between.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows for which labels were shown.
+            Samples for which labels were shown.
         exploration : Exploration
-            What was shown: the record of `explore`, or that of another policy. It may have shown
-            another number of labels; of one label alone there are no pairs, and only learners of
-            relevance learn, such as those of ``recommended_learners(feedback="top-k")``.
+            The labels shown and their propensities, as `explore` returns them. The number of labels
+            may differ from `k`. A single label makes no pair: then only weak learners learn that
+            use the relevance itself, as the default learners do.
         rewards : array-like of shape (n_samples, k)
             1 for a label that was shown and relevant, 0 for one that was shown and irrelevant.
         classes : array-like of shape (n_labels,), default=None
-            As in `explore`.
+            Names of the labels. They are required if there is no model yet: then one is started.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors on the weights of a row's label pairs. One by default.
+            Weights of the samples. None: all weights are one.
 
         Returns
         -------
@@ -118,13 +120,13 @@ class TopKBooster(OnlineBooster):
         Raises
         ------
         ValueError
-            If the data are malformed: labels outside of `classes_`, propensities that are missing
-            or not in (0, 1], rewards other than 0 and 1. The model stays as it was.
+            If the data are invalid: labels outside of `classes_`, propensities that are missing or
+            not in (0, 1], or rewards other than 0 and 1. The model stays as it was.
         NotFittedError
-            If there is no model, and no `classes` to start one.
+            If there is no model yet and `classes` is None.
         """
         with unchanged_on_error(self):
-            X = self._start_from_rows(X, classes, indicators=True)
+            X = self._check_X_and_start(X, classes, indicators=True)
             n_labels = len(self.classes_)
             actions, propensities = check_exploration(exploration, X.shape[0], n_labels)
             rewards = check_rewards(rewards, actions.shape)
@@ -132,21 +134,21 @@ class TopKBooster(OnlineBooster):
             bounds = self._propensity_bounds()
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
         for batch in row_blocks(X, BATCH):
-            source = TopKFeedback(
+            feedback = TopKFeedback(
                 actions[batch],
                 propensities[batch],
                 rewards[batch],
                 n_labels,
                 *bounds,
             )
-            self._play_batch(rounds, batch, X, source, weights)
+            self._play_batch(rounds, batch, X, feedback, weights)
         return self
 
-    def _start(self, classes):
-        # What may be refused is checked first, since a start draws random numbers.
+    def _start_model(self, classes):
+        # Check the parameters first, since starting a model draws random numbers.
         self._propensity_bounds()
-        self._sampler(len(classes))
-        super()._start(classes)
+        self._make_sampler(len(classes))
+        super()._start_model(classes)
 
     def _propensity_bounds(self):
         bounds = self.propensity_clip
@@ -163,27 +165,27 @@ class TopKBooster(OnlineBooster):
             )
         return max(bounds[0], MIN_PROPENSITY), bounds[1]
 
-    def _sampler(self, n_labels):
-        # Parameters may have changed since `fit`, and scikit-learn checks them there only.
+    def _make_sampler(self, n_labels):
+        # scikit-learn checks parameters in `fit` only, and they may have changed since.
         if not isinstance(self.k, Integral) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
         if not 2 <= self.k <= n_labels and (self.k < 2 or self._fitted_with_indicators):
             raise ValueError(
-                f"k={self.k} labels cannot be shown where there are {n_labels}; "
+                f"k={self.k} labels cannot be shown if there are {n_labels}; "
                 f"k must be from 2 to {n_labels}"
             )
-        # Where there are fewer class labels than k, as in a binary problem, all of them are shown.
+        # If there are fewer class labels than k, as in a binary problem, all of them are shown.
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 
-    def _draw_rows(self, sampler, n_rows):
-        """The random numbers of `n_rows` rounds: for the experts, or None, and for the sampler."""
+    def _draw(self, sampler, n_samples):
+        """Draw random numbers for the experts (None if the last one is used) and the sampler."""
         n_hedge = int(self._hedge)
-        draws = self._random_state.random_sample((n_rows, n_hedge + sampler.n_draws))
+        draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_draws))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
-    def _draw_source(self, indptr, labels):
-        bounds, sampler = self._propensity_bounds(), self._sampler(len(self.classes_))
-        expert_draws, draws = self._draw_rows(sampler, len(indptr) - 1)
+    def _make_feedback(self, indptr, labels):
+        bounds, sampler = self._propensity_bounds(), self._make_sampler(len(self.classes_))
+        expert_draws, draws = self._draw(sampler, len(indptr) - 1)
         return SimulatedTopKFeedback(sampler, draws, indptr, labels, *bounds), expert_draws

@@ -1,4 +1,4 @@
-"""The weak learners of a booster: templates, their clones, and the compiled loop's view of them."""
+"""Weak learners of a booster: which ones, how many, and as the compiled rounds see them."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,48 +17,64 @@ from sklrank.tree import HoeffdingTreeClassifier
 
 __all__ = [
     "allow_nan",
-    "check_templates",
     "compiled_learners",
     "make_weak_learners",
     "recommended_learners",
+    "resolve_parameters",
 ]
 
+# "auto" for trees: the number of trees, and of features of each, in the papers' experiments.
+N_TREES, TREE_FEATURES = 100, 20
+# "auto" for clones of one estimator.
+N_CLONES = 100
 
-def check_templates(estimator):
-    """The weak learners that the parameter `estimator` describes, as a list; None for the default.
 
-    Raises
-    ------
-    ValueError
-        If the list is empty.
-    TypeError
-        If one of them cannot learn row by row.
+def resolve_parameters(estimator, n_estimators, max_features, default):
+    """Resolve None, "trees" and "auto" in the parameters that describe the weak learners.
+
+    Parameters
+    ----------
+    estimator : estimator, list of estimators, "trees" or None
+        Parameter of the booster.
+    n_estimators : int or "auto"
+        Parameter of the booster.
+    max_features : int, float, {"auto", "sqrt", "log2"} or None
+        Parameter of the booster.
+    default : {"full", "top-k", "trees"}
+        Meaning of ``estimator=None``: the recommended learners for this feedback, or trees.
+
+    Returns
+    -------
+    templates : list of estimators or None
+        Weak learner i is a clone of entry i modulo the length of the list; None stands for trees.
+    n_estimators : int
+        Number of weak learners.
+    max_features : int, float, {"sqrt", "log2"} or None
+        Number of features of each.
     """
-    if estimator is None:
-        return None
-    templates = list(estimator) if isinstance(estimator, Sequence) else [estimator]
-    if not templates:
-        raise ValueError("estimator is an empty list; name one weak learner at least, or None")
-    for template in templates:
-        learn = getattr(template, "partial_fit", lambda: None)
-        if not {"classes", "sample_weight"} <= parameters_of(getattr(learn, "__func__", learn)):
-            raise TypeError(
-                "estimator must have partial_fit(X, y, classes, sample_weight), which "
-                f"{template!r} lacks; a boosted weak learner learns row by row, with weights"
-            )
-    return templates
+    auto_features = None
+    if _are_trees(estimator, default):
+        templates, auto_number, auto_features = None, N_TREES, TREE_FEATURES
+    elif estimator is None:
+        length = None if n_estimators == "auto" else n_estimators
+        templates = recommended_learners(length, feedback=default)
+        auto_number = len(templates)
+    else:
+        templates = _check_templates(estimator)
+        auto_number = len(templates) if isinstance(estimator, Sequence) else N_CLONES
+    return (
+        templates,
+        auto_number if n_estimators == "auto" else int(n_estimators),
+        auto_features if max_features == "auto" else max_features,
+    )
 
 
-@lru_cache(maxsize=16)
-def parameters_of(function):
-    """Names of a function's parameters; many templates share a few functions."""
-    return set(signature(function).parameters)
-
-
-def allow_nan(estimator):
-    """Whether every weak learner takes missing values; what is none takes nothing."""
-    if estimator is None:
+def allow_nan(estimator, default):
+    """Return True if every weak learner accepts missing values; arguments as above."""
+    if _are_trees(estimator, default):
         return True
+    if estimator is None:
+        return False  # The recommended learners are linear models.
     templates = estimator if isinstance(estimator, Sequence) else [estimator]
     return all(
         hasattr(template, "__sklearn_tags__") and get_tags(template).input_tags.allow_nan
@@ -66,162 +82,191 @@ def allow_nan(estimator):
     )
 
 
-def make_weak_learners(estimator, n_estimators, max_features, n_features, n_labels, random_state):
-    """Set up the weak learners.
+def _are_trees(estimator, default):
+    if estimator is None:
+        return default == "trees"
+    return isinstance(estimator, str) and estimator == "trees"
+
+
+def _check_templates(estimator):
+    """Return the list of templates; raise if it is empty or if one of them cannot be boosted."""
+    templates = list(estimator) if isinstance(estimator, Sequence) else [estimator]
+    if not templates:
+        raise ValueError(
+            "estimator is an empty list; give at least one weak learner, or None for the default"
+        )
+    for template in templates:
+        learn = getattr(template, "partial_fit", lambda: None)
+        if not {"classes", "sample_weight"} <= _parameters_of(getattr(learn, "__func__", learn)):
+            raise TypeError(
+                "estimator must have partial_fit(X, y, classes, sample_weight), which "
+                f"{template!r} lacks; a weak learner learns one sample at a time, with weights"
+            )
+        # Compiled learners are started without a validation of their parameters, and scikit-learn
+        # skips the validation in calls that are nested in a validated one.
+        if hasattr(template, "_parameter_constraints"):
+            template._validate_params()
+    return templates
+
+
+@lru_cache(maxsize=16)
+def _parameters_of(function):
+    # Many templates share a few functions, and inspecting one takes long.
+    return set(signature(function).parameters)
+
+
+def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
+    """Make the weak learners, untrained.
 
     Parameters
     ----------
-    estimator : estimator, list of estimators or None
-        Learner i is a clone of entry i modulo the list's length; None: random trees.
-    n_estimators : int
-        How many.
-    max_features : int, float, str or None
-        How many columns each of them sees.
+    templates, n_estimators, max_features
+        See `resolve_parameters`.
     n_features, n_labels : int
-        Size of the problem.
+        Number of features and labels.
     random_state : RandomState instance
-        Draws the columns, the parameters of the default trees and the learners' seeds.
+        Draws the features, the parameters of trees and the seeds of the learners.
 
     Returns
     -------
     estimators : list of estimators
-        What the user sees; their classes are 0, 1, ..., n_labels - 1.
-    columns : list of ndarray of shape (n_features_i,), dtype intp
-        What each of them sees.
+        The weak learners, whose classes are 0, 1, ..., n_labels - 1.
+    features : list of ndarray of shape (n_features_i,), dtype intp
+        Features that each of them sees.
     """
-    templates = check_templates(estimator)
-    for template in templates or ():
-        # `_begin` does not validate parameters, and scikit-learn's learners do not within a call
-        # that has validated its own, so do it here.
-        if hasattr(template, "_parameter_constraints"):
-            template._validate_params()
-    # To seed a generator anew takes a tenth of the time that it takes to make one.
+    # Seeding one generator again takes a tenth of the time of making a new one.
     generator = np.random.RandomState()
-    estimators, columns = [], []
+    estimators, features = [], []
     for i in range(n_estimators):
         seen = draw_features(max_features, n_features, random_state)
         if templates is None:
-            weak = random_tree(random_state)
+            weak = _random_tree(random_state)
         else:
             weak = clone(templates[i % len(templates)])
             set_random_states(weak, random_state)
         if isinstance(weak, CompiledClassifier):
             if weak.random_state is not None:
                 generator.seed(weak.random_state)
-            weak._begin(len(seen), np.arange(n_labels), generator)
+            weak._init_model(len(seen), np.arange(n_labels), generator)
         estimators.append(weak)
-        columns.append(seen)
-    return estimators, columns
+        features.append(seen)
+    return estimators, features
 
 
-def compiled_learners(estimators, columns, n_labels, taught):
-    """What the compiled loop drives: a tree's own learner, or an adapter around an estimator."""
+def compiled_learners(estimators, features, n_labels):
+    """Return an `OnlineLearner` for each weak learner: its own one, or an adapter."""
     return [
         weak._learner
         if isinstance(weak, CompiledClassifier)
-        else EstimatorLearner(weak, len(seen), n_labels, taught)
-        for weak, seen in zip(estimators, columns)
+        else EstimatorLearner(weak, len(seen), n_labels)
+        for weak, seen in zip(estimators, features)
     ]
 
 
 def recommended_learners(
     n_estimators: int | None = None, *, feedback: str = "full"
 ) -> list[CompiledClassifier]:
-    """Weak learners that rank well on every benchmark set without tuning.
+    """Return the default weak learners of AdaOLMR, TopKBBM and TopKAdaptive.
 
-    The first two are logistic regressions for each label, on all columns, with steps of different
-    length; they alone rank well where columns are many and sparse, or labels many. The third one
-    knows only how frequent each label was of late. Use them as in the examples: with
-    `max_features=None`, since they draw their columns themselves.
+    The boosters use these lists if their parameter `estimator` is None. Call this function to
+    change a list, and pass the result as `estimator`.
 
-    For :class:`AdaOLMR` (``feedback="full"``) the others regress on what is left to gain: one in
-    four on up to 100 columns, the rest on 50 random features of up to 50 columns, which lets them
-    bend. A row costs some 40 microseconds, and 200 where columns and labels are 100 each.
+    The learners rank well on all benchmark sets without tuning. The first two are logistic
+    regressions for each label, on all features, with different learning rates; only these rank well
+    if the features are many and sparse, or the labels many. The third one predicts the recent
+    frequency of each label.
 
-    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) the others regress on the
-    relevance of the labels shown, on 100 random features of up to 50 columns. A row costs some 50
-    microseconds. None of them reads the booster's estimates of costs, whose importance weights make
-    them noisy. So `TopKBBM` adds their votes up, and neither its `edge` nor propensities have an
-    effect: any in (0, 1] will do. `TopKAdaptive` weighs the votes by those estimates, and follows
-    the first few learners where they do better: it gains where labels are a hundred and more, and
-    may lose where rows are few. With visitors to please, explore little: 0.05 to 0.1; where labels
-    that are many and rare are to be learnt, and nothing is lost by what is shown: 0.5, and many
-    rows or passes.
+    For :class:`AdaOLMR` (``feedback="full"``) the others are ridge regressions on the negative
+    costs: one in four is linear, on up to 100 features; the rest use 50 random Fourier features of
+    up to 50 features. Learning a sample takes about 40 microseconds, and 200 microseconds with 100
+    features and 100 labels.
+
+    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) the others are ridge
+    regressions on the relevance of the labels shown, with 100 random Fourier features of up to 50
+    features. Learning a sample takes about 50 microseconds. Unless all labels are shown, these
+    learners do not use the estimated costs, whose importance weights have a high variance.
+    `TopKBBM` adds up their votes, so neither its `edge` nor the propensities have an effect.
+    `TopKAdaptive` weights the votes by the estimated costs and may follow the first few learners
+    only; this helps with a hundred labels or more, and may do harm with few samples.
 
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Length of the list, to be given to the booster too. None: 22 for full information, 8 for
-        top-k feedback.
+        Length of the list. None: 22 for full information, 8 for top-k feedback.
     feedback : {"full", "top-k"}, default="full"
-        What the booster learns from.
+        Feedback that the booster learns from.
 
     Returns
     -------
     list of estimators
-        For the parameter `estimator` of a booster.
+        Value for the parameter `estimator` of a booster.
 
     Raises
     ------
     ValueError
-        If `feedback` is none of the two, or `n_estimators` no positive integer.
+        If `feedback` is not one of these two, or `n_estimators` is not a positive integer.
 
     Notes
     -----
-    The learner of recent frequencies gains where rows of a kind come together, as in a stream that
-    drifts. In data that were shuffled it does little harm.
+    The learner of recent frequencies improves the ranking if similar samples follow each other, as
+    in a stream with concept drift. On shuffled data it does little harm.
 
     Examples
     --------
-    >>> from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
-    >>> model = AdaOLMR(recommended_learners(), n_estimators=22, max_features=None)
-    >>> learners = recommended_learners(feedback="top-k")
-    >>> model = TopKBBM(learners, n_estimators=8, max_features=None, exploration=0.1)
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklrank.online_boosting import AdaOLMR, recommended_learners
+    >>> model = AdaOLMR([*recommended_learners(), GaussianNB()])
     """
     if feedback not in ("full", "top-k"):
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
         n_estimators = 22 if feedback == "full" else 8
     if not isinstance(n_estimators, Integral) or n_estimators < 1:
-        raise ValueError(f"n_estimators must be an integer from 1 on, got {n_estimators!r}")
-    if feedback == "full":
-        learners = [
-            OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
-            OnlineLogisticRegression(multi_class="ovr", learning_rate=0.3),
-            OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4),
-        ]
-        linear = OnlineRidgeClassifier(alpha=30, vote_scale=4, max_features=100)
-        bent = OnlineRidgeClassifier(
-            kernel="rbf", n_components=50, gamma=0.173, alpha=12.5, vote_scale=4, max_features=50
-        )
-        others = [linear, bent, bent, bent]
-    else:
-        learners = [
-            OnlineLogisticRegression(multi_class="ovr"),
-            OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
-            OnlineRidgeClassifier(
-                kernel="constant", process_noise=0.01, boosting_target="relevance"
-            ),
-        ]
-        others = [
-            OnlineRidgeClassifier(
-                kernel="rbf",
-                n_components=100,
-                gamma=0.173,
-                alpha=12.5,
-                boosting_target="relevance",
-                max_features=50,
-            )
-        ]
-    while len(learners) < n_estimators:
-        learners += others
-    return [clone(learner) for learner in learners[:n_estimators]]
+        raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
+    first, others = _full_information() if feedback == "full" else _top_k_feedback()
+    templates = list(first)
+    while len(templates) < n_estimators:
+        templates += others
+    return [clone(template) for template in templates[:n_estimators]]
 
 
-def random_tree(random_state):
-    """A Hoeffding tree with loose random parameters, so that it splits early and unlike others.
+def _full_information():
+    """Return the first learners, and the group of learners that is repeated after them."""
+    first = [
+        OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
+        OnlineLogisticRegression(multi_class="ovr", learning_rate=0.3),
+        OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4),
+    ]
+    linear = OnlineRidgeClassifier(alpha=30, vote_scale=4, max_features=100)
+    rbf = OnlineRidgeClassifier(
+        kernel="rbf", n_components=50, gamma=0.173, alpha=12.5, vote_scale=4, max_features=50
+    )
+    return first, [linear, rbf, rbf, rbf]
 
-    It would go on splitting for ever: a bound on its leaves bounds memory and time.
+
+def _top_k_feedback():
+    """Return the first learners, and the group of learners that is repeated after them."""
+    first = [
+        OnlineLogisticRegression(multi_class="ovr"),
+        OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
+        OnlineRidgeClassifier(kernel="constant", process_noise=0.01, boosting_target="relevance"),
+    ]
+    rbf = OnlineRidgeClassifier(
+        kernel="rbf",
+        n_components=100,
+        gamma=0.173,
+        alpha=12.5,
+        boosting_target="relevance",
+        max_features=50,
+    )
+    return first, [rbf]
+
+
+def _random_tree(random_state):
+    """Return a Hoeffding tree with random parameters, so loose that it splits early.
+
+    Trees with different parameters make less correlated predictions. The bound on the leaves bounds
+    memory and time, since such a tree never stops splitting.
     """
     return HoeffdingTreeClassifier(
         max_leaves=256,

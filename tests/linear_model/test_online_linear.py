@@ -158,7 +158,7 @@ def test_ridge_on_random_features_solves_the_normal_equations():
     rows = []
     for i in range(len(X)):
         if i == 0:
-            model._begin(6, np.arange(3))
+            model._init_model(6, np.arange(3))
         features = model._learner.features.transform_rows(X[i : i + 1])[0]
         if weights[i] > 0:
             rows.append((features[:-1], np.eye(3)[y[i]], weights[i]))

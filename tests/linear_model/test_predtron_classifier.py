@@ -424,7 +424,7 @@ BAD_TARGETS = [
 def test_bad_targets_leave_the_model_as_it_was(fingerprint):
     model = PredtronClassifier(average=True).fit(IRIS, SPECIES)
     before = fingerprint(model)
-    more = [(SPECIES + 1, "not in `classes`"), (TAGS[:150], "an indicator of labels; call fit")]
+    more = [(SPECIES + 1, "not in `classes`"), (TAGS[:150], "an indicator matrix; call fit")]
     for y, message in [*BAD_TARGETS, *more]:
         for method in (model.partial_fit, model.progressive_fit):
             with pytest.raises(ValueError, match="|".join([message, "first call"])):

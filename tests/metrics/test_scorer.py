@@ -338,7 +338,7 @@ def test_any_regressor_of_positions(scorer, metric, sign, incomplete):
 
 def test_classifiers_rank_by_predict_ranks(multilabel):
     X, Y = multilabel
-    model = AdaOLMR(n_estimators=5, random_state=0).fit(X, Y)
+    model = AdaOLMR("trees", n_estimators=5, random_state=0).fit(X, Y)
     expected = kendall_tau_score(1 - Y, model.predict_ranks(X))
     assert kendall_tau_scorer(model, X, 1 - Y) == expected
 

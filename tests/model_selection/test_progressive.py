@@ -278,10 +278,10 @@ def test_containers(iris, multilabel):
 def test_names_of_labels_are_learnt(chunk_size, multilabel):
     X, Y = multilabel
     frame = pd.DataFrame(Y).add_prefix("label ")
-    model = AdaOLMR(n_estimators=2, random_state=0)
+    model = AdaOLMR("trees", n_estimators=2, random_state=0)
     losses = progressive_val_score(model, X, frame, chunk_size=chunk_size)
     assert_array_equal(model.classes_, frame.columns)
-    bare = AdaOLMR(n_estimators=2, random_state=0)
+    bare = AdaOLMR("trees", n_estimators=2, random_state=0)
     assert_array_equal(losses, progressive_val_score(bare, X, Y, chunk_size=chunk_size))
 
 

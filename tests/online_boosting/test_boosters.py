@@ -27,19 +27,16 @@ from sklrank.online_boosting import (
     OnlineBMR,
     TopKAdaptive,
     TopKBBM,
-    recommended_learners,
 )
 from sklrank.tree import HoeffdingTreeClassifier
 
 X, Y = make_multilabel_classification(300, n_features=12, n_classes=5, random_state=0)
 
 KINDS = {
-    "ada": AdaOLMR(n_estimators=8, random_state=0),
+    "ada": AdaOLMR("trees", n_estimators=8, random_state=0),
     "bmr": OnlineBMR(n_estimators=8, random_state=0),
     "bmr, rank loss": OnlineBMR(n_estimators=8, loss="rank", random_state=0),
-    "recommended": AdaOLMR(
-        recommended_learners(6), n_estimators=6, max_features=None, random_state=0
-    ),
+    "recommended": AdaOLMR(n_estimators=6, random_state=0),
     "mixed": AdaOLMR(
         [
             HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5, max_features=3),
@@ -247,21 +244,21 @@ def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
 )
 def test_collections_of_labels_are_told_how_to_become_an_indicator(y):
     with pytest.raises(ValueError, match="MultiLabelBinarizer"):
-        AdaOLMR(n_estimators=2).fit(X[:60], y)
+        AdaOLMR("trees", n_estimators=2).fit(X[:60], y)
     with pytest.raises(ValueError, match="one class label a row|shape"):
         HoeffdingTreeClassifier().fit(X[:60], y)
 
 
 def test_labels_that_no_one_announced():
     """A class that the first call did not name is refused with the way out."""
-    model = AdaOLMR(n_estimators=2, random_state=0).partial_fit(X, np.arange(300) % 3)
+    model = AdaOLMR("trees", n_estimators=2, random_state=0).partial_fit(X, np.arange(300) % 3)
     with pytest.raises(ValueError, match=r"not in `classes`: \[3\].*partial_fit\(X, y, classes="):
         model.partial_fit(X, np.arange(300) % 4)
-    model = AdaOLMR(n_estimators=2).partial_fit(X, np.arange(300) % 3, classes=range(4))
+    model = AdaOLMR("trees", n_estimators=2).partial_fit(X, np.arange(300) % 3, classes=range(4))
     model.partial_fit(X, np.arange(300) % 4)
     with pytest.raises(ValueError, match="classes must name the 5 columns"):
         AdaOLMR().partial_fit(X, Y, classes=["a", "b"])
-    named = AdaOLMR(n_estimators=2).partial_fit(X, Y, classes=list("dcbae"))
+    named = AdaOLMR("trees", n_estimators=2).partial_fit(X, Y, classes=list("dcbae"))
     named.partial_fit(X, Y, classes=list("dcbae"))
     with pytest.raises(ValueError, match="differs from the first call's"):
         named.partial_fit(X, Y, classes=list("abcde"))
@@ -377,9 +374,9 @@ def test_lists_of_learners_go_round():
 
 
 def test_missing_values_where_the_learners_take_them():
-    """Trees do, so the default does; one learner that does not refuses for all."""
+    """NaN is accepted if all weak learners accept it, as trees do."""
     holes = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.3, np.nan, X)
-    model = AdaOLMR(n_estimators=10, random_state=0).fit(holes[:200], Y[:200])
+    model = AdaOLMR("trees", n_estimators=10, random_state=0).fit(holes[:200], Y[:200])
     assert rank_loss(Y[200:], model.decision_function(holes[200:])) < 0.3
     with pytest.raises(ValueError, match="NaN"):
         AdaOLMR([HoeffdingTreeClassifier(), OnlineRidgeClassifier()]).fit(holes, Y)
@@ -387,7 +384,7 @@ def test_missing_values_where_the_learners_take_them():
 
 def test_passes_and_shuffling():
     """max_iter passes in the given order are partial_fit again and again; shuffling reorders."""
-    model = AdaOLMR(n_estimators=5, random_state=0)
+    model = AdaOLMR("trees", n_estimators=5, random_state=0)
     thrice = clone(model).set_params(max_iter=3).fit(X, Y)
     again = clone(model).partial_fit(X, Y).partial_fit(X, Y).partial_fit(X, Y)
     assert_array_equal(thrice.decision_function(X), again.decision_function(X))
@@ -417,7 +414,7 @@ def test_sample_weight_by_metadata_routing():
     """Requested weights reach fit, partial_fit and score."""
     weight = np.random.RandomState(0).uniform(size=300)
     with sklearn.config_context(enable_metadata_routing=True):
-        model = AdaOLMR(n_estimators=4, random_state=0)
+        model = AdaOLMR("trees", n_estimators=4, random_state=0)
         model.set_fit_request(sample_weight=True).set_partial_fit_request(sample_weight=True)
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         pipeline = make_pipeline(scaler, model)
@@ -431,7 +428,7 @@ def test_sample_weight_by_metadata_routing():
             cv=2,
         )
     scaled = StandardScaler().fit_transform(X[150:])
-    by_hand = AdaOLMR(n_estimators=4, random_state=0).fit(scaled, Y[150:], weight[150:])
+    by_hand = AdaOLMR("trees", n_estimators=4, random_state=0).fit(scaled, Y[150:], weight[150:])
     assert_array_equal(
         results["estimator"][0][-1].decision_function(scaled), by_hand.decision_function(scaled)
     )
@@ -441,7 +438,7 @@ def test_score_takes_what_fit_takes():
     """A column of class labels is scored by accuracy, weights included."""
     y = Y[:, :1]
     with pytest.warns(DataConversionWarning):
-        model = AdaOLMR(n_estimators=4, random_state=0).fit(X, y)
+        model = AdaOLMR("trees", n_estimators=4, random_state=0).fit(X, y)
     assert model.score(X, y) == np.mean(model.predict(X) == y.ravel()) > 0.5
     weight = np.arange(300.0)
     right = model.predict(X) == y.ravel()
@@ -470,7 +467,7 @@ def test_looks_like_scikit_learn():
 def test_default_trees_are_bounded_and_differ(booster):
     """Random parameters, 20 random covariates each; what bounds the leaves bounds the memory."""
     wide = np.random.default_rng(0).normal(size=(len(Y), 30))
-    model = booster(random_state=0).fit(wide, Y)
+    model = booster("trees", random_state=0).fit(wide, Y)
     assert len(model.estimators_) == 100
     assert all(len(set(seen)) == 20 for seen in model.estimators_features_)
     assert len({tuple(sorted(seen)) for seen in model.estimators_features_}) > 90
@@ -481,7 +478,7 @@ def test_default_trees_are_bounded_and_differ(booster):
 
 @pytest.mark.parametrize("attribute", ["estimator_weights_", "expert_weights_"])
 def test_what_was_read_stays_as_it_was(attribute):
-    model = AdaOLMR(n_estimators=3, random_state=0)
+    model = AdaOLMR("trees", n_estimators=3, random_state=0)
     read, copies = [], []
     for rows in np.array_split(np.arange(300), 4):
         read.append(getattr(model.partial_fit(X[rows], Y[rows]), attribute))
@@ -538,10 +535,10 @@ def test_theorem_2(loss):
     [("emotions", 0.1600), ("scene", 0.0881), ("yeast", 0.1874), ("mediamill_reduced", 0.0632)],
 )
 def test_paper_table_3(multilabel_data, name, paper):
-    """The default Ada.OLMR ranks as well as the paper's, within two deviations of three seeds."""
+    """Ada.OLMR over trees ranks as well as the paper's, within two deviations of three seeds."""
     X_train, Y_train, X_test, Y_test = multilabel_data(name)
     losses = []
     for seed in range(3):
-        model = AdaOLMR(random_state=seed, n_jobs=2).fit(X_train, Y_train)
+        model = AdaOLMR("trees", random_state=seed, n_jobs=2).fit(X_train, Y_train)
         losses.append(rank_loss(Y_test, model.progressive_fit(X_test, Y_test)))
     assert np.mean(losses) < paper + 2 * np.std(losses)

@@ -225,7 +225,7 @@ def test_experts_are_drawn_by_their_weights():
 
 def test_hedge_does_not_underflow():
     """The weights of experts that have lost thousands are still a distribution."""
-    model = AdaOLMR(n_estimators=3, random_state=0).fit(*make_rows())
+    model = AdaOLMR("trees", n_estimators=3, random_state=0).fit(*make_rows())
     model._log_expert_weights -= 1e6
     model._log_expert_weights[1] += 5e5
     assert_array_equal(model.expert_weights_, [0, 1, 0])

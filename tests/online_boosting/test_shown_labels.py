@@ -114,11 +114,7 @@ def test_propensities_do_not_matter_to_learners_of_relevance(learner):
 @pytest.mark.parametrize("model", [TopKBBM, TopKAdaptive])
 def test_recommended_learners_by_chunks_logs_and_pickles(model, fingerprint):
     """One call; chunks and pickles; explore, then partial_fit_feedback: the same, to the bit."""
-    learners = recommended_learners(5, feedback="top-k")
-    models = [
-        model(learners, n_estimators=5, k=K, max_features=None, exploration=0.5, random_state=0)
-        for _ in range(3)
-    ]
+    models = [model(n_estimators=5, k=K, exploration=0.5, random_state=0) for _ in range(3)]
     models[0].partial_fit(X, Y)
     for start in range(0, N, 7):
         models[1].partial_fit(X[start : start + 7], Y[start : start + 7])
@@ -157,14 +153,7 @@ def test_half_of_the_gap_to_full_information(multilabel_data, name):
     X, Y, X_test, Y_test = multilabel_data(name)
     losses = []
     for seed in range(3):
-        model = TopKBBM(
-            recommended_learners(8, feedback="top-k"),
-            n_estimators=8,
-            max_features=None,
-            exploration=0.5,
-            max_iter=10,
-            random_state=seed,
-        )
+        model = TopKBBM(exploration=0.5, max_iter=10, random_state=seed)
         losses.append(rank_loss(Y_test, model.fit(X, Y).progressive_fit(X_test, Y_test)))
     top_k, full, rival = TABLE_1[name]
     assert np.mean(losses) < min((top_k + full) / 2, rival)

@@ -25,17 +25,18 @@ from sklrank.online_boosting import TopKAdaptive, TopKBBM, recommended_learners
 X, Y = make_multilabel_classification(300, n_features=12, n_classes=5, random_state=0)
 LINEAR = OnlineLogisticRegression(multi_class="ovr")
 KINDS = {
-    "bbm": TopKBBM(n_estimators=8, exploration=0.3, random_state=0),
+    "bbm": TopKBBM("trees", n_estimators=8, exploration=0.3, random_state=0),
     "bbm, single swap": TopKBBM(
-        n_estimators=8, k=2, randomization="single-swap", exploration=0.3, random_state=0
+        "trees", n_estimators=8, k=2, randomization="single-swap", exploration=0.3, random_state=0
     ),
-    "adaptive": TopKAdaptive(n_estimators=8, exploration=0.3, random_state=0),
+    "adaptive": TopKAdaptive("trees", n_estimators=8, exploration=0.3, random_state=0),
     "adaptive, single swap": TopKAdaptive(
         LINEAR, n_estimators=3, k=4, randomization="single-swap", exploration=1.0, random_state=0
     ),
-    "adaptive, recommended": TopKAdaptive(
-        recommended_learners(6), n_estimators=6, max_features=None, exploration=0.2, random_state=0
+    "adaptive, full-information learners": TopKAdaptive(
+        recommended_learners(6), exploration=0.2, random_state=0
     ),
+    "bbm, recommended": TopKBBM(exploration=0.2, random_state=0),
 }
 
 
@@ -138,8 +139,7 @@ def test_logs_and_models_that_cannot_be_written(model, tmp_path, fingerprint):
 
 def test_explore_leaves_no_trace_in_what_is_being_learnt():
     """It may run beside predictions, and between a row's votes and its lesson."""
-    model = TopKBBM(recommended_learners(8, feedback="top-k"), n_estimators=8, max_features=None)
-    model.set_params(exploration=1e-300, random_state=0).fit(X, Y)
+    model = TopKBBM(exploration=1e-300, random_state=0).fit(X, Y)
     many = np.tile(X, (10, 1))
     expected = model.explore(many).actions
     with ThreadPoolExecutor(4) as threads:
@@ -147,7 +147,7 @@ def test_explore_leaves_no_trace_in_what_is_being_learnt():
             threads.submit(
                 model._rounds().explore,
                 many,
-                model._sampler(5),
+                model._make_sampler(5),
                 np.ones((3000, 4)),
                 model.estimator_weights_,
                 None,
@@ -177,7 +177,7 @@ def test_hedge_does_not_overflow():
     """Importance-weighted losses of many thousands, of which the exponential is 0."""
     shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
     rare = Exploration(shown.actions, np.full(shown.propensities.shape, 1e-6))
-    model = TopKAdaptive(n_estimators=5, propensity_clip=(0, 1), random_state=0)
+    model = TopKAdaptive("trees", n_estimators=5, propensity_clip=(0, 1), random_state=0)
     model.partial_fit_feedback(X, rare, rewards_of(rare, Y), classes=range(5))
     assert model._log_expert_weights.max() < -1e6
     assert model.expert_weights_.sum() == pytest.approx(1)
@@ -213,7 +213,7 @@ def test_rows_stand_alone(model):
 
 def test_greedy_rows_show_the_best_labels():
     """Without luck what is shown is predict_topk, of the last expert."""
-    model = TopKBBM(n_estimators=5, k=2, exploration=1e-12, random_state=0)
+    model = TopKBBM("trees", n_estimators=5, k=2, exploration=1e-12, random_state=0)
     model.partial_fit(X, Y, classes=list("abcde"))
     assert_array_equal(model.classes_[model.explore(X).actions], model.predict_topk(X, 2))
 
@@ -226,19 +226,19 @@ def test_class_labels_are_played_as_right_or_wrong():
     assert model.score(iris.data, iris.target) > 0.7
     shown = model.explore(iris.data)
     model.partial_fit_feedback(iris.data, shown, shown.actions == iris.target[:, None])
-    binary = TopKBBM(n_estimators=3, random_state=0).fit(iris.data, iris.target == 1)
+    binary = TopKBBM("trees", n_estimators=3, random_state=0).fit(iris.data, iris.target == 1)
     assert binary.explore(iris.data[:4]).propensities.tolist() == [[[1.0, 1.0], [1.0, 1.0]]] * 4
 
 
 def test_logs_of_another_policy():
     """A policy that shows four random labels; the model has never explored itself."""
     log = UniformRandomization(1.0).explore(np.zeros(Y.shape), 4, random_state=0)
-    model = TopKBBM(n_estimators=20, random_state=0)
+    model = TopKBBM("trees", n_estimators=20, random_state=0)
     model.partial_fit_feedback(X[:200], log[:200], rewards_of(log, Y)[:200], classes=list("abcde"))
     assert model.classes_.tolist() == list("abcde")
     assert rank_loss(Y[200:], model.decision_function(X[200:])) < 0.3
     by_hand = Exploration(log.actions[:200].tolist(), np.full((200, 4, 4), 12 / 20))
-    again = TopKBBM(n_estimators=20, random_state=0)
+    again = TopKBBM("trees", n_estimators=20, random_state=0)
     again.partial_fit_feedback(X[:200], by_hand, rewards_of(log, Y)[:200], classes=list("abcde"))
     assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-12)
 
@@ -247,7 +247,7 @@ def test_sample_weights_multiply_the_pairs(fingerprint):
     """A weight of two is half the propensity; one of zero is no round."""
     shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
     rewards = rewards_of(shown, Y)
-    model = TopKBBM(n_estimators=3, propensity_clip=(0, 1), random_state=0)
+    model = TopKBBM("trees", n_estimators=3, propensity_clip=(0, 1), random_state=0)
     doubled = clone(model).partial_fit_feedback(
         X, shown, rewards, classes=range(5), sample_weight=np.full(300, 2.0)
     )
@@ -266,7 +266,7 @@ def test_sample_weights_multiply_the_pairs(fingerprint):
 
 def test_grid_search_in_a_pipeline():
     """Over k, exploration, edge and randomization."""
-    pipeline = make_pipeline(StandardScaler(), TopKBBM(n_estimators=3, random_state=0))
+    pipeline = make_pipeline(StandardScaler(), TopKBBM("trees", n_estimators=3, random_state=0))
     grid = {
         "topkbbm__k": [2, 4],
         "topkbbm__exploration": [0.1, 0.5],
@@ -277,7 +277,9 @@ def test_grid_search_in_a_pipeline():
     assert len(search.cv_results_["params"]) == 16
     assert 0.5 < search.best_score_ < 1
     assert len(set(search.cv_results_["mean_test_score"])) > 8
-    pipeline = make_pipeline(StandardScaler(), TopKAdaptive(n_estimators=3, random_state=0))
+    pipeline = make_pipeline(
+        StandardScaler(), TopKAdaptive("trees", n_estimators=3, random_state=0)
+    )
     grid = {"topkadaptive__k": [2, 3], "topkadaptive__learning_rate": ["theory", 0.1]}
     assert GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y).best_score_ > 0.4
 
@@ -285,7 +287,7 @@ def test_grid_search_in_a_pipeline():
 def test_data_frames():
     """Names of columns are kept and checked, by the methods of the protocol too."""
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)])
-    model = TopKBBM(n_estimators=3, random_state=0).fit(frame, Y)
+    model = TopKBBM("trees", n_estimators=3, random_state=0).fit(frame, Y)
     shown = model.explore(frame)
     model.partial_fit_feedback(frame, shown, rewards_of(shown, Y))
     with pytest.raises(ValueError, match="feature names"):
@@ -300,7 +302,7 @@ def test_data_frames():
     [
         ({"k": 1}, "'k'"),
         ({"k": 2.5}, "'k'"),
-        ({"k": 6}, "k=6 labels cannot be shown where there are 5"),
+        ({"k": 6}, "k=6 labels cannot be shown if there are 5"),
         ({"exploration": 0}, "'exploration'"),
         ({"exploration": 1.2}, "'exploration'"),
         ({"exploration": "decay"}, "'exploration'"),
@@ -322,11 +324,11 @@ def test_bad_parameters(make, parameters, message, fingerprint):
         lambda model: model.progressive_fit(X, Y),
         lambda model: model.explore(X, classes=range(5)),
     ):
-        model = make(n_estimators=2).set_params(**parameters)
+        model = make("trees", n_estimators=2).set_params(**parameters)
         with pytest.raises(ValueError, match=message):
             method(model)
         assert not hasattr(model, "classes_")
-    fitted = make(n_estimators=2, random_state=0).fit(X, Y)
+    fitted = make("trees", n_estimators=2, random_state=0).fit(X, Y)
     before = fingerprint(fitted.set_params(**parameters))
     with pytest.raises(ValueError, match=message):
         fitted.fit(X, Y)
@@ -348,7 +350,7 @@ def test_bad_parameters(make, parameters, message, fingerprint):
 )
 def test_parameters_that_turn_bad_between_calls(parameters, fingerprint):
     """Whatever the next method is, the model stays as it was."""
-    model = TopKAdaptive(n_estimators=2, random_state=0).fit(X, Y)
+    model = TopKAdaptive("trees", n_estimators=2, random_state=0).fit(X, Y)
     before = fingerprint(model.set_params(**parameters))
     for method in (
         lambda: model.explore(X),
@@ -409,7 +411,7 @@ def test_bad_feedback_leaves_the_model_as_it_was(message, argument, change, fing
 
 def test_a_model_starts_from_named_labels():
     """Without them there is nothing to show; they have to be different."""
-    model = TopKBBM(n_estimators=2, random_state=0)
+    model = TopKBBM("trees", n_estimators=2, random_state=0)
     with pytest.raises(NotFittedError, match="name them by `classes`"):
         model.explore(X)
     with pytest.raises(NotFittedError):

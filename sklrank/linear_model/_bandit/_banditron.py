@@ -350,7 +350,7 @@ class BanditronClassifier(ClassScoresMixin, BaseOnlineClassifier):
         NotFittedError
             If there is no model, and no `classes` to start one.
         """
-        X = self._start_from_rows(X, classes, indicators=False)
+        X = self._check_X_and_start(X, classes, indicators=False)
         draws = self._random_state.random_sample(X.shape[0])
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in self._blocks(X):
@@ -397,7 +397,7 @@ class BanditronClassifier(ClassScoresMixin, BaseOnlineClassifier):
             If there is no model, and no `classes` to start one.
         """
         with unchanged_on_error(self):
-            X = self._start_from_rows(X, classes, indicators=False)
+            X = self._check_X_and_start(X, classes, indicators=False)
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
         for block in self._blocks(X):
@@ -458,7 +458,7 @@ class BanditronClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     def _blocks(self, X):
         """Slices of the rows, for a call of the compiled loop each."""
-        return row_blocks(X, BATCH, unpacks=self._standardises)
+        return row_blocks(X, BATCH, dense=self._standardises)
 
     def _played(self, play, X, block, *arguments):
         """What a method of the rounds makes of a block of rows."""
@@ -471,10 +471,10 @@ class BanditronClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return played
 
     def _prepare_rounds(self, X, y, classes, *, restart=False):
-        X, _, labels, _ = self._prepare(X, y, classes, None, restart=restart)
+        X, _, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
         return X, labels
 
-    def _start(self, classes):
+    def _start_model(self, classes):
         if self.exploration == 0 and self.second_order is None:
             raise ValueError(
                 "exploration=0 shows always the class believed best, from which Banditron cannot "

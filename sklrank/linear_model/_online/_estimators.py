@@ -317,9 +317,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.clip = clip
         self.random_state = random_state
 
-    def _prepare(self, *arguments, **options):
+    def _check_and_start(self, *arguments, **options):
         with unchanged_on_error(self):
-            prepared = super()._prepare(*arguments, **options)
+            prepared = super()._check_and_start(*arguments, **options)
             heaviest, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
             if heaviest > MAX_TO_PENALTY * alpha:
                 raise ValueError(

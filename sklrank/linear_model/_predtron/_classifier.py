@@ -467,7 +467,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
             return best, np.zeros(len(best), dtype=bool)
         return best, self._reject_rule.rejects(scores)
 
-    def _start(self, classes):
+    def _start_model(self, classes):
         self.classes_ = classes
         self.reject_label_ = self._reject_rule = None
         if self._fitted_with_indicators:
@@ -509,7 +509,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         return label
 
     def _lessons(self, X, y, classes, *, restart):
-        X, indptr, labels, _ = self._prepare(X, y, classes, None, restart=restart)
+        X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
         self._check_pairwise(X)
         if self._fitted_with_indicators:
             return X, SubsetLessons(indptr, labels, self._subset_losses, self._loss_driven)

@@ -1,0 +1,170 @@
+"""Parameters that describe the weak learners: what None, "trees" and "auto" resolve to."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils import get_tags
+
+from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, recommended_learners
+from sklrank.tree import HoeffdingTreeClassifier
+
+X, Y = make_multilabel_classification(120, n_features=30, n_classes=5, random_state=0)
+BOOSTERS = [AdaOLMR, OnlineBMR, TopKBBM, TopKAdaptive]
+FEEDBACK = {AdaOLMR: "full", TopKBBM: "top-k", TopKAdaptive: "top-k"}
+LIST = [GaussianNB(), OnlineLogisticRegression(), HoeffdingTreeClassifier()]
+
+
+def settings(estimators):
+    """Return classes and parameters of weak learners, without the seeds that the booster draws."""
+    return [
+        (type(each), {k: v for k, v in each.get_params().items() if k != "random_state"})
+        for each in estimators
+    ]
+
+
+@pytest.mark.parametrize("booster", FEEDBACK)
+@pytest.mark.parametrize("n_estimators", ["auto", 1, 5, 12])
+def test_none_means_the_recommended_learners(booster, n_estimators):
+    """Of the booster's feedback, as many as asked for, each on all features."""
+    model = booster(n_estimators=n_estimators, random_state=0).fit(X, Y)
+    length = None if n_estimators == "auto" else n_estimators
+    expected = recommended_learners(length, feedback=FEEDBACK[booster])
+    assert settings(model.estimators_) == settings(expected)
+    assert model.n_estimators_ == len(expected) == len(model.estimators_)
+    assert model.max_features_ is None
+    assert all(len(seen) == 30 for seen in model.estimators_features_)
+
+
+@pytest.mark.parametrize("booster", FEEDBACK)
+def test_none_is_the_list_by_hand(booster):
+    """Bit by bit, and with other numbers of features too."""
+    learners = recommended_learners(feedback=FEEDBACK[booster])
+    for max_features in ("auto", None, 4):
+        by_hand = None if max_features == "auto" else max_features
+        expected = booster(learners, len(learners), max_features=by_hand, random_state=0).fit(X, Y)
+        model = booster(max_features=max_features, random_state=0).fit(X, Y)
+        assert_array_equal(model.decision_function(X), expected.decision_function(X))
+        assert model.max_features_ == by_hand
+
+
+RESOLVED = {
+    "trees": ({"estimator": "trees"}, 100, 20),
+    "fewer trees": ({"estimator": "trees", "n_estimators": 3}, 3, 20),
+    "trees, all features": (
+        {"estimator": "trees", "n_estimators": 2, "max_features": None},
+        2,
+        None,
+    ),
+    "one estimator": ({"estimator": GaussianNB()}, 100, None),
+    "one estimator, numbers": (
+        {"estimator": GaussianNB(), "n_estimators": np.int64(2), "max_features": 0.5},
+        2,
+        0.5,
+    ),
+    "a list": ({"estimator": LIST}, 3, None),
+    "a tuple": ({"estimator": tuple(LIST), "max_features": "sqrt"}, 3, "sqrt"),
+    "a longer round of a list": ({"estimator": LIST, "n_estimators": 5}, 5, None),
+}
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("case", RESOLVED)
+def test_fitted_attributes_tell_what_auto_was(booster, case):
+    parameters, n_estimators, max_features = RESOLVED[case]
+    model = booster(**parameters, random_state=0).partial_fit(X[:2], Y[:2])
+    assert model.n_estimators_ == n_estimators == len(model.estimators_)
+    assert type(model.n_estimators_) is int
+    assert model.max_features_ == max_features
+    n_features = {None: 30, 20: 20, 0.5: 15, "sqrt": 5}[max_features]
+    assert {len(seen) for seen in model.estimators_features_} == {n_features}
+    assert len(model.estimator_weights_) == len(model.expert_weights_) == n_estimators
+
+
+def test_online_bmr_keeps_the_trees():
+    """It assumes an edge: None is "trees", bit by bit."""
+    default = OnlineBMR(random_state=0).fit(X, Y)
+    assert (default.n_estimators_, default.max_features_) == (100, 20)
+    trees = OnlineBMR("trees", 100, max_features=20, random_state=0).fit(X, Y)
+    assert_array_equal(default.decision_function(X), trees.decision_function(X))
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("estimator", "forest", "'estimator' .* among {'trees'}.*Got 'forest'"),
+        ("estimator", "auto", "'estimator' .* among {'trees'}.*Got 'auto'"),
+        ("n_estimators", "all", "'n_estimators' .* among {'auto'}.*Got 'all'"),
+        ("n_estimators", None, "'n_estimators'"),
+        ("max_features", "all", "'max_features' .*'auto'.*Got 'all'"),
+    ],
+)
+def test_other_strings_are_refused(booster, parameter, value, message):
+    """The message names the options."""
+    for method in ("fit", "partial_fit", "progressive_fit"):
+        model = booster().set_params(**{parameter: value})
+        with pytest.raises(ValueError, match=message):
+            getattr(model, method)(X, Y)
+        assert not hasattr(model, "classes_")
+    assert booster.__name__ in booster().set_params(**{parameter: value})._repr_html_()
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_tags_follow_the_resolved_learners(booster):
+    """Missing values are accepted if all weak learners accept them."""
+    holes = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.2, np.nan, X)
+    for estimator in (None, "trees", HoeffdingTreeClassifier(), OnlineRidgeClassifier(), LIST[1:]):
+        model = booster(estimator, n_estimators=4, random_state=0)
+        fitted = clone(model).fit(X, Y)
+        accepted = all(get_tags(each).input_tags.allow_nan for each in fitted.estimators_)
+        assert get_tags(model).input_tags.allow_nan == accepted
+        if accepted:
+            assert np.isfinite(model.fit(holes, Y).decision_function(holes)).all()
+        else:
+            with pytest.raises(ValueError, match="NaN"):
+                model.fit(holes, Y)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_parameters_set_later_and_clones(booster):
+    """A clone has the parameters as given; a fitted model keeps its learners until `fit`."""
+    model = booster(random_state=0).set_params(estimator="trees", n_estimators=3)
+    copy = clone(model)
+    assert (copy.estimator, copy.n_estimators, copy.max_features) == ("trees", 3, "auto")
+    model.fit(X, Y).set_params(n_estimators="auto", max_features=5, estimator=LIST)
+    assert (model.n_estimators_, model.max_features_) == (3, 20)
+    model.partial_fit(X, Y)
+    assert (model.n_estimators_, model.max_features_) == (3, 20)
+    model.fit(X, Y)
+    assert (model.n_estimators_, model.max_features_) == (3, 5)
+    assert type(model.estimators_[0]) is GaussianNB
+
+
+@pytest.mark.parametrize("booster", [AdaOLMR, TopKBBM])
+def test_grid_search_over_numbers_and_auto(booster):
+    grid = {
+        "estimator": [None, "trees", OnlineLogisticRegression()],
+        "n_estimators": ["auto", 2],
+        "max_features": ["auto", None, 3, "sqrt"],
+    }
+    search = GridSearchCV(booster(random_state=0), grid, cv=2, error_score="raise").fit(X, Y)
+    assert len(set(search.cv_results_["mean_test_score"])) > 12
+    best, chosen = search.best_estimator_, search.best_params_
+    assert best.n_estimators_ in ((2,) if chosen["n_estimators"] == 2 else (8, 22, 100))
+    assert best.max_features == chosen["max_features"]
+
+
+def test_recommended_learners_do_better_than_trees():
+    """The default is what is recommended."""
+    X, Y = make_multilabel_classification(600, n_features=40, n_classes=6, random_state=1)
+    scores = [
+        booster(estimator, random_state=0).fit(X[:400], Y[:400]).score(X[400:], Y[400:])
+        for booster in FEEDBACK
+        for estimator in (None, "trees")
+    ]
+    assert all(default > trees for default, trees in zip(scores[::2], scores[1::2]))
