@@ -24,8 +24,9 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank.datasets import alpha_inconsistency, beta_tau_gap, make_sparse_label_ranking
+from sklrank.datasets import make_sparse_label_ranking
 from sklrank.label_ranking import LabelwiseRanker
+from sklrank.metrics import alpha_inconsistency, beta_tau_gap
 
 FAMILIES = {"SFN": 100, "LFN": 1000}
 NOISES = {

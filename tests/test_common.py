@@ -49,7 +49,7 @@ SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 ESTIMATORS = [
     HoeffdingTreeClassifier(),
     HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5, criterion="gini"),
-    HoeffdingTreeClassifier(leaf_prediction="nb", weight_count="effective", max_depth=3),
+    HoeffdingTreeClassifier(leaf_prediction="nb", sample_size="effective", max_depth=3),
     HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_features=2, max_leaves=4),
     LevelSplitsRegressor(),
     LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),

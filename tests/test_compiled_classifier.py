@@ -23,7 +23,7 @@ from sklrank.tree import HoeffdingTreeClassifier
 QUICK = {"grace_period": 7.7, "delta": 0.3, "tau": 0.7}
 MODELS = {
     "tree-mc": HoeffdingTreeClassifier(leaf_prediction="mc", **QUICK),
-    "tree-nb": HoeffdingTreeClassifier(leaf_prediction="nb", weight_count="effective", **QUICK),
+    "tree-nb": HoeffdingTreeClassifier(leaf_prediction="nb", sample_size="effective", **QUICK),
     "tree-nba": HoeffdingTreeClassifier(
         max_features=3, max_leaves=6, criterion="gini", random_state=0, **QUICK
     ),
@@ -469,7 +469,7 @@ TREE_PARAMS = {
     "min_branch_fraction": [-0.1, 0.5, "x"],
     "max_features": [0, 0.0, 1.5, -1, "all"],
     "weight_scale": [0, -1, None],
-    "weight_count": ["rows", None],
+    "sample_size": ["rows", None],
     "random_state": ["seed", -1],
 }
 LINEAR_PARAMS = {

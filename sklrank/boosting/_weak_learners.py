@@ -17,7 +17,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._randomness import set_random_states
-from sklrank.tree._stump import BinnedRows, StumpClassifier
+from sklrank.tree._binning import BinnedFeatures
+from sklrank.tree._stump import StumpClassifier
 
 __all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
 
@@ -127,7 +128,7 @@ class StumpLearner:
     def __init__(self, stump, X):
         self.stump = clone(stump)
         self.X = X
-        self.rows = BinnedRows(X, stump.max_bins)
+        self.rows = BinnedFeatures(X, stump.max_bins)
 
     def learn(self, objective, random_state):
         """Fit a stump to the labels and weights of the objective."""

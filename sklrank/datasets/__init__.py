@@ -22,7 +22,6 @@ from sklrank.datasets._incomplete import hide_labels, tie_labels
 from sklrank.datasets._keyword_documents import make_keyword_documents
 from sklrank.datasets._label_ranking_files import load_label_ranking
 from sklrank.datasets._letor import load_letor
-from sklrank.datasets._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
 from sklrank.datasets._recommender import make_recommender
 from sklrank.datasets._sparse_label_ranking import make_sparse_label_ranking
@@ -30,8 +29,6 @@ from sklrank.datasets._streams import make_multilabel_ranking_stream
 from sklrank.datasets._subset_ranking import make_subset_ranking
 
 __all__ = [
-    "alpha_inconsistency",
-    "beta_tau_gap",
     "fetch_multilabel",
     "hide_labels",
     "label_ranking_from_classification",

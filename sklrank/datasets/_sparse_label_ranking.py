@@ -123,8 +123,8 @@ def make_sparse_label_ranking(
 
     See Also
     --------
-    alpha_inconsistency : How many rankings the noise changed.
-    beta_tau_gap : How near to the noiseless rankings they are.
+    sklrank.metrics.alpha_inconsistency : Share of the rankings that the noise changed.
+    sklrank.metrics.beta_tau_gap : Mean Kendall tau with the noiseless rankings.
 
     References
     ----------
@@ -135,7 +135,8 @@ def make_sparse_label_ranking(
 
     Examples
     --------
-    >>> from sklrank.datasets import alpha_inconsistency, make_sparse_label_ranking
+    >>> from sklrank.datasets import make_sparse_label_ranking
+    >>> from sklrank.metrics import alpha_inconsistency
     >>> X, Y, Y_clean, scores = make_sparse_label_ranking(
     ...     1000, noise="mallows", theta=2.0, random_state=0, return_clean=True)
     >>> X.shape, Y.shape

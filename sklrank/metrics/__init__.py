@@ -1,45 +1,46 @@
-"""How far a ranking of labels is from the truth, and scorers that tell grid search.
+"""Ranking losses and scores, and scorers for scikit-learn's tools.
 
-Where the truth is which labels are *relevant*, a loss looks at pairs: a relevant label should be
-scored above an irrelevant one. The three losses differ in what a pair costs, as a function of the
-gap between its scores:
+If the target is the set of *relevant labels*, a loss compares pairs: a relevant label should have a
+higher score than an irrelevant one. The losses differ in the cost of a pair, as a function of the
+difference between its scores:
 
-- :func:`rank_loss`: 1 if the irrelevant label is above, whatever the gap;
-- :func:`hinge_rank_loss`: grows linearly as soon as the relevant label leads by less than 1;
-- :func:`logistic_rank_loss`: the smooth form of the hinge.
+- :func:`rank_loss`: 1 if the irrelevant label has the higher score;
+- :func:`hinge_rank_loss`: grows linearly below a margin of 1;
+- :func:`logistic_rank_loss`: a smooth form of the hinge loss.
 
-Labels come as a 0/1 indicator (multilabel) or as class labels (multiclass: one relevant label a
-row).
+The labels are a 0/1 indicator matrix (multilabel) or class labels (multiclass: one relevant label
+for each sample).
 
-Where the truth is a *ranking*, both it and the prediction are positions: smaller is better, NaN
-marks a label that is not ranked, equal numbers a tie, and only the order counts:
+If the target is a *ranking* of the labels, the target and the prediction are positions: smaller is
+better, NaN marks a label that is not ranked, equal numbers are ties. Only the order matters:
 
-- :func:`kendall_tau_score`: pairs of labels in the right order less those in the wrong one, from
+- :func:`kendall_tau_score`: pairs of labels in the right order minus those in the wrong order, from
   -1 to 1;
 - :func:`kendall_tau_distance`: the number of pairs in the wrong order;
-- :func:`spearman_distance`: the sum of squared differences between positions.
+- :func:`spearman_distance`: the sum of squared differences between positions;
+- :func:`alpha_inconsistency`, :func:`beta_tau_gap`: the amount of noise in rankings.
 
-Where the truth is the *graded relevance* of documents, those of a query are ranked against each
-other, and ``qid`` says which rows these are:
+If the target is the *graded relevance* of documents, the documents of a query are ranked against
+each other; ``qid`` is the query of each sample:
 
 - :func:`ndcg_score`, :func:`dcg_score`: the gain of the documents, discounted by rank;
-- :func:`average_precision_score`: the precision at the places of the relevant ones.
+- :func:`average_precision_score`: the mean precision at the ranks of the relevant documents.
 
-Where a classifier may decline to decide, :func:`reject_loss` counts mistakes and rejections,
-:func:`coverage_score` the rows decided, :func:`selective_accuracy_score` how many of these are
-right.
+For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections,
+:func:`coverage_score` the share of samples that are not rejected, and
+:func:`selective_accuracy_score` the accuracy on these samples.
 
 The scorers are for the ``scoring`` parameter of scikit-learn's tools; losses and distances are
-negated there. Those of relevant labels (``rank_loss_scorer`` and so on) ask an estimator for
-``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on) for
-``predict_ranks``, else for a ``predict`` that returns positions. For other parameters than the
-default use scikit-learn's own, ``make_scorer(kendall_tau_score, variant="gamma")``.
+negated. The scorers of relevant labels (``rank_loss_scorer`` and so on) use
+``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on)
+use ``predict_ranks``, or a ``predict`` that returns positions. To set parameters of these metrics,
+use scikit-learn's ``make_scorer(kendall_tau_score, variant="gamma")``.
 
-``ndcg_scorer`` and ``average_precision_scorer`` ask for ``predict`` and, by metadata routing, for
-``qid``; :class:`~sklrank.model_selection.QueryKFold` has an example. They take the parameters of
-their metric on a copy, since a scorer is shared by all who import it:
-``clone(ndcg_scorer).set_params(k=10, convention="letor")``. For weighted scores, too, request the
-weights on a copy: ``clone(rank_loss_scorer).set_score_request(sample_weight=True)``.
+``ndcg_scorer`` and ``average_precision_scorer`` use ``predict`` and get ``qid`` by metadata
+routing; see the example of :class:`~sklrank.model_selection.QueryKFold`. To set parameters of
+their metrics, use a copy, since the scorers are shared objects:
+``clone(ndcg_scorer).set_params(k=10, convention="letor")``. To use sample weights, request them on
+a copy: ``clone(rank_loss_scorer).set_score_request(sample_weight=True)``.
 
 Examples
 --------
@@ -52,7 +53,7 @@ Examples
 >>> cross_val_score(model, X, y, scoring=rank_loss_scorer, cv=3).round(2)
 array([-0.01, -0.02, -0.01])
 
-Any regressor of positions ranks labels. Here they rank the measures of a flower by its species:
+A regressor of positions ranks labels. Here the labels are the measurements of a flower:
 
 >>> from scipy.stats import rankdata
 >>> from sklearn.linear_model import Ridge
@@ -65,26 +66,30 @@ array([0.95, 0.85, 0.93])
 """
 
 from sklrank.metrics._document_ranking import average_precision_score, dcg_score, ndcg_score
-from sklrank.metrics._document_scorer import average_precision_scorer, ndcg_scorer
 from sklrank.metrics._label_ranking import (
     kendall_tau_distance,
     kendall_tau_score,
     spearman_distance,
 )
+from sklrank.metrics._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
-from sklrank.metrics._scorer import (
+from sklrank.metrics._scorers import (
+    average_precision_scorer,
     hinge_rank_loss_scorer,
     kendall_tau_distance_scorer,
     kendall_tau_scorer,
     logistic_rank_loss_scorer,
+    ndcg_scorer,
     rank_loss_scorer,
     spearman_distance_scorer,
 )
 
 __all__ = [
+    "alpha_inconsistency",
     "average_precision_score",
     "average_precision_scorer",
+    "beta_tau_gap",
     "coverage_score",
     "dcg_score",
     "hinge_rank_loss",

@@ -1,9 +1,9 @@
-"""Documents listed best first, query by query: arrays in, arrays out.
+"""Documents sorted by score within each query, and sums over the sorted lists.
 
-The documents of all queries stand in one array, those of a query side by side. Tied documents form
-a *group*, within which any order is as likely as another; what is summed over a list is therefore
-an expected value. Where the rows, or their worst order, decide on ties, every group is one document
-and the expected value is the value.
+The documents of all queries are in one array, those of a query next to each other. Tied documents
+form a *group*, in which all orders are equally likely; sums over a list are therefore expected
+values. If ties are broken by the order of the samples, or by the worst order, each group is a
+single document, and the expected value is the value itself.
 """
 
 from typing import NamedTuple
@@ -12,38 +12,38 @@ import numpy as np
 
 
 class Lists(NamedTuple):
-    """The documents of all queries, best first."""
+    """The documents of all queries, best first within each query."""
 
     order: np.ndarray
-    """Rows, query after query, `(n_samples,)`."""
+    """Indices of the samples, query after query, `(n_samples,)`."""
     groups: np.ndarray
-    """Where each group of tied documents starts in `order`, `(n_groups,)`."""
+    """Index in `order` at which each group of tied documents starts, `(n_groups,)`."""
 
 
 def list_documents(queries, scores, values, ties):
-    """Sort the documents of each query by score, the highest first.
+    """Sort the documents of each query by score, in descending order.
 
     Parameters
     ----------
     queries : Queries
-        Which rows belong together.
+        The queries of the samples.
     scores : ndarray of shape (n_samples,)
-        What to sort by.
+        Scores to sort by.
     values : ndarray of shape (n_samples,)
-        What documents are worth, for ``ties="worst"``.
+        Values of the documents, for ``ties="worst"``.
     ties : {"average", "stable", "worst"}
-        How equal scores are ordered.
+        Order of documents with equal scores.
 
     Returns
     -------
     Lists
-        The lists.
+        The sorted documents.
     """
     return TIES[ties](queries, scores, values)
 
 
-def _in_any_order(queries, scores, values):
-    order = _by_query(queries, -scores)
+def _sort_in_groups(queries, scores, values):
+    order = _sort_by_query(queries, -scores)
     listed = scores[order]
     new = np.ones(len(order), dtype=bool)
     new[1:] = listed[1:] != listed[:-1]
@@ -51,46 +51,46 @@ def _in_any_order(queries, scores, values):
     return Lists(order, np.flatnonzero(new))
 
 
-def _in_order_of_rows(queries, scores, values):
-    return _untied(_by_query(queries, -scores))
+def _sort_stable(queries, scores, values):
+    return _without_groups(_sort_by_query(queries, -scores))
 
 
-def _worst_first(queries, scores, values):
-    return _untied(_by_query(queries, values, -scores))
+def _sort_worst_first(queries, scores, values):
+    return _without_groups(_sort_by_query(queries, values, -scores))
 
 
-def _by_query(queries, *keys):
-    """Rows sorted by query, then by the last key, then by the one before."""
-    # Numbers of 16 bits are sorted in linear time.
+def _sort_by_query(queries, *keys):
+    """Return the samples sorted by query, then by the last key, then by the one before it."""
+    # 16-bit integers are sorted in linear time.
     codes = queries.codes.astype(np.uint16) if queries.n_queries <= 2**16 else queries.codes
     return np.lexsort((*keys, codes))
 
 
-def _untied(order):
+def _without_groups(order):
     return Lists(order, np.arange(len(order)))
 
 
-TIES = {"average": _in_any_order, "stable": _in_order_of_rows, "worst": _worst_first}
+TIES = {"average": _sort_in_groups, "stable": _sort_stable, "worst": _sort_worst_first}
 
 
 def places(queries):
-    """The place in its query's list, from 1, of each entry of the lists."""
+    """Return the rank within its query, from 1, of each entry of the lists."""
     return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
 
 
 def sums_of_queries(queries, terms):
-    """Add up, for each query, one term for each place."""
+    """Sum over each query the terms of its entries."""
     return np.add.reduceat(terms, queries.starts[:-1])
 
 
 def expected_values(lists, values):
-    """What the document at each place is worth: the mean of its group."""
+    """Return the expected value of the document at each place: the mean of its group."""
     sizes = _group_sizes(lists)
     return np.repeat(np.add.reduceat(values[lists.order], lists.groups) / sizes, sizes)
 
 
 def expected_precisions(queries, lists, relevant):
-    """Expected precision at each place, where the document there is relevant, else 0.
+    """Return the expected precision at each place, counting 0 if the document is not relevant.
 
     At place :math:`p`, the :math:`j`-th of a group of :math:`m` documents with :math:`r` relevant
     ones and :math:`h` relevant ones before it, a relevant document stands with probability
@@ -102,7 +102,7 @@ def expected_precisions(queries, lists, relevant):
     sizes = _group_sizes(lists)
     hits = np.add.reduceat(relevant[lists.order], lists.groups, dtype=np.float64)
     before = np.cumsum(hits) - hits
-    # Hits of earlier queries do not count. The first group of a query starts where the query does.
+    # Subtract the hits of earlier queries. The first group of a query starts with the query.
     first_groups = np.searchsorted(lists.groups, queries.starts)
     before -= np.repeat(before[first_groups[:-1]], np.diff(first_groups))
     slopes = (hits - 1) / np.maximum(sizes - 1, 1)

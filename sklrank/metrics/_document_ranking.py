@@ -1,7 +1,7 @@
-"""How well documents are ranked by score, query by query, where the truth is graded relevance.
+"""Metrics of the rankings of documents within queries, given graded relevance.
 
-A public function here states the formula; ``_conventions.py`` names the choices that papers and
-programs make differently, ``_document_lists.py`` sums over the places of all queries' lists.
+A public function documents the formula. ``_conventions.py`` has the options on which papers and
+programs differ, ``_document_lists.py`` the sums over the sorted documents of all queries.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance_of_metric
+from sklrank.metrics._averaging import check_weight, mean_of_queries
+from sklrank.metrics._checks import check_scores
 from sklrank.metrics._conventions import (
     EMPTY,
     SHORT_IS_ZERO,
@@ -28,8 +30,6 @@ from sklrank.metrics._document_lists import (
     places,
     sums_of_queries,
 )
-from sklrank.metrics._labels_and_scores import check_scores
-from sklrank.metrics._rows import check_weight
 
 
 def ndcg_score(
@@ -47,10 +47,10 @@ def ndcg_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""NDCG: the discounted gain of each query's documents, by that of the best order.
+    r"""Compute NDCG: the discounted gain of each query, divided by that of the best order.
 
-    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query, the highest score first,
-    and :math:`y^*_1 \geq y^*_2 \geq \dots` the same grades in the best order. With a gain
+    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query in the order of their
+    scores, highest first, and :math:`y^*_1 \geq y^*_2 \geq \dots` the sorted grades. With a gain
     :math:`g` and a discount :math:`d` ([1]_)
 
     .. math::
@@ -58,71 +58,73 @@ def ndcg_score(
         \mathrm{NDCG@}k = \frac{\sum_{i=1}^k g(y_i) \, d(i)}{\sum_{i=1}^k g(y^*_i) \, d(i)},
 
     by default with :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the
-    mean over queries. Figures of different programs can be compared only if they agree on the five
-    choices below; on the same predictions ``NDCG@10`` may be .2 or .8.
+    mean over queries. Results of different programs can be compared only if they agree on the five
+    options below; for the same predictions ``NDCG@10`` may be .2 or .8.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        Grades: 0 = not relevant, higher = more relevant. If 2-d, each row is a query.
+        Relevance grades: 0 = not relevant, higher = more relevant. If 2-d, each row is a query.
     y_score : array-like of float, of the shape of `y_true`
         Scores, higher = ranked earlier.
     qid : array-like of shape (n_samples,), default=None
-        Query ids, numbers or texts. Rows with the same id are the documents of one query, wherever
-        they stand. None means one query. For 1-d `y_true` only.
+        Query ids, numbers or strings. Samples with the same id are the documents of one query, in
+        any order. None means one query. For 1-d `y_true` only.
     k : int, default=None
-        How many documents count, from the top. None for all.
+        Number of documents that count, from the top. None for all.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        What a grade :math:`y` is worth: :math:`2^y - 1`, :math:`y` (as in scikit-learn), or a
-        function from an array of grades to an array of gains.
+        Gain of a grade :math:`y`: :math:`2^y - 1`, :math:`y` (as in scikit-learn), or a function
+        from an array of grades to an array of gains.
     discount : {"log2", "letor"} or callable, default=None
-        By what the gain at rank :math:`i` is multiplied: "log2" for :math:`1 / \log_2(1 + i)`;
-        "letor" for :math:`1 / \log_2 i` from rank 2 on and 1 at rank 1; or a function from an array
-        of ranks 1, 2, ... to an array of factors that do not rise.
+        Factor of the gain at rank :math:`i`: "log2" for :math:`1 / \log_2(1 + i)`; "letor" for
+        :math:`1 / \log_2 i` from rank 2 on and 1 at rank 1; or a function from an array of ranks 1,
+        2, ... to an array of factors that do not increase.
     empty : {"drop", "zero", "one"}, default=None
-        What a query counts whose documents all have gain 0, so that the quotient is 0/0: it is left
-        out of the mean, or has the score 0 (as in scikit-learn), or 1 (as in LightGBM and XGBoost).
+        Score of a query whose documents all have gain 0, so that the quotient is 0/0: "drop" leaves
+        it out of the mean, "zero" is 0 (as in scikit-learn), "one" is 1 (as in LightGBM and
+        XGBoost).
     short : {"end", "zero"}, default=None
-        What a query counts that has less than `k` documents: "end" lets the sums end with the
-        documents; "zero" gives it the score 0 (unless it is empty).
+        Score of a query with less than `k` documents: "end" sums over the documents that there
+        are; "zero" is 0 (unless the query is empty).
     ties : {"average", "stable", "worst"}, default=None
-        How documents with equal scores are ordered: "average" takes the expected value over all
-        their orders ([2]_, as in scikit-learn); "stable" takes them as the rows stand, which lets
-        the order of a file leak into the score; "worst" puts the smallest gain first.
+        Order of documents with equal scores: "average" takes the expected value over all orders
+        ([2]_, as in scikit-learn); "stable" keeps the order of the samples, so that the order of a
+        file affects the score; "worst" puts the smallest gain first.
     convention : {"standard", "letor"}, default="standard"
-        The choices for which None is given:
+        Values of the options that are None:
 
         - "standard": discount "log2", empty "drop", short "end", ties "average";
-        - "letor": the rule of ``Eval-Score-4.0.pl``, which made the published figures of LETOR 4.0
-          ([3]_): discount "letor", empty "zero", short "zero", ties "stable".
+        - "letor": the rules of ``Eval-Score-4.0.pl``, which computed the published results of LETOR
+          4.0 ([3]_): discount "letor", empty "zero", short "zero", ties "stable".
     average : bool, default=True
-        Whether to return the mean over queries, or each query's score: two models are best
-        compared by the differences between those.
+        Whether to return the mean over queries, or the score of each query. Two models are best
+        compared by the differences between the scores of queries.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows. A query weighs in the mean as much as its rows do on average.
+        Weights of the samples. The weight of a query in the mean is the mean of its samples.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_queries,)
         The mean score. If `average` is False, the score of each query in the order of the sorted
-        ids (``np.unique(qid)``), NaN for those that are dropped; of each row for 2-d `y_true`.
+        ids (``np.unique(qid)``), NaN for dropped queries; for 2-d `y_true`, of each row.
 
     Raises
     ------
     ValueError
-        If shapes differ, if `y_true` or `y_score` is not finite, if a gain is negative, if a choice
-        is unknown, or if no query is left to average.
+        If shapes differ, if `y_true` or `y_score` is not finite, if a gain is negative, if an
+        option is unknown, or if no query is left to average.
 
     See Also
     --------
-    dcg_score : The sum without the quotient.
-    average_precision_score : For relevance without grades.
-    sklearn.metrics.ndcg_score : One list of labels a row, with linear gain.
+    dcg_score : The sum without normalization.
+    average_precision_score : For binary relevance.
+    sklearn.metrics.ndcg_score : Rankings of the labels of each sample, with linear gain.
 
     Notes
     -----
-    Shuffled rows give the same score, unless ties are "stable". LETOR's ``MeanNDCG`` is not the
-    score for ``k=None``, but a query's mean over all `k` from 1 to the number of its documents.
+    The score does not depend on the order of the samples, unless ties are "stable". LETOR's
+    ``MeanNDCG`` is not the score for ``k=None``, but the mean over all `k` from 1 to the number of
+    documents of the query.
 
     References
     ----------
@@ -164,58 +166,58 @@ def dcg_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""DCG: the discounted gain of each query's documents.
+    r"""Compute DCG: the discounted gain of the documents of each query.
 
-    For the grades :math:`y_1, y_2, \dots` of the documents of a query, the highest score first, a
-    gain :math:`g` and a discount :math:`d` ([1]_)
+    For the grades :math:`y_1, y_2, \dots` of the documents of a query in the order of their scores,
+    highest first, a gain :math:`g` and a discount :math:`d` ([1]_)
 
     .. math:: \mathrm{DCG@}k = \sum_{i=1}^k g(y_i) \, d(i),
 
     by default with :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the
-    mean over queries; one without relevant documents has DCG 0, and the sum ends with the
-    documents.
+    mean over queries. A query without relevant documents has DCG 0. If there are less than `k`
+    documents, the sum is over all of them.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        Grades: 0 = not relevant, higher = more relevant. If 2-d, each row is a query.
+        Relevance grades: 0 = not relevant, higher = more relevant. If 2-d, each row is a query.
     y_score : array-like of float, of the shape of `y_true`
         Scores, higher = ranked earlier.
     qid : array-like of shape (n_samples,), default=None
-        Query ids, numbers or texts. Rows with the same id are the documents of one query, wherever
-        they stand. None means one query. For 1-d `y_true` only.
+        Query ids, numbers or strings. Samples with the same id are the documents of one query, in
+        any order. None means one query. For 1-d `y_true` only.
     k : int, default=None
-        How many documents count, from the top. None for all.
+        Number of documents that count, from the top. None for all.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        What a grade is worth, as in :func:`ndcg_score`.
+        Gain of a grade, as in :func:`ndcg_score`.
     discount : {"log2", "letor"} or callable, default=None
-        By what the gain at a rank is multiplied, as in :func:`ndcg_score`.
+        Factor of the gain at a rank, as in :func:`ndcg_score`.
     ties : {"average", "stable", "worst"}, default=None
-        How documents with equal scores are ordered, as in :func:`ndcg_score`.
+        Order of documents with equal scores, as in :func:`ndcg_score`.
     convention : {"standard", "letor"}, default="standard"
-        The choices for which None is given: "standard" for discount "log2" and ties "average",
+        Values of the options that are None: "standard" for discount "log2" and ties "average",
         "letor" for discount "letor" and ties "stable".
     average : bool, default=True
-        Whether to return the mean over queries, or each query's score.
+        Whether to return the mean over queries, or the score of each query.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows. A query weighs in the mean as much as its rows do on average.
+        Weights of the samples. The weight of a query in the mean is the mean of its samples.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_queries,)
         The mean score. If `average` is False, the score of each query in the order of the sorted
-        ids (``np.unique(qid)``); of each row for 2-d `y_true`.
+        ids (``np.unique(qid)``); for 2-d `y_true`, of each row.
 
     Raises
     ------
     ValueError
-        If shapes differ, if `y_true` or `y_score` is not finite, if a gain is negative, or if a
-        choice is unknown.
+        If shapes differ, if `y_true` or `y_score` is not finite, if a gain is negative, or if an
+        option is unknown.
 
     See Also
     --------
-    ndcg_score : The same, as a share of what the best order has.
-    sklearn.metrics.dcg_score : One list of labels a row, with linear gain.
+    ndcg_score : The same, divided by the value of the best order.
+    sklearn.metrics.dcg_score : Rankings of the labels of each sample, with linear gain.
 
     References
     ----------
@@ -247,60 +249,60 @@ def average_precision_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Average precision of each query; its mean over queries is known as MAP.
+    r"""Compute the average precision of each query; its mean over queries is known as MAP.
 
-    Let :math:`r_1, r_2, \dots` tell by 1 and 0 which documents of a query are relevant, the highest
-    score first, and :math:`R` be their number. Then ([1]_, section 8.4)
+    Let :math:`r_1, r_2, \dots` be 1 for the relevant documents of a query and 0 for the others, in
+    the order of their scores, highest first, and :math:`R` the number of relevant documents. Then
+    ([1]_, section 8.4)
 
     .. math::
 
         \mathrm{AP@}k = \frac{1}{\min(R, k)} \sum_{i=1}^k r_i \, \frac{r_1 + \dots + r_i}{i},
 
-    the precision at the places of the relevant documents. Without `k` it is divided by :math:`R`.
+    the mean precision at the ranks of the relevant documents. Without `k` the divisor is :math:`R`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        Relevance; every grade above 0 counts as relevant. If 2-d, each row is a query.
+        Relevance; grades above 0 count as relevant. If 2-d, each row is a query.
     y_score : array-like of float, of the shape of `y_true`
         Scores, higher = ranked earlier.
     qid : array-like of shape (n_samples,), default=None
-        Query ids, numbers or texts. Rows with the same id are the documents of one query, wherever
-        they stand. None means one query. For 1-d `y_true` only.
+        Query ids, numbers or strings. Samples with the same id are the documents of one query, in
+        any order. None means one query. For 1-d `y_true` only.
     k : int, default=None
-        How many documents count, from the top. None for all.
+        Number of documents that count, from the top. None for all.
     empty : {"drop", "zero", "one"}, default=None
-        What a query without a relevant document counts: it is left out of the mean, or has the
-        score 0 or 1.
+        Score of a query without a relevant document: "drop" leaves it out of the mean, "zero" is 0,
+        "one" is 1.
     ties : {"average", "stable", "worst"}, default=None
-        How documents with equal scores are ordered: "average" takes the expected value over all
-        their orders ([2]_); "stable" takes them as the rows stand; "worst" puts the relevant ones
-        last.
+        Order of documents with equal scores: "average" takes the expected value over all orders
+        ([2]_); "stable" keeps the order of the samples; "worst" puts the relevant documents last.
     convention : {"standard", "letor"}, default="standard"
-        The choices for which None is given: "standard" for empty "drop" and ties "average"; "letor"
-        for empty "zero" and ties "stable", the rule of ``Eval-Score-4.0.pl`` for MAP.
+        Values of the options that are None: "standard" for empty "drop" and ties "average"; "letor"
+        for empty "zero" and ties "stable", the rules of ``Eval-Score-4.0.pl`` for MAP.
     average : bool, default=True
-        Whether to return the mean over queries, or each query's score.
+        Whether to return the mean over queries, or the score of each query.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows. A query weighs in the mean as much as its rows do on average.
+        Weights of the samples. The weight of a query in the mean is the mean of its samples.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_queries,)
         The mean score. If `average` is False, the score of each query in the order of the sorted
-        ids (``np.unique(qid)``), NaN for those that are dropped; of each row for 2-d `y_true`.
+        ids (``np.unique(qid)``), NaN for dropped queries; for 2-d `y_true`, of each row.
 
     Raises
     ------
     ValueError
-        If shapes differ, if `y_true` or `y_score` is not finite, if a choice is unknown, or if no
+        If shapes differ, if `y_true` or `y_score` is not finite, if an option is unknown, or if no
         query is left to average.
 
     See Also
     --------
     ndcg_score : For graded relevance.
-    sklearn.metrics.label_ranking_average_precision_score : For 2-d indicators, with ties at their
-        worst place.
+    sklearn.metrics.label_ranking_average_precision_score : For indicator matrices, with ties at
+        their worst rank.
     sklearn.metrics.average_precision_score : Areas under precision-recall curves.
 
     References
@@ -326,12 +328,12 @@ def average_precision_score(
     )
 
 
-# Each metric as a function of the scores alone, for those who rank the same documents again and
-# again: what does not depend on the scores is done once. The values are those of the queries.
+# Each metric as a function of the scores alone, which returns a value for each query. All that does
+# not depend on the scores is computed once, for callers that rank the same documents repeatedly.
 
 
 def ndcg_of_queries(queries, grades, chosen, k):
-    """NDCG under the conventions chosen."""
+    """Return the function from scores to the NDCG of each query."""
     gains = gains_of(chosen.gain, grades)
     factors = _factors(queries, chosen.discount, k)
     best = _dcg(queries, gains, gains, factors, ties="stable")
@@ -347,14 +349,14 @@ def ndcg_of_queries(queries, grades, chosen, k):
 
 
 def _dcg_of_queries(queries, grades, chosen, k):
-    """DCG under the conventions chosen."""
+    """Return the function from scores to the DCG of each query."""
     gains = gains_of(chosen.gain, grades)
     factors = _factors(queries, chosen.discount, k)
     return lambda scores: _dcg(queries, gains, scores, factors, chosen.ties)
 
 
 def average_precision_of_queries(queries, grades, chosen, k):
-    """Average precision under the conventions chosen."""
+    """Return the function from scores to the average precision of each query."""
     relevant = grades > 0
     last = np.inf if k is None else k
     counted = places(queries) <= last
@@ -371,7 +373,7 @@ def average_precision_of_queries(queries, grades, chosen, k):
 
 
 def _factors(queries, discount, k):
-    """By how much the gain at each place of the lists is multiplied: 0 beyond `k`."""
+    """Return the factor of the gain at each place of the sorted lists: 0 beyond rank `k`."""
     ranks = places(queries)
     factors = factors_of(discount, ranks.max())[ranks - 1]
     return factors if k is None else np.where(ranks <= k, factors, 0)
@@ -383,7 +385,7 @@ def _dcg(queries, gains, scores, factors, ties):
 
 
 def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
-    """Check what is given, take a metric of the queries, and average."""
+    """Check the arguments, compute the metric of each query, and average."""
     grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(
@@ -403,15 +405,4 @@ def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weigh
     else:
         queries = Queries.from_qid(np.repeat(np.arange(len(grades)), grades.shape[1]), grades.size)
     values = of_queries(queries, grades.ravel(), chosen, k)(scores.ravel())
-    return _mean_of_queries(values, weight) if average else values
-
-
-def _mean_of_queries(values, weight):
-    kept = ~np.isnan(values)
-    weight = kept.astype(np.float64) if weight is None else weight * kept
-    if not weight.any():
-        raise ValueError(
-            "y_true has no relevant document in any query that weighs, which leaves nothing to "
-            "average with empty='drop': pass empty='zero' or 'one' to count such queries."
-        )
-    return float(np.average(values[kept], weights=weight[kept]))
+    return mean_of_queries(values, weight) if average else values

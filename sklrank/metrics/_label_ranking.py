@@ -1,8 +1,8 @@
-"""How far predicted rankings of labels are from the true ones.
+"""Scores and distances of predicted rankings of labels.
 
-Rankings are positions, one per label: smaller = better, NaN = not ranked, equal = tied. Only the
-order counts, and only labels ranked on both sides. A public function here states the formula and
-the choices around it; ``_pair_counts.py`` counts pairs of labels.
+Rankings are positions, one for each label: smaller = better, NaN = not ranked, equal = tied. Only
+the order matters, and only labels that both rankings contain. A public function documents the
+formula and its parameters; ``_pair_counts.py`` counts pairs of labels.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from sklrank.metrics._averaging import evaluate_samples
+from sklrank.metrics._checks import check_two_rankings
 from sklrank.metrics._conventions import look_up
-from sklrank.metrics._pair_counts import count_pairs
-from sklrank.metrics._positions import check_two_rankings, ranked_in_both
-from sklrank.metrics._rows import evaluate_rows
+from sklrank.metrics._pair_counts import count_pairs, ranked_in_both
 
 
 def kendall_tau_score(
@@ -27,11 +27,11 @@ def kendall_tau_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Kendall tau: pairs of labels in the right order less those in the wrong one.
+    r"""Compute Kendall's tau: pairs of labels in the right order minus those in the wrong order.
 
-    The :math:`n` pairs of labels that both rankings of a row contain are :math:`C` concordant,
-    :math:`D` discordant, :math:`T` tied in the true ranking alone, :math:`P` tied in the predicted
-    one alone and :math:`B` tied in both. Then
+    Of the :math:`n` pairs of labels that both rankings of a sample contain, :math:`C` are
+    concordant, :math:`D` discordant, :math:`T` tied only in the true ranking, :math:`P` tied only
+    in the predicted ranking and :math:`B` tied in both. Then
 
     .. math::
 
@@ -40,38 +40,38 @@ def kendall_tau_score(
         \gamma = \frac{C - D}{C + D}, \quad
         \tau_x = \frac{C - D + B}{n}.
 
-    Without ties all four agree: 1 for the same order, -1 for the reverse, 0 on average for a
-    random one. Where the quotient is 0/0 the row scores 0: it has no two labels ranked on both
-    sides, or all of them are tied. Such a row counts in the mean; weight 0 leaves it out.
+    Without ties all four agree: 1 for the same order, -1 for the reverse order, 0 on average for a
+    random order. If the quotient is 0/0, because no two labels are ranked in both rankings or all
+    of them are tied, the sample has score 0. It counts in the mean, unless its weight is 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels, of which only the order counts: smaller = better, equal =
-        tied, NaN = not ranked.
+        True positions of the labels: smaller = better, equal = tied, NaN = not ranked. Only their
+        order matters.
     y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions, likewise.
+        Predicted positions of the labels.
     variant : {"b", "a", "gamma", "x"}, default="b"
-        What ties do. They matter most where the true ranking has ties and the predicted one has
-        not, as from an estimator that ranks every label:
+        The treatment of ties. It matters most if the true ranking has ties and the predicted one
+        does not, as that of an estimator that ranks all labels:
 
-        - `"b"`: each side is scaled by its own untied pairs, as in SciPy; 1 takes the same ties
-          on both sides, so that such a prediction stays below 1 [1]_.
-        - `"a"`: a pair with a tie is worth 0.
-        - `"gamma"`: pairs with a tie are left out, so that 1 means that no strict preference is
+        - `"b"`: each ranking is normalized by its own untied pairs, as in SciPy. A score of 1
+          requires the same ties in both rankings, so that such a prediction stays below 1 [1]_.
+        - `"a"`: a pair with a tie counts 0.
+        - `"gamma"`: pairs with a tie are left out. A score of 1 means that no strict preference is
           reversed (Goodman and Kruskal [2]_, the *correctness* of rankings that abstain [3]_).
-          Beware of predictions that tie what they are unsure of.
-        - `"x"`: a tie is a statement like others; right (1) if both sides make it, worth 0 if one
-          does (Emond and Mason [4]_, usual for partial label ranking).
+          A prediction can raise this score by tying uncertain pairs.
+        - `"x"`: a tie is a statement like an order. A pair counts 1 if it is tied in both rankings,
+          0 if it is tied in one of them (Emond and Mason [4]_, common in partial label ranking).
     average : bool, default=True
-        Whether to return the mean over rows, or each row's score.
+        Whether to return the mean over samples, or the score of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows in the mean.
+        Weights of the samples in the mean.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_samples,)
-        The mean score, or the score of each row if `average` is False.
+        The mean score, or the score of each sample if `average` is False.
 
     Raises
     ------
@@ -111,11 +111,11 @@ def kendall_tau_score(
     gamma 1.0
     x 0.667
     """
-    parts = look_up("variant", _VARIANTS, variant)
+    fraction = look_up("variant", _VARIANTS, variant)
 
     def scores(true, pred):
-        above, below = parts(count_pairs(true, pred))
-        return np.divide(above, below, out=np.zeros(len(true)), where=below > 0)
+        numerator, denominator = fraction(count_pairs(true, pred))
+        return np.divide(numerator, denominator, out=np.zeros(len(true)), where=denominator > 0)
 
     return _evaluate(scores, y_true, y_pred, average=average, sample_weight=sample_weight)
 
@@ -129,42 +129,41 @@ def kendall_tau_distance(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Kendall tau distance: the number of pairs of labels in the wrong order.
+    r"""Compute the Kendall tau distance: the number of pairs of labels in the wrong order.
 
-    For true positions :math:`\sigma` and predicted ones :math:`\pi` of a row, over the pairs of
-    labels that both rankings contain ([1]_, section 1.3, and [2]_ for ties):
+    For the true positions :math:`\sigma` and the predicted positions :math:`\pi` of a sample, over
+    the pairs of labels that both rankings contain ([1]_, section 1.3, and [2]_ for ties):
 
     .. math::
 
         d(\sigma, \pi) = \sum_{i < j} 1[(\sigma_i - \sigma_j)(\pi_i - \pi_j) < 0]
             + p \; 1[\text{either } \sigma_i = \sigma_j \text{ or } \pi_i = \pi_j],
 
-    where a pair that is tied in both rankings costs nothing. A row without pairs has distance 0.
+    where a pair that is tied in both rankings costs nothing. A sample without pairs has distance 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels, of which only the order counts: smaller = better, equal =
-        tied, NaN = not ranked.
+        True positions of the labels: smaller = better, equal = tied, NaN = not ranked. Only their
+        order matters.
     y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions, likewise.
+        Predicted positions of the labels.
     penalty : float, default=0.5
-        The cost :math:`p`, from 0 to 1, of a pair that is tied in one ranking and not in the
-        other. From 1/2 on the distance is a metric for rankings with ties; 0 counts strict
-        reversals only.
+        The cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. With
+        1/2 or more the distance is a metric for rankings with ties; 0 counts strict reversals only.
     normalize : bool, default=False
-        Whether a row's distance is divided by its number of pairs: from 0 for the same order to 1
-        for the reverse. With `penalty` 1/2 it then is :math:`(1 - \tau_x) / 2` of a row with
-        pairs, without ties :math:`(1 - \tau) / 2`.
+        Whether to divide the distance of a sample by its number of pairs: from 0 for the same
+        order to 1 for the reverse order. With `penalty` 1/2 this is :math:`(1 - \tau_x) / 2` of a
+        sample with pairs; without ties it is :math:`(1 - \tau) / 2`.
     average : bool, default=True
-        Whether to return the mean over rows, or each row's distance.
+        Whether to return the mean over samples, or the distance of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows in the mean.
+        Weights of the samples in the mean.
 
     Returns
     -------
     distance : float or ndarray of float64, shape (n_samples,)
-        The mean distance, or the distance of each row if `average` is False.
+        The mean distance, or the distance of each sample if `average` is False.
 
     Raises
     ------
@@ -212,38 +211,39 @@ def spearman_distance(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Spearman distance: the sum of squared differences between positions.
+    r"""Compute the Spearman distance: the sum of squared differences between positions.
 
-    For true positions :math:`\sigma` and predicted ones :math:`\pi` of a row ([1]_, section 1.3):
+    For the true positions :math:`\sigma` and the predicted positions :math:`\pi` of a sample ([1]_,
+    section 1.3):
 
     .. math::
 
         d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2
 
-    The positions that enter are those among the :math:`m` labels that both rankings contain:
-    1 to :math:`m`, tied labels sharing the mean of theirs. A row with less than two such labels
-    has distance 0.
+    The positions are those among the :math:`m` labels that both rankings contain: 1 to :math:`m`,
+    where tied labels have the mean of their positions. A sample with less than two such labels has
+    distance 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels, of which only the order counts: smaller = better, equal =
-        tied, NaN = not ranked.
+        True positions of the labels: smaller = better, equal = tied, NaN = not ranked. Only their
+        order matters.
     y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions, likewise.
+        Predicted positions of the labels.
     normalize : bool, default=False
-        Whether a row's distance is divided by that of a ranking to its reverse,
-        :math:`m (m^2 - 1) / 3`: from 0 for the same order to 1. Without ties it then is
+        Whether to divide the distance of a sample by that of a ranking to its reverse,
+        :math:`m (m^2 - 1) / 3`: from 0 for the same order to 1. Without ties this is
         :math:`(1 - \rho) / 2` with Spearman's correlation :math:`\rho`.
     average : bool, default=True
-        Whether to return the mean over rows, or each row's distance.
+        Whether to return the mean over samples, or the distance of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows in the mean.
+        Weights of the samples in the mean.
 
     Returns
     -------
     distance : float or ndarray of float64, shape (n_samples,)
-        The mean distance, or the distance of each row if `average` is False.
+        The mean distance, or the distance of each sample if `average` is False.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def spearman_distance(
 
     def distances(true, pred):
         true, pred, n_ranked = ranked_in_both(true, pred)
-        # Labels that do not count stand last on both sides, where their difference is 0.
+        # Labels that one ranking lacks are last in both, where their difference is 0.
         difference = rankdata(true, axis=1) - rankdata(pred, axis=1)
         sums = np.sum(difference**2, axis=1)
         if not normalize:
@@ -301,10 +301,10 @@ def _tau_x(counts):
     return counts.concordant - counts.discordant + counts.tied_both, sum(counts)
 
 
-# The two sides of the quotient.
+# The numerator and the denominator of the quotient.
 _VARIANTS = {"a": _tau_a, "b": _tau_b, "gamma": _gamma, "x": _tau_x}
 
-# Metrics by name, with the sign that makes greater better.
+# Metrics by name, with the sign by which scorers multiply them: greater is better.
 RANKING_METRICS = {
     "kendall_tau_score": (1, kendall_tau_score),
     "kendall_tau_distance": (-1, kendall_tau_distance),
@@ -313,10 +313,10 @@ RANKING_METRICS = {
 
 
 def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):
-    """Take `values_of(true, pred)` of the rows and average."""
+    """Compute `values_of(true, pred)` of the samples and average."""
     true, pred = check_two_rankings(y_true, y_pred)
-    return evaluate_rows(
-        lambda rows: values_of(true[rows], pred[rows]),
+    return evaluate_samples(
+        lambda block: values_of(true[block], pred[block]),
         true.shape,
         average=average,
         sample_weight=sample_weight,

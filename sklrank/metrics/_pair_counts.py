@@ -1,29 +1,46 @@
-"""How two rankings order the pairs of labels: arrays in, arrays out."""
+"""Counts of the pairs of labels on which two rankings agree or disagree."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sklrank.metrics._positions import ranked_in_both
-
 
 class PairCounts(NamedTuple):
-    """Numbers of pairs of labels ranked in both rankings; the fields add up to all such pairs."""
+    """Numbers of pairs of labels ranked in both rankings; the fields sum to all such pairs."""
 
     concordant: np.ndarray
     discordant: np.ndarray
     tied_true: np.ndarray
-    """Tied in the true ranking alone."""
+    """Tied only in the true ranking."""
     tied_pred: np.ndarray
-    """Tied in the predicted ranking alone."""
+    """Tied only in the predicted ranking."""
     tied_both: np.ndarray
 
 
-def count_pairs(true, pred):
-    """Compare two rankings pair by pair.
+def ranked_in_both(true, pred):
+    """Set the positions of labels that are missing in one of two rankings to infinity in both.
 
-    With the labels sorted by their true position, and by the predicted one where that is tied, a
-    pair is discordant if and only if the predicted positions of its labels fall.
+    Parameters
+    ----------
+    true, pred : ndarray of float64, shape (n_samples, n_labels)
+        Checked positions.
+
+    Returns
+    -------
+    true, pred : ndarray of float64, shape (n_samples, n_labels)
+        Positions of the labels ranked in both, infinity for the others.
+    n_ranked : ndarray of int, shape (n_samples,)
+        Number of labels ranked in both.
+    """
+    ranked = ~(np.isnan(true) | np.isnan(pred))
+    return np.where(ranked, true, np.inf), np.where(ranked, pred, np.inf), ranked.sum(axis=1)
+
+
+def count_pairs(true, pred):
+    """Count the concordant, discordant and tied pairs of labels of each sample.
+
+    If the labels are sorted by true position, with ties sorted by predicted position, a pair is
+    discordant if and only if the predicted position decreases from its first to its second label.
 
     Parameters
     ----------
@@ -41,7 +58,7 @@ def count_pairs(true, pred):
     pred = np.take_along_axis(pred, order, axis=1)
     tied_both = _tied_pairs(n_ranked, true, pred)
     tied_true = _tied_pairs(n_ranked, true) - tied_both
-    discordant = _falling_pairs(pred)
+    discordant = _decreasing_pairs(pred)
     pred.sort(axis=1)
     tied_pred = _tied_pairs(n_ranked, pred) - tied_both
     n_pairs = n_ranked * (n_ranked - 1) // 2
@@ -49,20 +66,20 @@ def count_pairs(true, pred):
     return PairCounts(concordant, discordant, tied_true, tied_pred, tied_both)
 
 
-def _tied_pairs(n_ranked, *columns):
-    """Pairs equal in all of `columns`, sorted arrays, among the first `n_ranked` of each row."""
-    index = np.arange(columns[0].shape[1])
-    new = np.zeros(columns[0].shape, dtype=bool)
-    for values in columns:
+def _tied_pairs(n_ranked, *arrays):
+    """Count the pairs equal in all arrays, sorted alike, in the first `n_ranked` of each row."""
+    index = np.arange(arrays[0].shape[1])
+    new = np.zeros(arrays[0].shape, dtype=bool)
+    for values in arrays:
         new[:, 1:] |= values[:, 1:] != values[:, :-1]
     first = np.maximum.accumulate(np.where(new, index, 0), axis=1)
     return np.sum((index - first) * (index < n_ranked[:, None]), axis=1)
 
 
-def _falling_pairs(values):
-    """Pairs of which the earlier entry of the row is the larger one."""
-    # Whole rows of the transpose are compared and added at a time: quicker than merge sort up to
-    # a thousand labels.
+def _decreasing_pairs(values):
+    """Count the pairs of each row whose earlier entry is larger than the later one."""
+    # Whole rows of the transpose are compared and added at a time, which is faster than merge sort
+    # for up to a thousand labels.
     values = np.ascontiguousarray(values.T)
     larger_before = np.zeros(values.shape, dtype=np.int32)
     for lag in range(1, len(values)):

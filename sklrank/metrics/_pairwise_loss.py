@@ -1,11 +1,11 @@
-"""Losses that compare each relevant label with each irrelevant one.
+"""Losses over the pairs of a relevant and an irrelevant label.
 
-With `Y` the relevant labels of a row, `s` its scores and `c` what a pair costs, all of them are ::
+With the relevant labels `Y` of a sample, its scores `s` and a cost `c` of a pair, each loss is ::
 
     L(Y, s) = w_Y * sum over l in Y and r not in Y of c(s[l], s[r])
 
-A public function here states `c` and the choices around it, :func:`_evaluate` weighs and averages
-the rows, and ``_pair_sums.py`` sums over pairs.
+A public function documents `c` and its parameters, a private one computes the sum over pairs
+(`_rank_sums` and so on), and :func:`_evaluate` weights the samples and averages over them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklrank.metrics._averaging import evaluate_samples, samples_per_block
+from sklrank.metrics._checks import check_relevance_and_scores
 from sklrank.metrics._conventions import look_up
-from sklrank.metrics._labels_and_scores import check_relevance_and_scores
-from sklrank.metrics._pair_sums import hinge_sums, logistic_sums, rank_sums
-from sklrank.metrics._rows import evaluate_rows
 
-# What a pair of equal scores counts.
+# Cost of a pair of equal scores.
 _TIES = {"half": 0.5, "full": 1.0}
 
 
@@ -34,9 +33,9 @@ def rank_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Rank loss: the pairs of a relevant and an irrelevant label that are in the wrong order.
+    r"""Compute the rank loss: the share of pairs of labels in the wrong order.
 
-    For the relevant labels :math:`Y` of a row and its scores :math:`s` ([1]_, section 3.1):
+    For the relevant labels :math:`Y` and the scores :math:`s` of a sample ([1]_, section 3.1):
 
     .. math::
 
@@ -44,34 +43,34 @@ def rank_loss(
             1[s_l < s_r] + \tfrac{1}{2} 1[s_l = s_r],
         \qquad w_Y = \frac{1}{|Y| |Y^c|}
 
-    It is 0 when all relevant labels stand above the others, 1 in the opposite case and 1/2 on
-    average for random scores. A row without pairs (no label relevant, or all of them) has loss 0.
+    It is 0 if all relevant labels are ranked above the others, 1 in the opposite case and 1/2 on
+    average for random scores. A sample without pairs (no label is relevant, or all are) has loss 0.
 
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        The relevant labels as a 0/1 indicator; or one class label per row, which then is the one
+        The relevant labels as a 0/1 indicator matrix; or one class label for each sample, its only
         relevant label.
     y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores, higher = ranked earlier. For two classes, a 1-d array is the score of the second
-        one, against 0 for the first.
+        Scores, higher = ranked earlier. For two classes, a 1-d array holds the scores of the second
+        class; the first class has score 0.
     normalize : bool, default=True
-        Whether a row's loss is divided by its number of pairs. False takes :math:`w_Y = 1`,
+        Whether to divide the loss of a sample by its number of pairs. False: :math:`w_Y = 1`,
         the unweighted loss of [2]_.
     ties : {"half", "full"}, default="half"
-        Whether a pair of equal scores counts for half a pair ([1]_) or in full ([2]_).
+        Whether a pair of equal scores costs 1/2 ([1]_) or 1 ([2]_).
     average : bool, default=True
-        Whether to return the mean over rows, or each row's loss.
+        Whether to return the mean over samples, or the loss of each sample.
     labels : array-like of shape (n_labels,), default=None
-        The class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
-        None takes the sorted distinct classes of `y_true`.
+        Class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
+        None: the sorted distinct classes of `y_true`.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows in the mean.
+        Weights of the samples in the mean.
 
     Returns
     -------
     loss : float or ndarray of float64, shape (n_samples,)
-        The mean loss, or the loss of each row if `average` is False.
+        The mean loss, or the loss of each sample if `average` is False.
 
     Raises
     ------
@@ -83,7 +82,7 @@ def rank_loss(
     --------
     hinge_rank_loss : Convex surrogate, with a margin.
     logistic_rank_loss : Smooth surrogate.
-    sklearn.metrics.label_ranking_loss : Counts ties in full, for indicators only.
+    sklearn.metrics.label_ranking_loss : Counts ties in full, for indicator matrices only.
 
     References
     ----------
@@ -105,7 +104,7 @@ def rank_loss(
     0.5
     """
     return _evaluate(
-        partial(rank_sums, tie=look_up("ties", _TIES, ties)),
+        partial(_rank_sums, tie=look_up("ties", _TIES, ties)),
         y_true,
         y_score,
         normalize=normalize,
@@ -124,39 +123,39 @@ def hinge_rank_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Hinge rank loss: by how much pairs of labels miss a margin of 1.
+    r"""Compute the hinge rank loss: by how much the pairs of labels fall short of a margin of 1.
 
-    For the relevant labels :math:`Y` of a row and its scores :math:`s` ([1]_):
+    For the relevant labels :math:`Y` and the scores :math:`s` of a sample ([1]_):
 
     .. math::
 
         L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} (1 + s_r - s_l)_+,
         \qquad w_Y = \frac{1}{|Y| |Y^c|}
 
-    It bounds the rank loss from above. A row without pairs has loss 0.
+    It is an upper bound of the rank loss. A sample without pairs has loss 0.
 
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        The relevant labels as a 0/1 indicator; or one class label per row, which then is the one
+        The relevant labels as a 0/1 indicator matrix; or one class label for each sample, its only
         relevant label.
     y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores, higher = ranked earlier. For two classes, a 1-d array is the score of the second
-        one, against 0 for the first.
+        Scores, higher = ranked earlier. For two classes, a 1-d array holds the scores of the second
+        class; the first class has score 0.
     normalize : bool, default=True
-        Whether a row's loss is divided by its number of pairs. False takes :math:`w_Y = 1`.
+        Whether to divide the loss of a sample by its number of pairs. False: :math:`w_Y = 1`.
     average : bool, default=True
-        Whether to return the mean over rows, or each row's loss.
+        Whether to return the mean over samples, or the loss of each sample.
     labels : array-like of shape (n_labels,), default=None
-        The class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
-        None takes the sorted distinct classes of `y_true`.
+        Class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
+        None: the sorted distinct classes of `y_true`.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows in the mean.
+        Weights of the samples in the mean.
 
     Returns
     -------
     loss : float or ndarray of float64, shape (n_samples,)
-        The mean loss, or the loss of each row if `average` is False.
+        The mean loss, or the loss of each sample if `average` is False.
 
     Raises
     ------
@@ -166,7 +165,7 @@ def hinge_rank_loss(
 
     See Also
     --------
-    rank_loss : What this loss bounds.
+    rank_loss : The loss that this one bounds.
     logistic_rank_loss : Smooth surrogate.
 
     References
@@ -183,7 +182,7 @@ def hinge_rank_loss(
     0.5
     """
     return _evaluate(
-        hinge_sums,
+        _hinge_sums,
         y_true,
         y_score,
         normalize=normalize,
@@ -202,40 +201,40 @@ def logistic_rank_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Logistic rank loss: the smooth cost of pairs of labels.
+    r"""Compute the logistic rank loss: the logistic loss of the pairs of labels.
 
-    For the relevant labels :math:`Y` of a row and its scores :math:`s` ([1]_):
+    For the relevant labels :math:`Y` and the scores :math:`s` of a sample ([1]_):
 
     .. math::
 
         L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} \log(1 + \exp(s_r - s_l)),
         \qquad w_Y = \frac{1}{|Y| |Y^c|}
 
-    A row without pairs has loss 0. Unlike the other losses, the cost of a row grows with its
-    number of pairs: `n_labels` times the smaller of :math:`|Y|` and :math:`|Y^c|`.
+    A sample without pairs has loss 0. Unlike for the other losses, the computing time of a sample
+    is proportional to `n_labels` times the smaller of :math:`|Y|` and :math:`|Y^c|`.
 
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        The relevant labels as a 0/1 indicator; or one class label per row, which then is the one
+        The relevant labels as a 0/1 indicator matrix; or one class label for each sample, its only
         relevant label.
     y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores, higher = ranked earlier. For two classes, a 1-d array is the score of the second
-        one, against 0 for the first.
+        Scores, higher = ranked earlier. For two classes, a 1-d array holds the scores of the second
+        class; the first class has score 0.
     normalize : bool, default=True
-        Whether a row's loss is divided by its number of pairs. False takes :math:`w_Y = 1`.
+        Whether to divide the loss of a sample by its number of pairs. False: :math:`w_Y = 1`.
     average : bool, default=True
-        Whether to return the mean over rows, or each row's loss.
+        Whether to return the mean over samples, or the loss of each sample.
     labels : array-like of shape (n_labels,), default=None
-        The class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
-        None takes the sorted distinct classes of `y_true`.
+        Class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
+        None: the sorted distinct classes of `y_true`.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the rows in the mean.
+        Weights of the samples in the mean.
 
     Returns
     -------
     loss : float or ndarray of float64, shape (n_samples,)
-        The mean loss, or the loss of each row if `average` is False.
+        The mean loss, or the loss of each sample if `average` is False.
 
     Raises
     ------
@@ -245,7 +244,7 @@ def logistic_rank_loss(
 
     See Also
     --------
-    rank_loss : The count of pairs in the wrong order.
+    rank_loss : The share of pairs in the wrong order.
     hinge_rank_loss : Surrogate with a margin.
 
     References
@@ -262,7 +261,7 @@ def logistic_rank_loss(
     1000.0
     """
     return _evaluate(
-        logistic_sums,
+        _logistic_sums,
         y_true,
         y_score,
         normalize=normalize,
@@ -280,16 +279,76 @@ PAIRWISE_LOSSES = {
 
 
 def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_weight):
-    """Take `pair_sums(relevant, scores)` of the rows, weigh them and average."""
+    """Compute `pair_sums(relevant, scores)`, weight the samples and average."""
     relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
 
-    def losses_of(rows):
-        # A copy of the scores, for the sums to work in.
-        losses = pair_sums(relevant[rows], scores[rows].astype(np.float64))
+    def losses_of(block):
+        # `astype` copies the scores, which `pair_sums` may overwrite.
+        losses = pair_sums(relevant[block], scores[block].astype(np.float64))
         if not normalize:
             return losses
-        n_relevant = relevant[rows].sum(axis=1)
-        # A row without pairs sums to 0 and stays so.
+        n_relevant = relevant[block].sum(axis=1)
+        # The sum of a sample without pairs is 0.
         return losses / np.maximum(n_relevant * (relevant.shape[1] - n_relevant), 1)
 
-    return evaluate_rows(losses_of, relevant.shape, average=average, sample_weight=sample_weight)
+    return evaluate_samples(losses_of, relevant.shape, average=average, sample_weight=sample_weight)
+
+
+# The sums over pairs. Each function takes `relevant` (bool) and `scores` (float64), both of shape
+# (n_samples, n_labels), and returns the sums, of shape (n_samples,). It may overwrite `scores`.
+# Temporary arrays are as large as the arguments, so that samples are passed in blocks.
+
+
+def _rank_sums(relevant, scores, tie):
+    """Return the number of pairs in the wrong order, plus `tie` times that of equal scores."""
+    order = np.argsort(scores, axis=1)
+    scores = np.take_along_axis(scores, order, axis=1)
+    relevant = np.take_along_axis(relevant, order, axis=1)
+    # Running maxima copy a count from the first of a group of equal scores to the whole group.
+    first = np.ones_like(relevant)
+    first[:, 1:] = scores[:, 1:] != scores[:, :-1]
+    position = np.arange(scores.shape[1])
+    lower = np.maximum.accumulate(np.where(first, position, 0), axis=1)
+    n_relevant_before = np.cumsum(relevant, axis=1) - relevant
+    lower_relevant = np.maximum.accumulate(np.where(first, n_relevant_before, 0), axis=1)
+    wrong = np.sum(lower_relevant * ~relevant, axis=1)
+    right = np.sum((lower - lower_relevant) * relevant, axis=1)
+    n_relevant = relevant.sum(axis=1)
+    tied = n_relevant * (relevant.shape[1] - n_relevant) - wrong - right
+    return wrong + tie * tied
+
+
+def _hinge_sums(relevant, scores):
+    """Return the sum of ``(1 + s[r] - s[l])_+`` over pairs.
+
+    If 1 is subtracted from the relevant scores, the cost of a pair is the distance from `l` up to
+    `r`, the sum of the gaps between sorted neighbours in between. So each gap is multiplied by the
+    number of relevant labels below it and that of irrelevant labels above it. All terms are >= 0,
+    so that nothing cancels.
+    """
+    scores -= relevant
+    order = np.argsort(scores, axis=1)
+    gaps = np.diff(np.take_along_axis(scores, order, axis=1), axis=1)
+    relevant = np.take_along_axis(relevant, order, axis=1)
+    relevant_below = np.cumsum(relevant, axis=1)[:, :-1]
+    irrelevant_above = np.cumsum(~relevant[:, ::-1], axis=1)[:, -2::-1]
+    return np.sum(gaps * relevant_below * irrelevant_above, axis=1)
+
+
+def _logistic_sums(relevant, scores):
+    """Return the sum of ``log(1 + exp(s[r] - s[l]))`` over pairs, one relevant label at a time."""
+    n_samples, n_labels = relevant.shape
+    # The cost of a pair stays the same if the signs of the scores and the roles of the two labels
+    # are exchanged: loop over the smaller of the two sets of labels.
+    flip = 2 * relevant.sum(axis=1) > n_labels
+    relevant = relevant ^ flip[:, None]
+    scores[flip] *= -1
+    sums = np.zeros(n_samples)
+    sample, label = np.nonzero(relevant)
+    step = samples_per_block(n_labels)
+    for start in range(0, len(sample), step):
+        i, j = sample[start : start + step], label[start : start + step]
+        costs = np.logaddexp(0, scores[i] - scores[i, j, None])
+        costs[relevant[i]] = 0
+        sums += np.bincount(i, weights=costs.sum(axis=1), minlength=n_samples)
+    return sums

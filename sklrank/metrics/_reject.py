@@ -1,4 +1,4 @@
-"""Classifiers that may decline to decide: what their rejections cost, and how many there are."""
+"""Metrics of classifiers with a reject option: costs of rejections, coverage, accuracy."""
 
 from __future__ import annotations
 
@@ -24,32 +24,33 @@ def reject_loss(
     reject_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Mean cost: 1 for a wrong class, `reject_cost` for a row that is rejected.
+    """Compute the mean cost: 1 for a wrong class, `reject_cost` for a rejected sample.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Class labels.
     y_pred : array-like of shape (n_samples,)
-        Predictions, `reject_label` where a row is rejected.
+        Predictions, with `reject_label` for rejected samples.
     reject_cost : float or array-like of shape (n_samples,)
-        What it costs to reject, 0 or more: one number, or one for each row.
+        Cost of a rejection, 0 or more: one number, or one for each sample.
     reject_label : object, default=None
-        What stands for a rejection; of the kind of the predictions, or NaN. None is "reject" where
-        these are texts, else -1: where -1 is a class, pass `reject_label_` of the model.
+        Label of rejected samples: a string if the predictions are strings, else a number, or NaN.
+        None is "reject" for strings, -1 for numbers; if -1 is a class, pass `reject_label_` of the
+        model.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
     float
-        0 is best.
+        Mean cost; 0 is best.
 
     Raises
     ------
     ValueError
         If the shapes differ, a cost is negative or not finite, `y_true` holds `reject_label`, or
-        that is a text where predictions are numbers or the other way round.
+        `reject_label` is a string and the predictions are numbers or vice versa.
 
     References
     ----------
@@ -67,11 +68,11 @@ def reject_loss(
         costs = np.asarray(reject_cost, dtype=np.float64)
     except (TypeError, ValueError):
         costs = np.array(np.nan)
-    fair = (costs >= 0) & (costs < np.inf)
-    if costs.shape not in ((), (len(y_true),)) or not fair.all():
+    valid = (costs >= 0) & (costs < np.inf)
+    if costs.shape not in ((), (len(y_true),)) or not valid.all():
         raise ValueError(
             f"reject_cost must be a number of 0 or more, or {len(y_true)} of them, one for each "
-            f"row; got {reject_cost!r}"
+            f"sample; got {reject_cost!r}"
         )
     losses = np.where(rejected, costs, y_true != y_pred)
     weights = check_weights(sample_weight, len(y_true), positive=True)
@@ -81,17 +82,18 @@ def reject_loss(
 def coverage_score(
     y_pred: ArrayLike, *, reject_label: object = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of the rows that are not rejected.
+    """Compute the share of samples that are not rejected.
 
     Parameters
     ----------
     y_pred : array-like of shape (n_samples,)
-        Predictions, `reject_label` where a row is rejected.
+        Predictions, with `reject_label` for rejected samples.
     reject_label : object, default=None
-        What stands for a rejection; of the kind of the predictions, or NaN. None is "reject" where
-        these are texts, else -1: where -1 is a class, pass `reject_label_` of the model.
+        Label of rejected samples: a string if the predictions are strings, else a number, or NaN.
+        None is "reject" for strings, -1 for numbers; if -1 is a class, pass `reject_label_` of the
+        model.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def coverage_score(
     Raises
     ------
     ValueError
-        If `reject_label` is a text where predictions are numbers or the other way round.
+        If `reject_label` is a string and the predictions are numbers or vice versa.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def coverage_score(
     0.75
     """
     y_pred = _column("y_pred", y_pred)
-    rejected = _holds(y_pred, _choose_label(y_pred, reject_label))
+    rejected = _is_rejected(y_pred, _choose_label(y_pred, reject_label))
     weights = check_weights(sample_weight, len(y_pred), positive=True)
     return float(np.average(~rejected, weights=weights))
 
@@ -122,30 +124,31 @@ def selective_accuracy_score(
     reject_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Accuracy on the rows that are not rejected.
+    """Compute the accuracy on the samples that are not rejected.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Class labels.
     y_pred : array-like of shape (n_samples,)
-        Predictions, `reject_label` where a row is rejected.
+        Predictions, with `reject_label` for rejected samples.
     reject_label : object, default=None
-        What stands for a rejection; of the kind of the predictions, or NaN. None is "reject" where
-        these are texts, else -1: where -1 is a class, pass `reject_label_` of the model.
+        Label of rejected samples: a string if the predictions are strings, else a number, or NaN.
+        None is "reject" for strings, -1 for numbers; if -1 is a class, pass `reject_label_` of the
+        model.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
+        Weights of the samples.
 
     Returns
     -------
     float
-        From 0 to 1; NaN where every row is rejected.
+        From 0 to 1; NaN if all samples are rejected.
 
     Raises
     ------
     ValueError
-        If the shapes differ, `y_true` holds `reject_label`, or that is a text where predictions are
-        numbers or the other way round.
+        If the shapes differ, `y_true` holds `reject_label`, or `reject_label` is a string and the
+        predictions are numbers or vice versa.
 
     Examples
     --------
@@ -161,11 +164,13 @@ def selective_accuracy_score(
 
 
 def _column(name, labels):
-    # NumPy would make texts of all entries of a list that has one.
+    # NumPy converts all entries of a list to strings if one of them is a string.
     labels = column_or_1d(labels if hasattr(labels, "dtype") else np.asarray(labels, dtype=object))
     if not len(labels):
-        raise ValueError(f"{name} has no rows, which leaves nothing to average: give one at least")
-    # Unlike NaN, pandas' NA does not tell whether it equals a label.
+        raise ValueError(
+            f"{name} has no samples to average: pass at least one"
+        )
+    # Unlike NaN, pandas' NA cannot be compared with labels.
     return np.where(is_missing(labels), np.nan, labels) if labels.dtype.kind == "O" else labels
 
 
@@ -173,27 +178,27 @@ def _check(y_true, y_pred, reject_label):
     y_true, y_pred = _column("y_true", y_true), _column("y_pred", y_pred)
     check_consistent_length(y_true, y_pred)
     reject_label = _choose_label(y_pred, reject_label)
-    if _holds(y_true, reject_label).any():
+    if _is_rejected(y_true, reject_label).any():
         raise ValueError(
-            f"y_true holds reject_label={reject_label!r}, which stands for a rejection: choose one "
-            "that is no class"
+            f"y_true holds reject_label={reject_label!r}, which marks rejections: choose a label "
+            "that is not a class"
         )
-    return y_true, y_pred, _holds(y_pred, reject_label)
+    return y_true, y_pred, _is_rejected(y_pred, reject_label)
 
 
 def _choose_label(y_pred, label):
-    """What stands for a rejection: a text where predictions are texts, or NaN."""
-    told = y_pred[~is_missing(y_pred)] if y_pred.dtype.kind == "O" else y_pred[:1]
-    of_texts = {isinstance(prediction, str) for prediction in told.tolist()}
+    """Return the label of rejections, of the type of the predictions or NaN."""
+    known = y_pred[~is_missing(y_pred)] if y_pred.dtype.kind == "O" else y_pred[:1]
+    are_strings = {isinstance(prediction, str) for prediction in known.tolist()}
     if label is None:
-        if len(of_texts) == 2:
-            raise ValueError("y_pred holds texts and numbers: pass the reject_label among them")
-        return "reject" if True in of_texts else -1
-    if of_texts and label == label and isinstance(label, str) not in of_texts:
-        kind = "a text" if True in of_texts else "a number"
-        raise ValueError(f"reject_label={label!r} must be {kind}, as y_pred holds {told[0]!r}")
+        if len(are_strings) == 2:
+            raise ValueError("y_pred holds strings and numbers: pass reject_label")
+        return "reject" if True in are_strings else -1
+    if are_strings and label == label and isinstance(label, str) not in are_strings:
+        kind = "a string" if True in are_strings else "a number"
+        raise ValueError(f"reject_label={label!r} must be {kind}, as y_pred holds {known[0]!r}")
     return label
 
 
-def _holds(labels, label):
+def _is_rejected(labels, label):
     return labels == label if label == label else is_missing(labels)

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank.model_selection._progressive import progressive_val_score
-from sklrank.model_selection._row_values import row_values
+from sklrank.model_selection._progressive import make_evaluator, progressive_val_score
 
 
 class ProgressiveValidationDisplay:
@@ -239,7 +238,7 @@ class ProgressiveValidationDisplay:
                 f"{type(y_scores).__name__}: pass {{'model': y_scores}}."
             )
         y_true = y_true if sparse.issparse(y_true) else np.asarray(y_true)
-        evaluate = row_values(scoring, y_true)
+        evaluate = make_evaluator(scoring, y_true)
         losses = {}
         for name, scores in y_scores.items():
             runs = np.asarray(scores)

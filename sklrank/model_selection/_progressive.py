@@ -17,9 +17,9 @@ from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
 from sklrank._base_online import BaseOnline
 from sklrank._validation import check_weights, column_names, names_of
-from sklrank.metrics._labels_and_scores import as_label_columns
-from sklrank.metrics._scorer import label_scores
-from sklrank.model_selection._row_values import row_values
+from sklrank.metrics._checks import as_label_columns, as_relevant, check_relevance_and_scores
+from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
+from sklrank.metrics._scorers import label_scores
 
 
 def progressive_val_score(
@@ -126,7 +126,7 @@ def progressive_val_score(
         )
     if not y.shape[0]:
         raise ValueError("X has no rows, which leaves nothing to score: give one at least.")
-    evaluate = row_values(scoring, y)
+    evaluate = make_evaluator(scoring, y)
     if not isinstance(chunk_size, Integral) or chunk_size < 1:
         raise ValueError(f"chunk_size must be a positive number of rows, got {chunk_size!r}.")
     learn = _learning_method(estimator, chunk_size)
@@ -244,3 +244,64 @@ def _scores(estimator, X, y, classes):
     if y.ndim == 1:
         predicted = predicted[:, None] == _column_classes(estimator, y, classes)
     return predicted.astype(np.float64)
+
+
+def make_evaluator(scoring, y):
+    """Return the function that computes the value of each sample from the scores.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        As in :func:`progressive_val_score`.
+    y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+        Target that the function will be used for.
+
+    Returns
+    -------
+    evaluate : callable
+        ``evaluate(y_true, y_score, labels=None)`` -> ndarray of shape (n_samples,).
+
+    Raises
+    ------
+    ValueError
+        If `scoring` is unknown, or is a loss and `y` is 2-d with other entries than 0 and 1, or is
+        "accuracy" and `y` is 2-d.
+    """
+    if callable(scoring):
+        return lambda y_true, y_score, labels=None: _check_values(scoring(y_true, y_score), y_true)
+    names = sorted(_EVALUATORS)
+    if scoring not in names:
+        raise ValueError(f"scoring must be callable or one of {names}, got {scoring!r}.")
+    if scoring == "accuracy" and y.ndim != 1:
+        raise ValueError(
+            f"scoring='accuracy' needs class labels as a 1-d y, got y of shape {y.shape}: scores "
+            "alone do not determine which labels are predicted; use a rank loss or a callable."
+        )
+    if y.ndim == 2:
+        as_relevant(y)
+    return _EVALUATORS[scoring]
+
+
+def _pairwise(loss):
+    return lambda y_true, y_score, labels=None: loss(y_true, y_score, labels=labels, average=False)
+
+
+def _accuracy(y_true, y_score, labels=None):
+    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
+    best = np.argmax(scores, axis=1)[:, None]
+    return np.take_along_axis(relevant, best, axis=1)[:, 0].astype(np.float64)
+
+
+_EVALUATORS = {name: _pairwise(loss) for name, loss in PAIRWISE_LOSSES.items()} | {
+    "accuracy": _accuracy
+}
+
+
+def _check_values(values, y_true):
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (y_true.shape[0],):
+        raise ValueError(
+            f"scoring must return one value per sample, shape ({y_true.shape[0]},), got shape "
+            f"{values.shape}: do not average over samples."
+        )
+    return values

@@ -1,13 +1,15 @@
-"""Decision trees that learn from streams, and honest regression trees and forests.
+"""Decision trees for data streams, honest regression trees and forests, and stumps.
 
-:class:`HoeffdingTreeClassifier` is an incremental tree: its rules are compiled, its memory follows
-the number of leaves. The boosters of :mod:`sklrank.online_boosting` use it by default.
+:class:`HoeffdingTreeClassifier` is an incremental tree. Its loops are compiled and its memory is
+proportional to the number of leaves. It is a weak learner of :mod:`sklrank.online_boosting`.
 
-:class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits by one half
-of the rows and fill their leaves by the other; :class:`HonestForestRegressor` averages either kind.
-They serve :class:`~sklrank.label_ranking.LabelwiseRanker`, and regression at large.
+:class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits with one half
+of the samples and compute their leaf values with the other half; :class:`HonestForestRegressor`
+averages trees of either kind. They suit :class:`~sklrank.label_ranking.LabelwiseRanker` as well as
+regression in general.
 
-:class:`StumpClassifier` is one compiled split, the weak learner of :mod:`sklrank.boosting`.
+:class:`StumpClassifier` is a compiled tree with one split, the weak learner of
+:mod:`sklrank.boosting`.
 """
 
 from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier

@@ -16,7 +16,7 @@ from sklrank.tree._hoeffding import (
     LEAF_PREDICTIONS,
     MAX_SPLIT_POINTS,
     PARAMETERS,
-    WEIGHT_COUNTS,
+    SAMPLE_SIZES,
     HoeffdingTree,
 )
 
@@ -31,69 +31,74 @@ LEAF = -1
 
 
 class HoeffdingTreeClassifier(CompiledClassifier):
-    """A decision tree that grows with a stream (VFDT, Hoeffding tree).
+    """An incremental decision tree for data streams (VFDT, Hoeffding tree).
 
-    Each leaf describes the values of each feature by one Gaussian a class. Every `grace_period` a
-    leaf compares its best split with the best one on another feature, and with none at all; it
-    splits when the lead in information gain exceeds the Hoeffding bound
-    ``sqrt(R**2 * log(1 / delta) / (2 * n))``, `R` being the base-2 logarithm of the number of
-    classes seen in the leaf and `n` its weight, or when that bound is below `tau`. Memory follows
-    the number of leaves, not of rows. A million rows a second is a usual speed.
+    Each leaf models the values of each feature by one Gaussian for each class. After every
+    `grace_period` a leaf compares its best split with the best split on another feature, and with
+    no split at all. It splits if the difference in information gain exceeds the Hoeffding bound
+    ``sqrt(R**2 * log(1 / delta) / (2 * n))``, where `R` is the base-2 logarithm of the number of
+    classes seen in the leaf and `n` the sample size of the leaf, or if that bound is below `tau`.
+    Memory is proportional to the number of leaves, not to the number of samples. The tree typically
+    learns about a million samples per second.
 
     Missing values (NaN) are left out of a leaf's statistics of the feature. At a split the class
-    weights of their rows go to the heavier child, as the rows with missing values that follow do.
+    weights of samples with a missing value go to the heavier child; later samples with a missing
+    value go there, too.
 
     Parameters
     ----------
     grace_period : float, default=200
-        Weight that a leaf must see between two attempts to split.
+        Increase in the sample size of a leaf between two attempts to split.
     delta : float, default=1e-7
-        Probability allowed for choosing another split than a sample without end would.
+        Allowed probability of choosing another split than an infinite sample would.
     tau : float, default=0.05
-        Bound below which a tie is broken in favour of the best split.
+        Hoeffding bound below which ties are broken in favour of the best split.
     leaf_prediction : {"nba", "nb", "mc"}, default="nba"
-        How a leaf votes: by its class weights ("mc"), by naive Bayes on its Gaussians ("nb"), or by
-        whichever of them was right more often in this leaf so far ("nba").
+        How a leaf predicts: by its class weights ("mc", majority class), by naive Bayes on its
+        Gaussians ("nb"), or by whichever of the two has predicted more weight correctly in this
+        leaf so far ("nba", adaptive).
     max_depth : int, default=None
-        Greatest depth; None: no limit.
+        Maximum depth; None: no limit.
     max_leaves : int, default=None
-        Greatest number of leaves, which bounds the memory; None: no limit.
+        Maximum number of leaves, which bounds the memory; None: no limit.
     criterion : {"entropy", "gini"}, default="entropy"
-        What a split should gain: information in bits, or Gini impurity.
+        Measure of a split: information gain in bits, or decrease in Gini impurity.
     n_split_points : int, default=10
-        Thresholds tried on a feature, equally spaced between its extremes in the leaf.
+        Number of thresholds tried on a feature, equally spaced between its extremes in the leaf.
     min_branch_fraction : float, default=0.01
         Share of a leaf's weight that either side of a split must exceed.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features that the tree looks at, drawn once: a number, a share of them, or all.
+        Features that the tree uses, drawn once: a number, a fraction, or all (None).
     weight_scale : float, default=1.0
-        Factor on every weight. Weights count as rows do: a scale of ten makes the tree split after
-        a tenth of the weight.
-    weight_count : {"sum", "effective"}, default="sum"
-        What `n` and `grace_period` count: the sum of the weights, or the effective sample size
-        ``sum(w)**2 / sum(w**2)``, which does not depend on the scale of the weights.
+        Factor on all sample weights. A sample of weight 10 counts as 10 samples: with a scale of 10
+        the tree splits after a tenth of the weight.
+    sample_size : {"weight_sum", "effective"}, default="weight_sum"
+        Sample size `n` of a leaf, for the Hoeffding bound and the `grace_period`: the sum of the
+        weights, or Kish's effective sample size ``sum(w)**2 / sum(w**2)`` [2]_, which does not
+        depend on the scale of the weights.
     random_state : int, RandomState instance or None, default=None
-        Draws the features when `max_features` leaves some out.
+        Controls the draw of features if `max_features` leaves some out.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` has feature names that are strings.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the gains of the splits, weighted by the rows that pass them.
+        Share of each feature in the gains of the splits, weighted by the samples that pass them.
 
     See Also
     --------
-    sklearn.tree.DecisionTreeClassifier : A tree for data that fit into memory.
+    sklearn.tree.DecisionTreeClassifier : A tree for data that fits into memory.
 
     References
     ----------
     .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams",
        KDD 2000.
+    .. [2] L. Kish, "Survey Sampling", Wiley, 1965.
 
     Examples
     --------
@@ -106,7 +111,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     >>> bool(tree.score(X[4000:], y[4000:]) > 0.85)
     True
 
-    Each row predicted before it is learnt:
+    Predict each sample before it is learned:
 
     >>> tree = HoeffdingTreeClassifier()
     >>> probabilities = tree.progressive_fit(X, y)
@@ -128,7 +133,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         "min_branch_fraction": [Interval(Real, 0, 0.5, closed="left")],
         "max_features": MAX_FEATURES,
         "weight_scale": [Interval(Real, 0, None, closed="neither")],
-        "weight_count": [StrOptions(set(WEIGHT_COUNTS))],
+        "sample_size": [StrOptions(set(SAMPLE_SIZES))],
         "random_state": ["random_state"],
     }
 
@@ -146,7 +151,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         min_branch_fraction: float = 0.01,
         max_features: MaxFeatures = None,
         weight_scale: float = 1.0,
-        weight_count: Literal["sum", "effective"] = "sum",
+        sample_size: Literal["weight_sum", "effective"] = "weight_sum",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.grace_period = grace_period
@@ -160,16 +165,16 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         self.min_branch_fraction = min_branch_fraction
         self.max_features = max_features
         self.weight_scale = weight_scale
-        self.weight_count = weight_count
+        self.sample_size = sample_size
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
-        columns = draw_features(self.max_features, n_features, random_state)
+        used = draw_features(self.max_features, n_features, random_state)
         params = {name: getattr(self, name) for name in PARAMETERS}
-        return HoeffdingTree(n_features, n_classes, columns, params)
+        return HoeffdingTree(n_features, n_classes, used, params)
 
     def get_depth(self) -> int:
-        """Depth of the tree: the greatest number of splits from the root to a leaf.
+        """Return the depth of the tree: the maximum number of splits from the root to a leaf.
 
         Returns
         -------
@@ -180,19 +185,19 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         return int(self._learner.node_table["depth"].max())
 
     def get_n_leaves(self) -> int:
-        """Number of leaves.
+        """Return the number of leaves.
 
         Returns
         -------
         int
-            1 at least.
+            At least 1.
         """
         check_is_fitted(self, "classes_")
         return self._learner.n_leaves
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the gains of the splits; zeros while there is none."""
+        """Share of each feature in the gains of the splits; zeros without splits."""
         check_is_fitted(self, "classes_")
         nodes = self._learner.node_table
         inner = nodes[nodes["feature"] != LEAF]
@@ -208,21 +213,21 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         max_depth: int | None = None,
         decimals: int = 2,
     ) -> str:
-        """The tree's rules as text, one line a node.
+        """Return the rules of the tree as a string with one line for each node.
 
         Parameters
         ----------
         feature_names : array-like of shape (n_features,), default=None
-            Names to print; `feature_names_in_` or x0, x1, ... by default.
+            Feature names to print; `feature_names_in_` or x0, x1, ... by default.
         max_depth : int, default=None
-            Depth at which branches are cut short; None: nowhere.
+            Depth below which branches are truncated; None: no truncation.
         decimals : int, default=2
-            Digits of thresholds and weights.
+            Number of decimals of thresholds and weights.
 
         Returns
         -------
         str
-            The rules; a leaf shows its majority class and its weight.
+            The rules. A leaf shows its majority class and its weight.
 
         Examples
         --------
@@ -245,12 +250,12 @@ class HoeffdingTreeClassifier(CompiledClassifier):
                 f"{self.n_features_in_} features"
             )
         nodes = self._learner.node_table
-        # What stands above each node to come, the next one last: a tree may be thousands deep.
-        lines, to_come = [], [("", 0, 0)]
-        while to_come:
-            above, index, depth = to_come.pop()
-            if above:
-                lines.append(above)
+        # A stack instead of recursion: a tree may be thousands of levels deep.
+        lines, stack = [], [("", 0, 0)]
+        while stack:
+            rule, index, depth = stack.pop()
+            if rule:
+                lines.append(rule)
             node, indent = nodes[index], "|   " * depth + "|--- "
             if node["feature"] == LEAF:
                 label = self.classes_[np.argmax(self._learner.leaf_counts(node["child"]))]
@@ -261,5 +266,5 @@ class HoeffdingTreeClassifier(CompiledClassifier):
                 name, threshold = feature_names[node["feature"]], node["threshold"]
                 for sign, child in (("> ", node["child"] + 1), ("<=", node["child"])):
                     rule = f"{indent}{name} {sign} {threshold:.{decimals}f}"
-                    to_come.append((rule, child, depth + 1))
+                    stack.append((rule, child, depth + 1))
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""HonestForestRegressor: the mean of honest trees on subsamples."""
+"""HonestForestRegressor: an average of honest trees on subsamples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import N_JOBS, Interval, StrOptions
-from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor
+from sklrank.tree._honest_regressor import MAX_SEED, HonestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsRegressor
 
@@ -23,11 +23,11 @@ TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
 
 class HonestForestRegressor(HonestRegressor):
-    r"""The mean of honest, fully grown trees, each of a subsample of the rows.
+    r"""An average of honest, fully grown trees, each fitted to a subsample.
 
-    As in appendix D of [1]_, after [2]_: each of the trees draws s of the n rows *without*
-    replacement, splits them into halves, lets one half choose its splits until the cells are pure
-    or cannot be split, and fills its leaves with the other half. The forest predicts
+    As in appendix D of [1]_, after [2]_: each tree draws s of the n samples *without* replacement
+    and divides them into two halves. One half chooses the splits, until the cells are pure or
+    cannot be split; the other half determines the leaf values. The forest predicts
     :math:`f^{(n,s)}`, the mean of the trees.
 
     Parameters
@@ -35,45 +35,45 @@ class HonestForestRegressor(HonestRegressor):
     n_estimators : int, default=100
         Number of trees.
     splits : {"breiman", "level"}, default="breiman"
-        Whether each cell has a split of its own (algorithm 10, :class:`HonestTreeRegressor`), or
-        the cells of a level share one (algorithm 9, :class:`LevelSplitsRegressor`). The latter find
-        few features that matter among very many.
+        "breiman": each cell has its own split (Algorithm 10, :class:`HonestTreeRegressor`).
+        "level": all cells of a level share one split (Algorithm 9, :class:`LevelSplitsRegressor`),
+        which finds a few relevant features among very many.
     max_samples : int, float or None, default=0.8
-        Rows s that a tree draws: a number, a share of them, or None for all. Less makes the trees
-        differ more and costs less. Trees that are not honest, and try all features, are all the
-        same without subsampling.
+        Number s of samples that each tree draws: a number, a fraction, or None for all. Smaller
+        values give more diverse trees and are faster. Without subsampling, trees that are not
+        honest and try all features are identical.
     max_depth : int or None, default=None
-        Greatest depth of the trees. None: no limit.
+        Maximum depth of the trees. None: no limit.
     min_samples_leaf : int, default=1
-        Least rows of each half on either side of a split, or of a leaf; see the trees.
+        Minimum number of samples of each half in a leaf; see the classes of the trees.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried at a split, or at a level: a number, a share of them, or all.
+        Features tried at a split, or at a level: a number, a fraction, or all (None).
     honest : bool, default=True
-        Whether the trees are honest. False: all rows of a subsample choose the splits and fill the
-        leaves.
+        Whether the trees are honest. False: all samples of a subsample choose the splits and
+        determine the leaf values.
     random_state : int, RandomState instance or None, default=None
-        Draws the subsamples, the halves and the features.
+        Controls the draw of the subsamples, the halves and the features.
     verbose : int, default=0
-        Passed to joblib.
+        Verbosity of joblib.
     n_jobs : int or None, default=None
-        Trees that are grown at a time. It changes no result.
+        Number of trees to fit in parallel. It does not change the results.
 
     Attributes
     ----------
     estimators_ : list of regressors
         The trees.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean of the trees' importances, summing to 1; zeros where no tree has a split.
+        Mean of the trees' importances, normalized to sum to 1; zeros if no tree has a split.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` has feature names that are strings.
 
     See Also
     --------
-    sklearn.ensemble.RandomForestRegressor : Trees of bootstrap samples, not honest.
+    sklearn.ensemble.RandomForestRegressor : Trees on bootstrap samples, not honest.
 
     References
     ----------
@@ -136,12 +136,12 @@ class HonestForestRegressor(HonestRegressor):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean of the trees' importances, summing to 1; zeros where no tree has a split.
+        """Mean of the trees' importances, normalized to sum to 1.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            Share of each feature.
+            Share of each feature; zeros if no tree has a split.
         """
         check_is_fitted(self)
         total = np.sum([tree.feature_importances_ for tree in self.estimators_], axis=0)
@@ -149,13 +149,13 @@ class HonestForestRegressor(HonestRegressor):
 
     def _fit(self, X, y, random_state):
         n_drawn = self._n_drawn(len(X))
-        seeds = random_state.randint(LARGEST_SEED, size=(self.n_estimators, 2))
+        seeds = random_state.randint(MAX_SEED, size=(self.n_estimators, 2))
         self.estimators_ = self._in_parallel(
-            delayed(grow_tree)(self._tree(int(seed)), X, y, n_drawn, int(seed_of_rows))
-            for seed, seed_of_rows in seeds
+            delayed(fit_tree)(self._make_tree(int(seed)), X, y, n_drawn, int(subsample_seed))
+            for seed, subsample_seed in seeds
         )
 
-    def _tree(self, seed):
+    def _make_tree(self, seed):
         return TREES[self.splits](
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
@@ -170,27 +170,28 @@ class HonestForestRegressor(HonestRegressor):
         if isinstance(self.max_samples, Integral):
             if self.max_samples > n_samples:
                 raise ValueError(
-                    f"max_samples={self.max_samples} rows cannot be drawn without replacement from "
-                    f"{n_samples}: give a share of them, such as 0.5, or None for all"
+                    f"max_samples={self.max_samples} samples cannot be drawn without replacement "
+                    f"from {n_samples}: pass a fraction such as 0.5, or None for all"
                 )
             return self.max_samples
         return max(1, round(self.max_samples * n_samples))
 
     def _in_parallel(self, tasks):
-        # Growing and predicting release the GIL: threads share the rows.
+        # Fitting and predicting release the GIL: threads share X.
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")(tasks)
 
     def _predict(self, X):
-        # Predictions are summed in the order of the trees, so that threads do not change the sum.
+        # The sum is over the trees in order, so that n_jobs does not change the result.
         predictions = self._in_parallel(delayed(predict)(tree, X) for tree in self.estimators_)
         return sum(predictions) / len(predictions)
 
 
-def grow_tree(tree, X, y, n_drawn: int, seed: int):
-    """Fit to rows drawn without replacement."""
-    rows = np.random.RandomState(seed).permutation(len(X))[:n_drawn]
-    return tree.fit(X[rows], y[rows])
+def fit_tree(tree, X, y, n_drawn: int, seed: int):
+    """Fit the tree to a subsample drawn without replacement."""
+    drawn = np.random.RandomState(seed).permutation(len(X))[:n_drawn]
+    return tree.fit(X[drawn], y[drawn])
 
 
 def predict(tree, X):
+    """Predict the targets of checked samples."""
     return tree._predict(X)

@@ -1,4 +1,4 @@
-"""What the honest regressors share: checks of the data, and rows in two halves."""
+"""Base class of the honest regressors, and the division of samples into two halves."""
 
 from __future__ import annotations
 
@@ -21,36 +21,42 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = [
-    "LARGEST_SEED",
+    "MAX_SEED",
     "Halves",
     "HonestRegressor",
-    "centred",
     "draw_halves",
-    "means_of_groups",
+    "group_means",
+    "standardize",
 ]
 
-LARGEST_SEED = np.iinfo(np.int32).max
-LARGEST_TARGET = 1e150
+MAX_SEED = np.iinfo(np.int32).max
+MAX_TARGET = 1e150
 
 
 class Halves(NamedTuple):
-    """Row numbers: of those that choose the splits, and of those that fill the leaves."""
+    """Indices of the samples that choose the splits, and of those that give the leaf values."""
 
     structure: np.ndarray
     estimation: np.ndarray
 
 
 def draw_halves(n_samples: int, honest: bool, random_state) -> Halves:
-    """Halves of the rows, drawn at random, or all rows twice; an odd row fills leaves."""
+    """Divide the samples at random into halves; if not `honest`, return all samples twice.
+
+    An odd sample goes to the half for the leaf values.
+    """
     if not honest:
-        every = np.arange(n_samples)
-        return Halves(every, every)
+        everything = np.arange(n_samples)
+        return Halves(everything, everything)
     order = random_state.permutation(n_samples)
     return Halves(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :]))
 
 
-def centred(y):
-    """Targets of mean 0 and absolute values up to 1, whose squares are safe; constants become 0."""
+def standardize(y):
+    """Return targets of mean 0 and absolute values up to 1; constant targets become 0.
+
+    Squares of the result do not overflow.
+    """
     if len(y) == 0:
         return y
     low, high = y.min(axis=0), y.max(axis=0)
@@ -58,16 +64,17 @@ def centred(y):
     return y / (np.abs(y).max() or 1.0)
 
 
-def means_of_groups(y, groups, n_groups: int):
-    """Mean targets `(n_groups, n_outputs)` of the groups of rows; each has a row at least."""
-    sums = [np.bincount(groups, weights=column, minlength=n_groups) for column in y.T]
+def group_means(y, groups, n_groups: int):
+    """Return the mean targets `(n_groups, n_outputs)` of groups of at least one sample each."""
+    sums = [np.bincount(groups, weights=output, minlength=n_groups) for output in y.T]
     return np.column_stack(sums) / np.bincount(groups, minlength=n_groups)[:, np.newaxis]
 
 
 class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base: a subclass defines `_fit(X, y, random_state)` and `_predict(X)` for checked data.
+    """Base class of the honest regressors.
 
-    There targets and predictions have the shape `(n_samples, n_outputs)`.
+    A subclass defines `_fit(X, y, random_state)` and `_predict(X)` for checked data, where targets
+    and predictions have the shape `(n_samples, n_outputs)`.
     """
 
     _parameter_constraints: dict = {
@@ -81,11 +88,11 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
     @property
     @abstractmethod
     def _dtype(self):
-        """In what type thresholds are compared."""
+        """Type of X, in which thresholds are compared."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from rows.
+        """Fit the model from scratch.
 
         Parameters
         ----------
@@ -97,12 +104,12 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Returns
         -------
         self : object
-            The fitted estimator.
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            If the data are malformed; a fitted model stays as it was.
+            If the data are invalid; a fitted model stays unchanged.
         """
         with unchanged_on_error(self):
             X, y = check_rows(
@@ -111,14 +118,14 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
             if issparse(y):
                 raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")
             if y.dtype.kind in "mM":
-                raise ValueError(f"y must be numbers, got {y.dtype}: say from when, in which unit")
+                raise ValueError(f"y must be numbers, got {y.dtype}: pass times in a unit")
             y = as_numbers(y, "y").reshape(len(X), -1)
-            if np.abs(y).max() > LARGEST_TARGET:
+            if np.abs(y).max() > MAX_TARGET:
                 raise ValueError(
-                    f"y must be within {LARGEST_TARGET:g} of 0, got {np.abs(y).max():g}: sums of "
+                    f"y must be within {MAX_TARGET:g} of 0, got {np.abs(y).max():g}: sums of "
                     "squares would overflow; scale it"
                 )
-            self._dtype_of_rows = X.dtype
+            self._fitted_dtype = X.dtype
             self.n_outputs_ = y.shape[1]
             self._fit(X, y, check_random_state(self.random_state))
         return self
@@ -134,19 +141,19 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Predicted targets; one column is returned as a vector.
+            Predicted targets; for a single output the array is 1-d.
         """
-        predicted = self._predict(self._fitted_rows(X))
+        predicted = self._predict(self._check_X(X))
         return predicted[:, 0] if self.n_outputs_ == 1 else predicted
 
-    def _fitted_rows(self, X):
+    def _check_X(self, X):
         check_is_fitted(self)
-        return check_rows(self, X, reset=False, dtype=self._dtype_of_rows)
+        return check_rows(self, X, reset=False, dtype=self._fitted_dtype)
 
     @abstractmethod
     def _fit(self, X, y, random_state):
-        """Learn from checked data."""
+        """Fit to checked data."""
 
     @abstractmethod
     def _predict(self, X):
-        """Predicted targets `(n_samples, n_outputs)` of checked rows."""
+        """Predict the targets `(n_samples, n_outputs)` of checked samples."""

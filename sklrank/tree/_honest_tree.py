@@ -1,4 +1,4 @@
-"""HonestTreeRegressor: scikit-learn's regression tree, with leaves filled by other rows."""
+"""HonestTreeRegressor: scikit-learn's regression tree with honest leaf values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank.tree._honest_regressor import LARGEST_SEED, HonestRegressor, centred, draw_halves
+from sklrank.tree._honest_regressor import MAX_SEED, HonestRegressor, draw_halves, standardize
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,52 +19,53 @@ __all__ = ["HonestTreeRegressor"]
 
 
 class HonestTreeRegressor(HonestRegressor):
-    r"""A regression tree whose leaves are filled by rows that did not choose its splits.
+    r"""A regression tree whose leaf values come from samples that did not choose the splits.
 
-    Algorithm 10 of [1]_: each cell A is split by the feature and threshold that lower its own mean
-    squared error (equation 10) most, as in CART; `DecisionTreeRegressor` grows it. In an honest
-    tree [2]_ one half of the rows, drawn at random, chooses the splits, and a leaf predicts the
-    mean of the rows of the other half in it. That is an unbiased estimate of the mean target in the
-    cell: the noise of the rows that shaped the cell does not enter.
+    Algorithm 10 of [1]_: each cell A is split by the feature and threshold that reduce its mean
+    squared error (Equation 10) most, as in CART; `DecisionTreeRegressor` grows the tree. In an
+    honest tree [2]_ one half of the samples, drawn at random, chooses the splits, and a leaf
+    predicts the mean of the samples of the other half in it. This is an unbiased estimate of the
+    mean target in the cell: the noise of the samples that determined the cell does not enter.
 
-    A leaf without a row of that half (fewer than `min_samples_leaf`) predicts the mean of the
-    nearest cell above it that has them.
+    A leaf with less than `min_samples_leaf` samples of that half predicts the value of its nearest
+    ancestor that has enough of them.
 
     Parameters
     ----------
     max_depth : int or None, default=None
-        Greatest depth. None: until the cells are pure or too small to be split.
+        Maximum depth. None: the tree grows until the cells are pure or too small to be split.
     min_samples_leaf : int, default=1
-        Rows of each half that a leaf must have to predict their mean.
+        Minimum number of samples of each half that a leaf needs to predict their mean.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried at a split: a number, a share of them, or all.
+        Features tried at a split: a number, a fraction, or all (None).
     honest : bool, default=True
-        Whether one half of the rows chooses the splits and the other half fills the leaves. False:
-        all rows do both, the tree is a `DecisionTreeRegressor`.
+        Whether one half of the samples chooses the splits and the other half determines the leaf
+        values. False: all samples do both, and the tree is a `DecisionTreeRegressor`.
     random_state : int, RandomState instance or None, default=None
-        Draws the halves and the features, and permutes the features at each split.
+        Controls the draw of the halves and the features, and the permutation of the features at
+        each split.
 
     Attributes
     ----------
     estimator_ : DecisionTreeRegressor
-        The fitted tree, of the rows that choose the splits, with their targets centred and scaled.
+        The tree fitted to the samples that choose the splits, with centered and scaled targets.
         Its own predictions are neither honest nor in the units of the targets.
     values_ : ndarray of shape (n_nodes, n_outputs)
         The prediction of each node of `estimator_`.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the squared error that the splits take away from the rows that
-        choose them; zeros where there are no splits.
+        Share of each feature in the reduction of the squared error, on the samples that choose the
+        splits; zeros if there are no splits.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` has feature names that are strings.
 
     See Also
     --------
     LevelSplitsRegressor : All cells of a level share a split.
-    HonestForestRegressor : The mean of many such trees.
+    HonestForestRegressor : The average of many such trees.
 
     References
     ----------
@@ -102,7 +103,7 @@ class HonestTreeRegressor(HonestRegressor):
         self.random_state = random_state
 
     def apply(self, X: ArrayLike) -> np.ndarray:
-        """The leaf that each row falls into.
+        """Return the leaf of each sample.
 
         Parameters
         ----------
@@ -112,28 +113,28 @@ class HonestTreeRegressor(HonestRegressor):
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Rows of `values_`.
+            Indices of rows of `values_`.
         """
-        return self.estimator_.apply(self._fitted_rows(X))
+        return self.estimator_.apply(self._check_X(X))
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)
-        # A single row has no half to choose splits by, but the tree must be fitted to one row.
-        rows = halves.structure if len(halves.structure) else halves.estimation
+        # A single sample leaves the other half empty, but the tree needs a sample to be fitted to.
+        chosen = halves.structure if len(halves.structure) else halves.estimation
         self.estimator_ = DecisionTreeRegressor(
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
             max_features=self._n_features_tried(X.shape[1]),
-            random_state=random_state.randint(LARGEST_SEED),
-        ).fit(X[rows], centred(y[rows]))
+            random_state=random_state.randint(MAX_SEED),
+        ).fit(X[chosen], standardize(y[chosen]))
         self.values_ = honest_values(
             self.estimator_, X[halves.estimation], y[halves.estimation], self.min_samples_leaf
         )
         self.feature_importances_ = self.estimator_.feature_importances_
 
     def _n_features_tried(self, n_features):
-        # As in the other trees, a number above that of the features asks for all of them, so that
-        # one setting serves every data set; scikit-learn's tree would refuse it.
+        # As in the other trees, a number above that of the features means all of them, so that one
+        # setting fits all data sets; scikit-learn's tree would raise an error.
         if isinstance(self.max_features, Integral):
             return min(self.max_features, n_features)
         return self.max_features
@@ -142,10 +143,10 @@ class HonestTreeRegressor(HonestRegressor):
         return self.values_[self.estimator_.apply(X)]
 
 
-def honest_values(tree, X, y, least: int):
-    """Mean targets `(n_nodes, n_outputs)` of rows that a tree has not seen.
+def honest_values(tree, X, y, min_samples: int):
+    """Return the mean targets `(n_nodes, n_outputs)` of samples that were not used to fit a tree.
 
-    A node with fewer than `least` of them takes the value of its parent.
+    A node with less than `min_samples` of them gets the value of its parent.
     """
     cells = tree.decision_path(X).T
     counts = np.asarray(cells.sum(axis=1)).reshape(-1, 1)
@@ -154,7 +155,7 @@ def honest_values(tree, X, y, least: int):
     for children in tree.tree_.children_left, tree.tree_.children_right:
         inner = np.flatnonzero(children >= 0)
         parents[children[inner]] = inner
-    # Parents come before their children. The root keeps what it has.
-    for node in np.flatnonzero(counts[1:] < least) + 1:
+    # Parents come before their children. The root has no parent and keeps its mean.
+    for node in np.flatnonzero(counts[1:] < min_samples) + 1:
         values[node] = values[parents[node]]
     return values

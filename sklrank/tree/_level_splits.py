@@ -1,17 +1,17 @@
-"""LevelSplitsRegressor: a regression tree that splits all cells of a level alike."""
+"""LevelSplitsRegressor: a regression tree with one split for all cells of a level."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sklrank._randomness import draw_features
 from sklrank._sklearn import Interval
-from sklrank.tree._honest_regressor import HonestRegressor, centred, draw_halves, means_of_groups
-from sklrank.tree._level_sweep import find_leaves, sweep_steps
-from sklrank.tree._thresholds import midpoints, rises
+from sklrank.tree._binning import Candidates, find_candidates
+from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, group_means, standardize
+from sklrank.tree._threshold_gains import find_leaves, split_gains
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,72 +22,73 @@ __all__ = ["LevelSplitsRegressor"]
 
 SPLIT_DTYPE = np.dtype([("feature", np.intp), ("threshold", np.float64)])
 
-# Gains that differ by less than this share of the error left are equal, and the first of them is
-# taken; none of them is worth a level if it is below that share itself.
+# Gains that differ by less than this share of the remaining error are equal, and the first of them
+# is chosen. Smaller gains than this share count as none.
 ROUNDING = 1e-10
-# Share of a cell's squares that may be left of targets that are equal.
+# Rounding error in a cell of equal targets, as a share of its sum of squares.
 NO_ERROR = 1e-28
 
 
 class LevelSplitsRegressor(HonestRegressor):
-    r"""A regression tree whose cells are all split by the same feature at each level.
+    r"""A regression tree that splits all cells of a level by the same feature and threshold.
 
-    Algorithm 9 of [1]_. With the splits :math:`S` of the levels so far, and the mean target
-    :math:`f(x; S)` of the cell that holds x, the next level is split by the feature and threshold
-    that lower the empirical mean squared error (equation 8) most,
+    Algorithm 9 of [1]_. Let :math:`S` be the splits of the levels so far, and :math:`f(x; S)` the
+    mean target of the cell that contains x. The next level is split by the feature and threshold
+    that reduce the empirical mean squared error (Equation 8) most,
 
     .. math:: L_n(S) = \frac{1}{n} \sum_j \left(y_j - f(x_j; S)\right)^2,
 
-    summed over outputs, if there are several. Among equals the smaller feature comes first, then
-    the smaller threshold. A cell is split if that leaves rows on both sides (`min_samples_leaf`);
-    otherwise it stays whole, and the next levels may split it. The tree is grown until no split
-    lowers the error. Where a few features matter, a level finds one of them by the evidence of
-    all rows together. A level costs one visit to each row and feature, however many its cells.
+    summed over the outputs. Ties go to the smaller feature, then to the smaller threshold. A cell
+    is split if both sides have enough samples (`min_samples_leaf`); otherwise it stays whole, and
+    later levels may split it. The tree grows until no split reduces the error. If few features are
+    relevant, a level finds one of them from the evidence of all samples together. A level costs
+    one visit to each sample and feature, whatever the number of cells.
 
-    A 0/1 feature has one threshold; other features have one between any two neighbouring values,
-    or between quantiles of them (`max_bins`).
+    A 0/1 feature has one threshold. Other features have thresholds between all neighbouring
+    values, or between quantiles (`max_bins`).
 
-    An honest tree [1]_ chooses its splits by one half of the rows, drawn at random, and fills the
-    leaves with the means of the other half; a split leaves rows of each half on both sides.
+    An honest tree [1]_ chooses its splits with one half of the samples, drawn at random, and its
+    leaves predict the means of the other half; both sides of a split have samples of both halves.
 
     Parameters
     ----------
     max_depth : int or None, default=None
-        Greatest number of levels. None: until no split lowers the error. Features of many values
-        can make many levels, each of which splits few cells.
+        Maximum number of levels. None: the tree grows until no split reduces the error. Features
+        with many values can lead to many levels, each of which splits few cells.
     min_samples_leaf : int, default=1
-        Rows that either side of a split must have; of each half, where the tree is honest.
+        Minimum number of samples on either side of a split; of each half, if the tree is honest.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried at a level, drawn anew for each: a number, a share of them, or all. Where
-        none of them lowers the error, the others are tried.
+        Features tried at a level, drawn for each level: a number, a fraction, or all (None). If
+        none of them reduces the error, the others are tried.
     max_bins : int or None, default=255
-        A feature with more values than this has thresholds between so many quantiles of them
-        only. None: between any two values.
+        Maximum number of bins of a feature. A feature with more distinct values has thresholds
+        only between this number of quantiles. None: between all values.
     honest : bool, default=False
-        Whether one half of the rows chooses the splits and the other half fills the leaves.
+        Whether one half of the samples chooses the splits and the other half determines the leaf
+        values.
     random_state : int, RandomState instance or None, default=None
-        Draws the halves, and the features.
+        Controls the draw of the halves and the features.
 
     Attributes
     ----------
     splits_ : structured ndarray of shape (n_levels,)
-        The `feature` and `threshold` of each level; values above the threshold go right.
+        The `feature` and `threshold` of each level; values above the threshold go to the right.
     values_ : ndarray of shape (n_leaves, n_outputs)
         The prediction of each leaf.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the squared error that the splits take away from the rows that
-        choose them; zeros where there are no splits.
+        Share of each feature in the reduction of the squared error, on the samples that choose the
+        splits; zeros if there are no splits.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` has feature names that are strings.
 
     See Also
     --------
     HonestTreeRegressor : Each cell has its own split.
-    HonestForestRegressor : The mean of many such trees.
+    HonestForestRegressor : The average of many such trees.
 
     References
     ----------
@@ -134,7 +135,7 @@ class LevelSplitsRegressor(HonestRegressor):
         self.random_state = random_state
 
     def apply(self, X: ArrayLike) -> np.ndarray:
-        """The leaf that each row falls into.
+        """Return the leaf of each sample.
 
         Parameters
         ----------
@@ -144,40 +145,40 @@ class LevelSplitsRegressor(HonestRegressor):
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Rows of `values_`.
+            Indices of rows of `values_`.
         """
-        return self._leaves(self._fitted_rows(X))
+        return self._leaves(self._check_X(X))
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)
         X = np.asfortranarray(X)
         partition = Partition(y, halves, self.min_samples_leaf)
-        steps = candidate_steps(X, self.max_bins)
+        candidates = find_candidates(X, self.max_bins)
         splits, gains = [], []
         while self.max_depth is None or len(splits) < self.max_depth:
-            step, gain = self._best_step(steps, partition, random_state)
-            if step is None:
+            best, gain = self._find_best(candidates, partition, random_state)
+            if best is None:
                 break
-            split = steps.features[step], steps.thresholds[step]
+            split = candidates.features[best], candidates.thresholds[best]
             partition.split(X[:, split[0]] > split[1])
             splits.append(split)
             gains.append(gain)
         self.splits_ = np.array(splits, dtype=SPLIT_DTYPE)
         self._levels, self._children, self._root = partition.node_table()
-        self.values_ = means_of_groups(
+        self.values_ = group_means(
             y[halves.estimation], partition.cells[halves.estimation], partition.n_cells
         )
         self.feature_importances_ = np.bincount(
             self.splits_["feature"], weights=gains, minlength=X.shape[1]
         ) / (sum(gains) or 1.0)
 
-    def _best_step(self, steps, partition, random_state):
-        """The first of the best steps and what it gains; None where none lowers the error."""
-        n_features = len(steps.first) - 1
+    def _find_best(self, candidates, partition, random_state):
+        """Return the first of the best candidates and its gain; None if none reduces the error."""
+        n_features = len(candidates.first) - 1
         tried = draw_features(self.max_features, n_features, random_state)
         rounding = ROUNDING * partition.error_left
         for features in tried, np.setdiff1d(np.arange(n_features, dtype=np.intp), tried):
-            gains = partition.gains(steps, features)
+            gains = partition.gains(candidates, features)
             best = gains.max(initial=0.0)
             if best > rounding:
                 return int(np.flatnonzero(gains >= best - rounding)[0]), best
@@ -200,68 +201,23 @@ class LevelSplitsRegressor(HonestRegressor):
         return self.values_[self._leaves(X)]
 
 
-class Steps(NamedTuple):
-    """The candidate splits, ordered by feature and threshold, as `sweep_steps` reads them."""
-
-    features: np.ndarray
-    thresholds: np.ndarray
-    first: np.ndarray
-    """The steps of feature j are `first[j]` to `first[j + 1]`."""
-    starts: np.ndarray
-    stops: np.ndarray
-    rows: np.ndarray
-    """The rows that pass the threshold with step s are `rows[starts[s]:stops[s]]`."""
-
-
-def candidate_steps(X, max_bins: int | None) -> Steps:
-    """The thresholds of all features, and the rows that pass them one after the other."""
-    thresholds, sizes, rows = zip(*(steps_of_feature(column, max_bins) for column in X.T))
-    counts = [len(size) for size in sizes]
-    stops = np.cumsum(np.concatenate(sizes), dtype=np.intp)
-    return Steps(
-        features=np.repeat(np.arange(len(counts)), counts),
-        thresholds=np.concatenate(thresholds),
-        first=np.cumsum([0, *counts], dtype=np.intp),
-        starts=np.concatenate([[0], stops])[: len(stops)].astype(np.intp),
-        stops=stops,
-        rows=np.concatenate(rows).astype(np.intc),
-    )
-
-
-def steps_of_feature(values, max_bins: int | None):
-    """Thresholds, how many rows pass with each of them, and the rows in this order."""
-    low, high = values.min(), values.max()
-    if low == high:
-        return np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    is_high = values == high
-    if np.count_nonzero(is_high) + np.count_nonzero(values == low) == len(values):
-        # Which side passes does not matter: the smaller one is less to do.
-        passing = np.flatnonzero(is_high if 2 * is_high.sum() <= len(values) else ~is_high)
-        return midpoints([low], [high]), np.array([len(passing)]), passing
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    bounds = rises(ordered, max_bins)
-    thresholds = midpoints(ordered[bounds - 1], ordered[bounds])
-    return thresholds, np.diff(bounds, prepend=0), order[: bounds[-1]]
-
-
 class Partition:
-    """The cells of a tree that grows: where the rows are, and what they hold."""
+    """The cells of a growing tree, with the samples in them and their sums."""
 
     def __init__(self, y, halves, min_samples_leaf: int):
-        self.least = float(min_samples_leaf)
+        self.min_count = float(min_samples_leaf)
         self.n_outputs = y.shape[1]
         counted = [halves.structure]
         if halves.structure is not halves.estimation:
             counted.append(halves.estimation)
         self.payload = np.zeros((len(y), self.n_outputs + len(counted)))
-        self.payload[halves.structure, : self.n_outputs] = centred(y[halves.structure])
-        for column, rows in enumerate(counted, start=self.n_outputs):
-            self.payload[rows, column] = 1.0
+        self.payload[halves.structure, : self.n_outputs] = standardize(y[halves.structure])
+        for column, half in enumerate(counted, start=self.n_outputs):
+            self.payload[half, column] = 1.0
         self.squares = (self.payload[:, : self.n_outputs] ** 2).sum(axis=1)
         self.cells = np.zeros(len(y), dtype=np.intp)
         self.n_cells = 1
-        # Above each cell: its parent, and the side of it, 0 or 1. The root has none.
+        # The parent of each cell and its side, 0 or 1; -1 for the root.
         self.parents = np.full((1, 2), -1)
         self.nodes = []
         self._measure()
@@ -272,7 +228,7 @@ class Partition:
         )
 
     def _measure(self):
-        """Sum up the cells; those that no split could change for the better are left alone."""
+        """Compute the sums of the open cells, those that a split may improve."""
         totals = self._sums(self.cells, self.n_cells)
         counts = totals[:, self.n_outputs :]
         means = totals[:, : self.n_outputs] / np.maximum(counts[:, :1], 1.0)
@@ -282,52 +238,52 @@ class Partition:
             self.cells, weights=(deviations**2).sum(axis=1), minlength=self.n_cells
         )
         squares = np.bincount(self.cells, weights=self.squares, minlength=self.n_cells)
-        open_ = (counts >= 2 * self.least).all(axis=1) & (errors > NO_ERROR * squares)
+        open_ = (counts >= 2 * self.min_count).all(axis=1) & (errors > NO_ERROR * squares)
         self.error_left = errors[open_].sum()
         self.open_totals = totals[open_]
         numbers = np.where(open_, np.cumsum(open_) - 1, -1)
         self.open_cells = numbers[self.cells].astype(np.intc)
 
-    def gains(self, steps: Steps, features):
-        """What each step would take off the squared error; 0 for those of other features."""
-        gains = np.zeros(len(steps.features))
-        sweep_steps(
+    def gains(self, candidates: Candidates, features):
+        """Return the reduction of the squared error by each candidate of some features, else 0."""
+        gains = np.zeros(len(candidates.features))
+        split_gains(
             features,
-            steps.first,
-            steps.starts,
-            steps.stops,
-            steps.rows,
+            candidates.first,
+            candidates.starts,
+            candidates.stops,
+            candidates.samples,
             self.open_cells,
             self.payload,
             self.open_totals,
             self.n_outputs,
-            self.least,
+            self.min_count,
             gains,
         )
         return gains
 
     def split(self, right):
-        """Split all cells that have rows enough on either side."""
+        """Split all cells that have enough samples on either side."""
         counts = self._sums(2 * self.cells + right, 2 * self.n_cells)[:, self.n_outputs :]
-        may = (counts.reshape(self.n_cells, -1) >= self.least).all(axis=1)
-        # Cells keep their order; a divided one takes two numbers.
-        first = np.arange(self.n_cells) + np.cumsum(may) - may
+        splits = (counts.reshape(self.n_cells, -1) >= self.min_count).all(axis=1)
+        # Cells keep their order; a cell that is split takes two indices.
+        first = np.arange(self.n_cells) + np.cumsum(splits) - splits
         n_nodes = sum(map(len, self.nodes))
-        self.nodes.append(self.parents[may])
-        self.parents = np.repeat(self.parents, 1 + may, axis=0)
+        self.nodes.append(self.parents[splits])
+        self.parents = np.repeat(self.parents, 1 + splits, axis=0)
         for side in 0, 1:
-            self.parents[first[may] + side, 0] = np.arange(n_nodes, n_nodes + may.sum())
-            self.parents[first[may] + side, 1] = side
-        self.cells = first[self.cells] + (right & may[self.cells])
+            self.parents[first[splits] + side, 0] = np.arange(n_nodes, n_nodes + splits.sum())
+            self.parents[first[splits] + side, 1] = side
+        self.cells = first[self.cells] + (right & splits[self.cells])
         self.n_cells = len(self.parents)
         self._measure()
 
     def node_table(self):
-        """Level and children of each node, and the root, as `find_leaves` reads them."""
-        above = np.concatenate([*self.nodes, self.parents])
-        n_nodes = len(above) - self.n_cells
+        """Return the level and children of each node, and the root, for :func:`find_leaves`."""
+        parents = np.concatenate([*self.nodes, self.parents])
+        n_nodes = len(parents) - self.n_cells
         numbers = np.concatenate([np.arange(n_nodes), -1 - np.arange(self.n_cells)])
         children = np.empty((n_nodes, 2), dtype=np.intc)
-        children[above[1:, 0], above[1:, 1]] = numbers[1:]
+        children[parents[1:, 0], parents[1:, 1]] = numbers[1:]
         levels = np.repeat(np.arange(len(self.nodes)), [len(level) for level in self.nodes])
         return levels.astype(np.intc), children, int(numbers[0])

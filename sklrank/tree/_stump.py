@@ -1,4 +1,4 @@
-"""StumpClassifier: one feature and one threshold; the weak learner of the document rankers."""
+"""StumpClassifier: one threshold of one feature; the weak learner of the document rankers."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_rows, check_weights, unchanged_on_error
-from sklrank.tree._stump_search import best_threshold
-from sklrank.tree._thresholds import midpoints, rises
+from sklrank.tree._binning import BinnedFeatures
+from sklrank.tree._threshold_gains import best_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["BinnedRows", "StumpClassifier"]
+__all__ = ["StumpClassifier"]
 
 
 class StumpClassifier(ClassifierMixin, BaseEstimator):
-    r"""A classifier into two classes by one threshold of one feature, found in one compiled pass.
+    r"""A binary classifier with one threshold of one feature, found in one compiled pass.
 
-    Let :math:`b` be the weight of the one class less that of the other among the rows on a side of
-    the threshold, and :math:`w` the weight of both. The "gini" criterion is that of scikit-learn's
-    trees, the threshold with the greatest :math:`b_l^2 / w_l + b_r^2 / w_r`; "gain" the one
-    with the greatest :math:`|b_l - b_r|`, which is the best accuracy of a rule that says one class
-    below the threshold and the other above it. In a booster "gain" is what Equations 3.18 and 4.13
-    of [1]_ ask for. What lowers the booster's objective is the gain in relation to the weight
-    that it is gained from, which "gini" comes nearer to.
+    Let :math:`b_l` be the weight of the second class minus that of the first class in the left
+    leaf, :math:`w_l` the weight of both, and :math:`b_r, w_r` the same of the right leaf. The
+    criterion "gini", that of scikit-learn's trees, chooses the threshold with the largest
+    :math:`b_l^2 / w_l + b_r^2 / w_r`; "gain" the one with the largest :math:`|b_l - b_r|`, which
+    is the most accurate rule that predicts one class below the threshold and the other above it.
+    For boosting, Equations 3.18 and 4.13 of [1]_ use "gain". The default is "gini" because a
+    booster's objective decreases with the gain relative to the weight that it is gained from, which
+    "gini" approximates better.
 
     Parameters
     ----------
     criterion : {"gini", "gain"}, default="gini"
-        What the threshold is chosen for. Among equals the smaller feature comes first, then the
-        smaller threshold.
+        Measure of a threshold. Ties go to the smaller feature, then to the smaller threshold.
     max_bins : int, default=255
-        A feature with more values than this has thresholds between so many quantiles of them only;
-        from 2 to 256.
+        Maximum number of bins of a feature, from 2 to 256. A feature with more distinct values has
+        thresholds only between this number of quantiles.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The classes, sorted.
+        Class labels, sorted.
     feature_ : int
-        The feature.
+        Index of the feature.
     threshold_ : float
-        The threshold; values above it are on the right. Infinite where no threshold gains anything,
-        so that all rows are on the left.
-    sides_ : ndarray of int of shape (2,)
-        What is said on the left and on the right, indices into `classes_`.
-    shares_ : ndarray of shape (2,)
-        Share of the second class in the weight on the left and on the right.
+        The threshold; samples with larger values go to the right leaf. Infinite if no threshold has
+        a gain, so that all samples go to the left leaf.
+    leaf_classes_ : ndarray of int of shape (2,)
+        Predicted class of the left and of the right leaf, as indices into `classes_`.
+    leaf_proba_ : ndarray of shape (2,)
+        Probability of the second class in the left and in the right leaf: its share of the weight.
     feature_importances_ : ndarray of shape (n_features,)
-        1 for the feature, 0 for the others; all 0 where no threshold gains anything.
+        1 for the feature, 0 for the others; all 0 if no threshold has a gain.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had names.
+        Names of the features, if `X` has feature names that are strings.
 
     See Also
     --------
@@ -107,9 +107,9 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Class labels, of two classes.
+            Class labels of two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None: 1 each.
+            Weights of the samples; None: 1 each.
 
         Returns
         -------
@@ -119,8 +119,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `y` has not two classes, or the input holds NaN or infinities; a fitted stump stays
-            as it was.
+            If `y` does not have two classes, or the input holds NaN or infinities; a fitted stump
+            stays unchanged.
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=np.float64)
@@ -129,48 +129,50 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
             if len(classes) != 2:
                 raise ValueError(
                     "Only binary classification is supported: y must have two classes, got "
-                    f"{len(classes)} class(es); for more take sklearn.tree.DecisionTreeClassifier"
+                    f"{len(classes)} class(es); for more use sklearn.tree.DecisionTreeClassifier"
                 )
             weights = check_weights(sample_weight, len(X), positive=True)
         self.classes_ = classes
         seen = weights > 0
-        return self._fit_binned(BinnedRows(X[seen], self.max_bins), labels[seen], weights[seen])
+        binned = BinnedFeatures(X[seen], self.max_bins)
+        return self._fit_binned(binned, labels[seen], weights[seen])
 
-    def _fit_binned(self, rows, labels, weights):
-        """Fit labels 0 and 1 on binned rows."""
+    def _fit_binned(self, binned, labels, weights):
+        """Fit the labels 0 and 1 of samples whose features are binned."""
         balances = np.where(labels == 1, weights, -weights)
         feature, bin_ = best_threshold(
-            rows.codes, rows.first_bin, balances, rows.sums, self.criterion == "gini"
+            binned.codes, binned.first_bin, balances, binned.histograms, self.criterion == "gini"
         )
-        self.n_features_in_ = rows.codes.shape[1]
+        self.n_features_in_ = binned.codes.shape[1]
         self.feature_importances_ = np.zeros(self.n_features_in_)
         if feature < 0:
             self.feature_, self.threshold_ = 0, np.inf
-            self.sides_ = np.full(2, int(balances.sum() > 0))
-            self._leads, self._side_weights = [balances.sum()] * 2, [weights.sum()] * 2
+            self.leaf_classes_ = np.full(2, int(balances.sum() > 0))
+            self._leaf_balances, self._leaf_weights = [balances.sum()] * 2, [weights.sum()] * 2
             return self
         self.feature_ = feature
-        self.threshold_ = float(rows.thresholds[feature][bin_])
+        self.threshold_ = float(binned.thresholds[feature][bin_])
         self.feature_importances_[feature] = 1.0
-        left = rows.codes[:, feature] <= bin_
-        # Numbers of rows are taken faster than a mask.
-        parts = [balances.take(side.nonzero()[0]) for side in (left, ~left)]
-        self._leads = below, above = [np.add.reduce(part) for part in parts]
-        self._side_weights = [np.add.reduce(np.abs(part)) for part in parts]
-        # Each side says its heavier class. By "gain" these differ, or one side would do as well.
-        self.sides_ = np.array([below > 0, above > 0], dtype=np.intp)
+        is_left = binned.codes[:, feature] <= bin_
+        # `take` of indices is faster than a mask.
+        leaves = [balances.take(mask.nonzero()[0]) for mask in (is_left, ~is_left)]
+        self._leaf_balances = left, right = [np.add.reduce(leaf) for leaf in leaves]
+        self._leaf_weights = [np.add.reduce(np.abs(leaf)) for leaf in leaves]
+        # Each leaf predicts its heavier class. With "gain" the two classes differ: a split into
+        # leaves of the same class gains nothing.
+        self.leaf_classes_ = np.array([left > 0, right > 0], dtype=np.intp)
         return self
 
     @property
-    def shares_(self) -> np.ndarray:
-        """Share of the second class in the weight on the left and on the right."""
+    def leaf_proba_(self) -> np.ndarray:
+        """Probability of the second class in the left and in the right leaf."""
         check_is_fitted(self)
-        leads, weights = np.array(self._leads), np.array(self._side_weights)
-        # What no row has come to says as much for one class as for the other.
-        return np.divide(leads + weights, 2 * weights, out=np.full(2, 0.5), where=weights > 0)
+        balances, weights = np.array(self._leaf_balances), np.array(self._leaf_weights)
+        # A leaf without samples gives both classes the same probability.
+        return np.divide(balances + weights, 2 * weights, out=np.full(2, 0.5), where=weights > 0)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict classes.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -180,14 +182,14 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Entries of `classes_`.
+            Predicted class labels.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, dtype=np.float64)
         return self.classes_[self._predict_checked(X)]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Probability of either class: its share in the weight on the row's side.
+        """Predict the probability of each class: its share of the weight in the leaf.
 
         Parameters
         ----------
@@ -197,16 +199,16 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Each row sums to one; columns as in `classes_`. The likelier class is that of `predict`,
-            the first one among equals.
+            Rows sum to one; columns as in `classes_`. `predict` returns the more probable class,
+            the first one if both are equally probable.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, dtype=np.float64)
-        second = self.shares_[self._side(X)]
+        second = self.leaf_proba_[self._find_leaves(X)]
         return np.column_stack([1.0 - second, second])
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """Natural logarithm of the probability of either class.
+        """Predict the natural logarithm of the probability of each class.
 
         Parameters
         ----------
@@ -216,46 +218,17 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Minus infinity where the probability is 0; columns as in `classes_`.
+            Minus infinity if the probability is 0; columns as in `classes_`.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def _predict_checked(self, X):
-        """What is said of rows that need no check, 0 or 1."""
-        return self.sides_[self._side(X)]
+        """Return the predicted classes, 0 or 1, of checked samples."""
+        return self.leaf_classes_[self._find_leaves(X)]
 
-    def _side(self, X):
-        """0 for rows on the left, 1 for rows on the right."""
-        # A Python float would be rounded to the single precision of such rows.
+    def _find_leaves(self, X):
+        """Return 0 for samples in the left leaf, 1 for samples in the right leaf."""
+        # If X has single precision, a Python float would be rounded to it.
         threshold = np.float64(self.threshold_)
         return (X[:, self.feature_] > threshold).astype(np.intp)
-
-
-class BinnedRows:
-    """Rows with each value replaced by the number of thresholds below it.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Samples.
-    max_bins : int
-        Most bins of a feature, up to 256.
-    """
-
-    def __init__(self, X, max_bins):
-        self.thresholds = [thresholds_of(column, max_bins) for column in X.T]
-        n_bins = [1 + len(thresholds) for thresholds in self.thresholds]
-        self.first_bin = np.concatenate([[0], np.cumsum(n_bins)]).astype(np.intp)
-        self.codes = np.empty(X.shape, dtype=np.uint8)
-        for feature, thresholds in enumerate(self.thresholds):
-            self.codes[:, feature] = np.searchsorted(thresholds, X[:, feature])
-        # The search writes its histograms here; they are allocated once for all rounds.
-        self.sums = np.empty((self.first_bin[-1], 2))
-
-
-def thresholds_of(values, max_bins):
-    """Thresholds between the values of a feature, one less than bins at most."""
-    ordered = np.sort(values)
-    bounds = rises(ordered, max_bins)
-    return midpoints(ordered[bounds - 1], ordered[bounds])

@@ -9,11 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.datasets import (
-    beta_tau_gap,
-    label_ranking_from_classification,
-    label_ranking_from_regression,
-)
+from sklrank.datasets import label_ranking_from_classification, label_ranking_from_regression
+from sklrank.metrics import beta_tau_gap
 
 
 def complete(Y):

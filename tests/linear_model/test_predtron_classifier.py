@@ -408,7 +408,7 @@ def test_metrics_of_rejections_need_rows():
         (lambda: coverage_score([]), "y_pred"),
         (lambda: selective_accuracy_score([], []), "y_true"),
     ]:
-        with pytest.raises(ValueError, match=f"^{name} has no rows"):
+        with pytest.raises(ValueError, match=f"^{name} has no samples"):
             call()
 
 

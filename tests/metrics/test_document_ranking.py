@@ -250,7 +250,7 @@ def test_best_and_worst_order(metric):
         ({"ties": "best"}, r"ties must be one of \['average', 'stable', 'worst'\], got 'best'"),
         ({"convention": "trec"}, r"convention must be one of \['letor', 'standard'\], got 'trec'"),
         ({"sample_weight": [1, 2]}, "sample_weight must have the shape"),
-        ({"sample_weight": [1, 2, 1], "average": False}, "sample_weight only weighs the mean"),
+        ({"sample_weight": [1, 2, 1], "average": False}, "sample_weight only affects the mean"),
     ],
 )
 def test_bad_input(metric, arguments, message):
@@ -269,7 +269,7 @@ def test_bad_input(metric, arguments, message):
         ({"short": "drop"}, "short must be one of"),
         ({"gain": lambda y: y - 1}, r"gain must be from 0 to 1e\+300, got -1.0 for the grade"),
         ({"gain": lambda y: y[:1]}, "gain must return a number for each entry"),
-        ({"discount": lambda ranks: ranks}, "discount must give finite factors"),
+        ({"discount": lambda ranks: ranks}, "discount must return finite factors"),
     ],
 )
 def test_bad_choices(arguments, message):

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import kendalltau, spearmanr
 
-from sklrank.metrics import _rows, kendall_tau_distance, kendall_tau_score, spearman_distance
+from sklrank.metrics import _averaging, kendall_tau_distance, kendall_tau_score, spearman_distance
 
 METRICS = [kendall_tau_score, kendall_tau_distance, spearman_distance]
 VARIANTS = ["a", "b", "gamma", "x"]
@@ -227,7 +227,7 @@ def test_blocks_do_not_show(metric, monkeypatch):
     y_true, y_pred = random_rankings()
     whole = metric(y_true, y_pred, average=False)
     for size in (1, 10, 30):
-        monkeypatch.setattr(_rows, "_BLOCK", size)
+        monkeypatch.setattr(_averaging, "_BLOCK", size)
         assert_array_equal(metric(y_true, y_pred, average=False), whole)
 
 
@@ -384,7 +384,7 @@ def test_many_rows_in_bounded_memory():
             [[1, 2]],
             [[1, 2]],
             {"sample_weight": [1], "average": False},
-            "sample_weight only weighs the mean",
+            "sample_weight only affects the mean",
         ),
     ],
 )

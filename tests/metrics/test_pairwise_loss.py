@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import label_ranking_loss
 
-from sklrank.metrics import _rows, hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.metrics import _averaging, hinge_rank_loss, logistic_rank_loss, rank_loss
 
 LOSSES = [rank_loss, hinge_rank_loss, logistic_rank_loss]
 
@@ -99,7 +99,7 @@ def test_blocks_do_not_show(loss, monkeypatch):
     Y, S = random_rows()
     whole = loss(Y, S, average=False)
     for size in (1, 10, 30):
-        monkeypatch.setattr(_rows, "_BLOCK", size)
+        monkeypatch.setattr(_averaging, "_BLOCK", size)
         assert_allclose(loss(Y, S, average=False), whole, rtol=1e-14)
 
 
@@ -236,11 +236,11 @@ def test_many_rows_in_bounded_memory():
         ([[1, 0]], [[0.0, 1.0, 2.0]], {}, r"y_score must have the shape .*\(1, 2\), got \(1, 3\)"),
         ([[1, 0]], [0.5], {}, r"y_score must have the shape"),
         ([[1, 0]], [[0.0, 1.0]] * 2, {}, "y_true has 1 rows and y_score has 2"),
-        ([[1, 2]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 when it is 2-d, got 2"),
-        ([["a", "b"]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 when it is 2-d, got a"),
+        ([[1, 2]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 if it is 2-d, got 2"),
+        ([["a", "b"]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 if it is 2-d, got a"),
         (sparse.csr_array([[3, 0]]), [[0.0, 1.0]], {}, "y_true must hold 0 or 1"),
         ([[[1, 0]]], [[0.0, 1.0]], {}, r"y_true must be .* got shape \(1, 1, 2\)"),
-        ([0, 2], np.eye(3)[:2], {}, r"labels must name .* 3 columns .* those of y_true, \[0, 2\]"),
+        ([0, 2], np.eye(3)[:2], {}, r"labels must name .* 3 columns .* the classes of y_true, \[0, 2\]"),
         ([0, 1], [0.1, 0.2], {"labels": [0, 1, 2]}, r"labels must name .* 2 columns .* got \[0, 1"),
         ([0, 1], np.eye(2), {"labels": [1, 1]}, r"labels must be distinct, got \[1, 1\]"),
         (["a", "d"], np.eye(2), {"labels": ["a", "b"]}, "labels must hold every class .*'d'"),
@@ -253,7 +253,7 @@ def test_many_rows_in_bounded_memory():
             [[1, 0]],
             [[0.0, 1.0]],
             {"sample_weight": [1], "average": False},
-            "sample_weight only weighs the mean",
+            "sample_weight only affects the mean",
         ),
     ],
 )

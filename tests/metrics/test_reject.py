@@ -60,8 +60,8 @@ def test_rejections_are_found(expected, metric, true, found, label):
 @pytest.mark.parametrize(
     ("found", "label", "problem"),
     [
-        (["cat", "dog", -1], {}, "y_pred holds texts and numbers: pass the reject_label"),
-        (["cat", "dog", "cat"], {"reject_label": -1}, "reject_label=-1 must be a text"),
+        (["cat", "dog", -1], {}, "y_pred holds strings and numbers: pass reject_label"),
+        (["cat", "dog", "cat"], {"reject_label": -1}, "reject_label=-1 must be a string"),
         ([0, 1, 1], {"reject_label": "reject"}, "reject_label='reject' must be a number"),
         ([0, np.nan, 1], {"reject_label": "reject"}, "reject_label='reject' must be a number"),
     ],

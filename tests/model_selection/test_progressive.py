@@ -355,7 +355,7 @@ def test_verbose(iris, multilabel, capsys):
         ({"estimator": Majority(), "classes": ["ant"]}, TypeError, "classes is not a parameter"),
         ({"y": np.zeros((60, 2, 2))}, ValueError, r"y must be class .* got shape \(60, 2, 2\)"),
         ({"y": np.zeros(3)}, ValueError, r"\[60, 3\]"),
-        ({"y": np.full((60, 2), 2)}, ValueError, "y_true must hold 0 or 1 when it is 2-d, got 2"),
+        ({"y": np.full((60, 2), 2)}, ValueError, "y_true must hold 0 or 1 if it is 2-d, got 2"),
         ({"X": np.empty((0, 4)), "y": []}, ValueError, "X has no rows"),
         ({"classes": ["ant", "bee"]}, ValueError, "y has the class 'cow'.*'ant', 'bee'.*`classes`"),
         (
@@ -387,7 +387,7 @@ def test_classes_that_a_fitted_model_lacks_are_found_before_learning(model, iris
 
 
 def test_scoring_that_averages(iris):
-    with pytest.raises(ValueError, match="scoring must return one value per row"):
+    with pytest.raises(ValueError, match="scoring must return one value per sample"):
         progressive_val_score(MultinomialNB(), *iris, scoring=lambda y_true, y_score: 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The tree's rules, restated slowly: every leaf of `SlowTree` keeps its rows and starts afresh."""
+"""HoeffdingTreeClassifier against `SlowTree`, whose leaves keep their samples and recompute."""
 
 import gc
 import math
@@ -15,41 +15,40 @@ from sklrank.tree import HoeffdingTreeClassifier
 
 
 class SlowLeaf:
-    """A leaf as the rows that it has seen, and the class weights that it began with."""
+    """A leaf that keeps the samples it has seen and the class weights it inherited."""
 
     def __init__(self, depth=0, inherited=(), squares=0.0):
         self.depth, self.inherited, self.squares = depth, dict(inherited), squares
-        self.rows = {}  # class -> [(row, weight), ...]
-        self.right = {"mc": 0.0, "nb": 0.0}
+        self.samples = {}  # class -> [(sample, weight), ...]
+        self.correct = {"mc": 0.0, "nb": 0.0}
         self.moments_of = {}
-        self.attempted = None
+        self.last_size = None
 
     def counts(self):
-        """Class -> weight, inherited weight included."""
+        """Return the weight of each class, including inherited weight."""
         counts = dict(self.inherited)
-        for label, rows in self.rows.items():
-            counts[label] = counts.get(label, 0.0) + sum(weight for _, weight in rows)
+        for label, samples in self.samples.items():
+            counts[label] = counts.get(label, 0.0) + sum(weight for _, weight in samples)
         return {label: weight for label, weight in counts.items() if weight > 0}
 
-    def add(self, row, label, weight):
-        self.rows.setdefault(label, []).append((row, weight))
+    def add(self, x, label, weight):
+        self.samples.setdefault(label, []).append((x, weight))
         self.squares += weight * weight
         self.moments_of = {key: m for key, m in self.moments_of.items() if key not in (label, None)}
 
     def moments(self, label):
-        """Per feature: weight, mean, population variance, min, max; of all classes for None."""
+        """Return weight, mean, population variance, min and max of each feature; None: pooled."""
         if label not in self.moments_of:
-            chosen = [label] if label is not None else list(self.rows)
-            pairs = [pair for c in chosen for pair in self.rows.get(c, [])]
+            chosen = [label] if label is not None else list(self.samples)
+            pairs = [pair for c in chosen for pair in self.samples.get(c, [])]
             self.moments_of[label] = [
-                describe([(row[f], weight) for row, weight in pairs])
-                for f in range(len(pairs[0][0]))
+                describe([(x[f], weight) for x, weight in pairs]) for f in range(len(pairs[0][0]))
             ]
         return self.moments_of[label]
 
 
 def describe(values):
-    """Weight, mean, population variance, minimum, maximum of (value, weight) without the NaN."""
+    """Return weight, mean, population variance, minimum and maximum of (value, weight) pairs."""
     values = [(value, weight) for value, weight in values if not math.isnan(value)]
     total = math.fsum(weight for _, weight in values)
     if not values:
@@ -61,7 +60,7 @@ def describe(values):
 
 
 def impurity(weights, criterion):
-    """Entropy in bits, or Gini impurity, of a class distribution."""
+    """Return the entropy in bits, or the Gini impurity, of class weights."""
     total = sum(weights)
     shares = [weight / total for weight in weights if weight > 0]
     if criterion == "entropy":
@@ -70,58 +69,58 @@ def impurity(weights, criterion):
 
 
 class SlowTree:
-    """VFDT from its rules, with no thought for time."""
+    """A slow, direct statement of the rules of VFDT."""
 
     def __init__(self, n_classes, **params):
         self.n_classes = n_classes
         self.params = HoeffdingTreeClassifier(**params).get_params()
         self.root = SlowLeaf()
-        self.root.attempted = 0.0
+        self.root.last_size = 0.0
         self.n_leaves = 1
 
-    # -- Voting.
+    # -- Predictions.
 
-    def leaf_of(self, row):
+    def leaf_of(self, x):
         node = self.root
         while isinstance(node, dict):
-            node = node[self.side(node, row)]
+            node = node[self.side(node, x)]
         return node
 
-    def side(self, node, row):
-        value = row[node["feature"]]
+    def side(self, node, x):
+        value = x[node["feature"]]
         if math.isnan(value):
             return "right" if node["weights"]["right"] > node["weights"]["left"] else "left"
         return "left" if value <= node["threshold"] else "right"
 
-    def predict_proba(self, row):
-        leaf = self.leaf_of(row)
+    def predict_proba(self, x):
+        leaf = self.leaf_of(x)
         kind = self.params["leaf_prediction"]
         if kind == "nba":
-            kind = "nb" if leaf.right["nb"] >= leaf.right["mc"] else "mc"
-        votes = self.votes(leaf, row, kind)
+            kind = "nb" if leaf.correct["nb"] >= leaf.correct["mc"] else "mc"
+        votes = self.votes(leaf, x, kind)
         return [1 / self.n_classes] * self.n_classes if votes is None else votes
 
-    def votes(self, leaf, row, kind):
+    def votes(self, leaf, x, kind):
         counts = leaf.counts()
-        if not counts or (kind == "nb" and not leaf.rows):
-            return self.votes(leaf, row, "mc") if counts else None
+        if not counts or (kind == "nb" and not leaf.samples):
+            return self.votes(leaf, x, "mc") if counts else None
         logs = {label: math.log(weight) for label, weight in counts.items()}
         if kind == "nb":
             for label in logs:
-                logs[label] += self.log_likelihood(leaf, row, label)
+                logs[label] += self.log_likelihood(leaf, x, label)
         top = max(logs.values())
         votes = [math.exp(logs[c] - top) if c in logs else 0.0 for c in range(self.n_classes)]
         return [vote / sum(votes) for vote in votes]
 
     @staticmethod
-    def log_likelihood(leaf, row, label):
+    def log_likelihood(leaf, x, label):
         total = 0.0
-        for f, (value, everyone) in enumerate(zip(row, leaf.moments(None), strict=True)):
-            if math.isnan(value) or everyone[2] == 0:
+        for f, (value, pooled) in enumerate(zip(x, leaf.moments(None), strict=True)):
+            if math.isnan(value) or pooled[2] == 0:
                 continue
-            _, mean, variance = everyone[:3]
-            if label in leaf.rows and leaf.moments(label)[f][0] > 0:
-                # One value only: where the class lies, not how far it spreads.
+            _, mean, variance = pooled[:3]
+            if label in leaf.samples and leaf.moments(label)[f][0] > 0:
+                # A single value determines the mean, not the variance.
                 _, mean, own = leaf.moments(label)[f][:3]
                 variance = own if own >= 1e-9 * variance else variance
             total += norm.logpdf(value, mean, math.sqrt(variance))
@@ -129,24 +128,24 @@ class SlowTree:
 
     # -- Growing.
 
-    def learn(self, row, label, weight):
+    def learn(self, x, label, weight):
         if weight == 0:
             return
         weight *= self.params["weight_scale"]
         parent, side, node = None, None, self.root
         while isinstance(node, dict):
-            parent, side = node, self.side(node, row)
+            parent, side = node, self.side(node, x)
             node["weights"][side] += weight
             node = node[side]
         for kind in ("mc", "nb"):
-            votes = self.votes(node, row, kind) if kind == "mc" or node.rows else None
+            votes = self.votes(node, x, kind) if kind == "mc" or node.samples else None
             if votes is not None and votes.index(max(votes)) == label:
-                node.right[kind] += weight
-        node.add(row, label, weight)
+                node.correct[kind] += weight
+        node.add(x, label, weight)
         if self.may_split(node):
             size = self.size(node)
-            if size - node.attempted >= self.params["grace_period"]:
-                node.attempted = size
+            if size - node.last_size >= self.params["grace_period"]:
+                node.last_size = size
                 split = self.attempt(node, size)
                 if split is not None and parent is None:
                     self.root = split
@@ -155,7 +154,7 @@ class SlowTree:
 
     def size(self, leaf):
         total = sum(leaf.counts().values())
-        return total if self.params["weight_count"] == "sum" else total**2 / leaf.squares
+        return total if self.params["sample_size"] == "weight_sum" else total**2 / leaf.squares
 
     def may_split(self, leaf):
         depth, leaves = self.params["max_depth"], self.params["max_leaves"]
@@ -165,25 +164,25 @@ class SlowTree:
         n_seen = len(leaf.counts())
         if n_seen < 2:
             return None
-        # "No split" competes: gain 0 on no feature.
+        # "No split" competes with a gain of 0.
         best_of_feature = [(0.0, None, None)]
         for f in range(len(leaf.moments(None))):
             candidates = [split for split in self.splits(leaf, f) if split is not None]
-            # Exactly 0 in theory may come out as 1e-16 here.
+            # A gain of exactly 0 may be 1e-16 here.
             if candidates and max(candidates)[0] > 1e-12:
                 best_of_feature.append(max(candidates, key=lambda split: split[0]))
         best_of_feature.sort(key=lambda split: -split[0])
         (gain, feature, threshold), runner_up = best_of_feature[0], best_of_feature[1:2]
         gain_range = math.log2(n_seen) if self.params["criterion"] == "entropy" else 1.0
         bound = math.sqrt(gain_range**2 * math.log(1 / self.params["delta"]) / (2 * size))
-        lead = gain - runner_up[0][0] if runner_up else 0.0
-        if feature is None or not (lead > bound or bound < self.params["tau"]):
+        difference = gain - runner_up[0][0] if runner_up else 0.0
+        if feature is None or not (difference > bound or bound < self.params["tau"]):
             return None
         return self.split(leaf, feature, threshold)
 
     def splits(self, leaf, f):
-        """(gain, feature, threshold) of each threshold, None where a branch is too small."""
-        classes = [label for label in leaf.rows if leaf.moments(label)[f][0] > 0]
+        """Yield (gain, feature, threshold) of each threshold, None if a branch is too small."""
+        classes = [label for label in leaf.samples if leaf.moments(label)[f][0] > 0]
         _, _, _, low, high = leaf.moments(None)[f]
         if not classes or low == high:
             return
@@ -204,7 +203,7 @@ class SlowTree:
 
     @staticmethod
     def left_weight(leaf, label, f, threshold):
-        """What the class's Gaussian, cut off at its extremes, puts to the left."""
+        """Return the weight left of a threshold, of a Gaussian truncated at its extremes."""
         total, mean, variance, low, high = leaf.moments(label)[f]
         if threshold < low:
             return 0.0
@@ -214,23 +213,23 @@ class SlowTree:
 
     def split(self, leaf, feature, threshold):
         self.n_leaves += 1
-        left = {c: self.left_weight(leaf, c, feature, threshold) for c in leaf.rows}
+        left = {c: self.left_weight(leaf, c, feature, threshold) for c in leaf.samples}
         right = {c: leaf.moments(c)[feature][0] - weight for c, weight in left.items()}
-        # Rows without a value are inherited by the side that takes the next of them.
+        # Samples with a missing value are inherited by the side that later ones go to.
         heavier = right if sum(right.values()) > sum(left.values()) else left
-        for c, rows in leaf.rows.items():
-            heavier[c] += sum(weight for row, weight in rows if math.isnan(row[feature]))
+        for c, samples in leaf.samples.items():
+            heavier[c] += sum(weight for x, weight in samples if math.isnan(x[feature]))
         node = {"feature": feature, "threshold": threshold, "weights": {}}
         parent_weight = sum(leaf.counts().values())
         for side, inherited in (("left", left), ("right", right)):
             weight = sum(inherited.values())
             child = SlowLeaf(leaf.depth + 1, inherited, leaf.squares * weight / parent_weight)
-            child.attempted = self.size(child)
+            child.last_size = self.size(child)
             node[side], node["weights"][side] = child, weight
         return node
 
     def structure(self, node=None):
-        """Nested (feature, threshold, left, right); a leaf is its weight."""
+        """Return nested tuples (feature, threshold, left, right); a leaf is its weight."""
         node = self.root if node is None else node
         if isinstance(node, SlowLeaf):
             return sum(node.counts().values())
@@ -243,7 +242,7 @@ LEAF = re.compile(r"(\|   )*\|--- class: (?P<label>.*) \(weight (?P<weight>\S+)\
 
 
 def parse(text):
-    """Nested (feature, threshold, left, right) of an exported tree; a leaf is its weight."""
+    """Return nested tuples (feature, threshold, left, right) of an exported tree."""
     lines = text.split("\n")
 
     def node(start, depth):
@@ -273,7 +272,7 @@ def depth_of(tree):
 
 
 def assert_same_tree(actual, expected):
-    """Same features, thresholds to rounding, leaf weights to the error of the table of Phi."""
+    """Compare features, thresholds up to rounding, and weights up to the error of the table."""
     assert isinstance(actual, tuple) == isinstance(expected, tuple)
     if not isinstance(actual, tuple):
         assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
@@ -284,40 +283,46 @@ def assert_same_tree(actual, expected):
     assert_same_tree(actual[3], expected[3])
 
 
-def stream(seed, n_rows=500, n_classes=3, missing=0.0):
-    """Gaussian, discrete, constant, duplicate and noise columns; some rows come twice."""
+def stream(seed, n_samples=500, n_classes=3, missing=0.0):
+    """Draw Gaussian, discrete, constant, redundant and noise features; some samples repeat."""
     rng = np.random.default_rng(seed)
-    y = rng.choice(n_classes, n_rows, p=rng.dirichlet(np.full(n_classes, 3.0)))
+    y = rng.choice(n_classes, n_samples, p=rng.dirichlet(np.full(n_classes, 3.0)))
     informative = rng.normal(rng.normal(0, 1.5, n_classes)[y], rng.uniform(0.5, 2, n_classes)[y])
-    discrete = (rng.integers(0, 3, n_rows) + y) // 2
+    discrete = (rng.integers(0, 3, n_samples) + y) // 2
     X = np.column_stack(
-        [informative, discrete, np.full(n_rows, 4.0), rng.normal(1e3, 5, n_rows), informative**2]
+        [
+            informative,
+            discrete,
+            np.full(n_samples, 4.0),
+            rng.normal(1e3, 5, n_samples),
+            informative**2,
+        ]
     )
-    twice = rng.random(n_rows) < 0.1
-    X[1:][twice[1:]] = X[:-1][twice[1:]]
+    repeated = rng.random(n_samples) < 0.1
+    X[1:][repeated[1:]] = X[:-1][repeated[1:]]
     X[rng.random(X.shape) < missing] = np.nan
-    return X, y, rng.choice([0.0, 0.5, 1.0, 1.0, 3.0], n_rows)
+    return X, y, rng.choice([0.0, 0.5, 1.0, 1.0, 3.0], n_samples)
 
 
 def assert_agrees(X, y, weights, n_classes, *, checkpoints=5, **params):
-    """Drive both trees through the stream; compare them on the way, and return the quick one."""
+    """Compare both trees several times along the stream, and return the compiled one."""
     tree, slow = HoeffdingTreeClassifier(**params), SlowTree(n_classes, **params)
     queries = X[:: max(1, len(X) // 40)]
-    for rows in np.array_split(np.arange(len(X)), checkpoints):
-        tree.partial_fit(X[rows], y[rows], np.arange(n_classes), weights[rows])
-        for i in rows:
+    for chunk in np.array_split(np.arange(len(X)), checkpoints):
+        tree.partial_fit(X[chunk], y[chunk], np.arange(n_classes), weights[chunk])
+        for i in chunk:
             slow.learn(X[i].tolist(), int(y[i]), float(weights[i]))
         assert_same_tree(parse(tree.export_text(decimals=15)), slow.structure())
-        expected = [slow.predict_proba(row) for row in queries.tolist()]
+        expected = [slow.predict_proba(x) for x in queries.tolist()]
         assert_allclose(tree.predict_proba(queries), expected, atol=2e-6)
     return tree
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_agrees_with_slow_tree(seed):
-    """Every rule at once, on weighted streams with all sorts of columns."""
+    """All rules together, on weighted streams with features of all kinds."""
     n_classes = 2 + seed % 3
-    X, y, weights = stream(seed, n_rows=800, n_classes=n_classes)
+    X, y, weights = stream(seed, n_samples=800, n_classes=n_classes)
     tree = assert_agrees(
         X,
         y,
@@ -328,8 +333,8 @@ def test_agrees_with_slow_tree(seed):
         tau=[0.3, 0.15][seed // 2 % 2],
         leaf_prediction=["mc", "nb", "nba", "nba"][seed % 4],
         criterion=["entropy", "entropy", "gini"][seed // 2 % 3],
-        # No grace period is a sum of weights, which rounding would make a near-tie of.
-        weight_count=["sum", "effective"][seed // 4 % 2],
+        # No grace period equals a sum of weights: rounding would decide such ties.
+        sample_size=["weight_sum", "effective"][seed // 4 % 2],
         n_split_points=[10, 10, 4][seed // 3 % 3],
         min_branch_fraction=[0.01, 0.1][seed // 5 % 2],
         weight_scale=[1.0, 2.5][seed // 3 % 2],
@@ -339,8 +344,8 @@ def test_agrees_with_slow_tree(seed):
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
 def test_agrees_with_slow_tree_on_missing_values(leaf_prediction):
-    """A missing value is left out of the observers and follows the heavier child."""
-    X, y, weights = stream(5, n_rows=600, n_classes=3, missing=0.2)
+    """Missing values are left out of the observers and follow the heavier child."""
+    X, y, weights = stream(5, n_samples=600, n_classes=3, missing=0.2)
     tree = assert_agrees(
         X, y, weights, 3, grace_period=30.3, delta=0.2, tau=0.3, leaf_prediction=leaf_prediction
     )
@@ -349,16 +354,16 @@ def test_agrees_with_slow_tree_on_missing_values(leaf_prediction):
 
 @pytest.mark.parametrize("limits", [{"max_depth": 1}, {"max_leaves": 3}])
 def test_agrees_with_slow_tree_within_limits(limits):
-    """Leaves that cannot split go on learning."""
-    X, y, weights = stream(3, n_rows=600)
+    """Leaves that cannot split continue to learn."""
+    X, y, weights = stream(3, n_samples=600)
     assert_agrees(X, y, weights, 3, grace_period=20.3, delta=0.2, tau=0.3, **limits)
 
 
 def test_tie_waits_for_tau():
-    """Two columns that are one: only the tie threshold lets a leaf split, when its bound is met."""
+    """With two equal features a leaf splits only when the bound falls below tau."""
     X = np.repeat(np.random.default_rng(0).normal(size=(400, 1)), 2, axis=1)
     y = (X[:, 0] > 0).astype(int)
-    # R = 1 bit, delta = e^-2: the bound is sqrt(1 / n), below .1 after 100 rows.
+    # R = 1 bit, delta = e^-2: the bound is sqrt(1 / n), below .1 after 100 samples.
     params = {"grace_period": 1, "delta": math.exp(-2), "leaf_prediction": "mc"}
     never = HoeffdingTreeClassifier(tau=0.0, **params).fit(X, y)
     assert never.get_n_leaves() == 1
@@ -367,8 +372,8 @@ def test_tie_waits_for_tau():
     assert tree.partial_fit(X[100:102], y[100:102]).get_n_leaves() == 2
 
 
-def test_lead_must_exceed_the_bound():
-    """One perfect column: its lead is the whole bit, so the bound alone decides when to split."""
+def test_difference_must_exceed_the_bound():
+    """A perfect feature gains one bit, so the bound alone decides when to split."""
     y = np.arange(60) % 2
     X = y[:, None].astype(float)
     # sqrt(ln(1 / delta) / 2n) < 1 needs n > ln(1 / delta) / 2 = 20.
@@ -378,15 +383,15 @@ def test_lead_must_exceed_the_bound():
 
 
 def test_pure_leaf_does_not_split():
-    """Nothing to gain: no split before a second class has come."""
+    """A leaf of a single class has nothing to gain from a split."""
     X = np.random.default_rng(0).normal(size=(500, 2))
     tree = HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=1.0)
     tree.partial_fit(X, np.zeros(500, int), classes=[0, 1])
     assert tree.get_n_leaves() == 1
 
 
-def test_useless_columns_do_not_split():
-    """Every row comes with either class: no split gains anything, however loose the bound is."""
+def test_useless_features_do_not_split():
+    """Each sample occurs with both classes: no split has a gain, however loose the bound is."""
     X = np.repeat(np.random.default_rng(0).normal(size=(300, 2)), 2, axis=0)
     y = np.arange(600) % 2
     tree = HoeffdingTreeClassifier(grace_period=100, tau=10.0, leaf_prediction="mc").fit(X, y)
@@ -394,31 +399,31 @@ def test_useless_columns_do_not_split():
 
 
 def test_inherited_weight_does_not_hide_a_split():
-    """A leaf that inherits much of one class may find a whole bit to gain in its own rows.
+    """A leaf that inherits mostly one class may gain a whole bit on its own samples.
 
-    Its observers start empty, so the gain is that of the rows since the last split. The entropy of
-    the leaf's class weights, inherited ones included, is no bound on it.
+    The observers start empty, so the gain refers to the samples since the last split. The entropy
+    of the class weights, which include the inherited ones, is not a bound on it.
     """
     first = np.array([[0.0, 0.5], [1.0, 0.5]])
     second = np.column_stack([np.zeros(20), np.tile([0.0, 1.0], 10)])
     X, y = np.vstack([first, second]), np.append([0, 1], second[:, 1]).astype(int)
     weights = np.repeat([300.0, 1.0], [2, 20])
-    # The bound is .27 when twenty rows have come, the lead 1, the entropy of (310, 10) is .20.
+    # After twenty samples the bound is .27, the gain 1, and the entropy of (310, 10) is .20.
     params = {"grace_period": 19.5, "delta": math.exp(-46), "tau": 0.0, "leaf_prediction": "mc"}
     assert_agrees(X[:2], y[:2], weights[:2], 2, checkpoints=1, **params)
     tree = assert_agrees(X, y, weights, 2, checkpoints=1, **params)
     assert tree.get_n_leaves() == 3
 
 
-def test_first_row_of_a_class_is_spread_like_the_others():
-    """A class of one row has the leaf's variance, also when that row was the leaf's first."""
+def test_class_of_one_sample_has_the_pooled_variance():
+    """The pooled variance is used even if that sample was the first of the leaf."""
     others = np.random.default_rng(0).normal(5, 1, (200, 1))
     X, y = np.vstack([[[0.0]], others]), np.repeat([0, 1], [1, 200])
     assert_agrees(X, y, np.ones(201), 2, grace_period=1e6, leaf_prediction="nb")
 
 
-def test_class_without_values_is_spread_like_the_others():
-    """A column that one class never shows says of that class what it says of all, wherever 0 is."""
+def test_class_without_values_has_the_pooled_mean_and_variance():
+    """If a feature is always missing for a class, its pooled mean is used, wherever 0 is."""
     rng = np.random.default_rng(0)
     X, y = rng.normal([[1000.0, 0.0]], 1, (200, 2)), np.arange(200) % 2
     X[y == 0, 0] = np.nan
@@ -433,7 +438,7 @@ def test_class_without_values_is_spread_like_the_others():
 
 
 def test_missing_value_follows_the_heavier_child():
-    """The side that has more weight takes the rows whose value is unknown, and may change."""
+    """Samples with a missing value go to the heavier side, which may change."""
     X, y = np.repeat([[0.0], [1.0]], [100, 200], axis=0), np.repeat([0, 1], [100, 200])
     order = np.random.default_rng(0).permutation(300)
     tree = HoeffdingTreeClassifier(grace_period=50, max_depth=1, leaf_prediction="mc")
@@ -441,13 +446,13 @@ def test_missing_value_follows_the_heavier_child():
     assert_allclose(tree.predict_proba([[0.0], [1.0], [np.nan]]), [[1, 0], [0, 1], [0, 1]])
     tree.partial_fit([[0.0]], [0], sample_weight=[101.0])
     assert_allclose(tree.predict_proba([[np.nan]]), [[1, 0]])
-    # And it is learnt where it went.
+    # The sample is learned in the leaf that it goes to.
     tree.partial_fit([[np.nan]], [1], sample_weight=[67.0])
     assert_allclose(tree.predict_proba([[0.0], [1.0]]), [[0.75, 0.25], [0, 1]], atol=1e-12)
 
 
-def test_split_keeps_the_rows_without_a_value():
-    """Where the next of them goes, their classes are known."""
+def test_split_keeps_the_samples_with_a_missing_value():
+    """The child that later ones go to inherits their class weights."""
     X, y = np.array([[0.0], [1.0], [np.nan]] * 100), np.array([0, 1, 2] * 100)
     tree = HoeffdingTreeClassifier(grace_period=300, leaf_prediction="mc", tau=1.0).fit(X, y)
     assert tree.get_n_leaves() == 2
@@ -457,8 +462,8 @@ def test_split_keeps_the_rows_without_a_value():
 
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
-def test_column_without_values(leaf_prediction):
-    """A column that is always missing changes nothing but the numbers of the columns."""
+def test_feature_without_values(leaf_prediction):
+    """A feature that is always missing only shifts the indices of the others."""
     X, y, weights = stream(2)
     params = {"grace_period": 20, "delta": 0.2, "tau": 0.3, "leaf_prediction": leaf_prediction}
     plain = HoeffdingTreeClassifier(**params).fit(X, y, weights)
@@ -470,7 +475,7 @@ def test_column_without_values(leaf_prediction):
 
 
 def test_nothing_but_missing_values():
-    """Without any value the class weights are all there is to know."""
+    """Without any value the tree predicts the class weights."""
     y = np.arange(90) % 3
     tree = HoeffdingTreeClassifier(grace_period=10, tau=1.0).fit(np.full((90, 4), np.nan), y)
     assert tree.get_n_leaves() == 1
@@ -478,9 +483,9 @@ def test_nothing_but_missing_values():
 
 
 def test_a_value_up_to_the_threshold_goes_left():
-    """Equal to the threshold is left, for a row as for the greatest value of a class.
+    """A value equal to the threshold is left, for a sample and for the maximum of a class.
 
-    The thresholds are 1, 2, ..., 10; the first one parts {0, 1} from {11} without a rest.
+    The thresholds are 1, 2, ..., 10; the first one separates {0, 1} from {11} completely.
     """
     y = np.arange(400) % 2
     X = np.where(y == 1, 11.0, np.arange(400) // 2 % 2)[:, None]
@@ -499,12 +504,12 @@ def weighted_params(leaf_prediction, **more):
     return base | more
 
 
-@pytest.mark.parametrize("weight_count", ["sum", "effective"])
+@pytest.mark.parametrize("sample_size", ["weight_sum", "effective"])
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
-def test_weight_scale_multiplies_the_weights(leaf_prediction, weight_count):
-    """weight_scale=c is a way to write weights times c, to the bit."""
+def test_weight_scale_multiplies_the_weights(leaf_prediction, sample_size):
+    """weight_scale=c gives exactly the same tree as weights multiplied by c."""
     X, y, weights = stream(8)
-    params = weighted_params(leaf_prediction, weight_count=weight_count)
+    params = weighted_params(leaf_prediction, sample_size=sample_size)
     scaled = HoeffdingTreeClassifier(weight_scale=3.7, **params).fit(X, y, weights)
     multiplied = HoeffdingTreeClassifier(**params).fit(X, y, 3.7 * weights)
     assert multiplied.get_n_leaves() > 1
@@ -514,10 +519,10 @@ def test_weight_scale_multiplies_the_weights(leaf_prediction, weight_count):
 
 @pytest.mark.parametrize("factor", [7.3, 1e-12, 1e12, 1e-140, 1e140])
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
-def test_effective_weight_has_no_scale(leaf_prediction, factor):
-    """With the effective sample size the unit of the weights does not matter at all."""
+def test_effective_sample_size_has_no_scale(leaf_prediction, factor):
+    """With the effective sample size the scale of the weights does not matter."""
     X, y, weights = stream(9)
-    params = weighted_params(leaf_prediction, weight_count="effective")
+    params = weighted_params(leaf_prediction, sample_size="effective")
     one = HoeffdingTreeClassifier(**params).fit(X, y, weights)
     other = HoeffdingTreeClassifier(**params).fit(X, y, factor * weights)
     assert one.get_n_leaves() > 2
@@ -530,13 +535,13 @@ def test_effective_weight_has_no_scale(leaf_prediction, factor):
 
 
 def test_sum_of_weights_counts_towards_the_grace_period():
-    """By default ten rows of weight ten count as a hundred rows do."""
+    """By default ten samples of weight ten count as a hundred samples."""
     y = np.arange(20) % 2
     X = y[:, None].astype(float)
     params = {"grace_period": 100, "delta": 0.5, "tau": 1.0}
     assert HoeffdingTreeClassifier(**params).fit(X, y).get_n_leaves() == 1
     assert HoeffdingTreeClassifier(**params).fit(X, y, np.full(20, 10.0)).get_n_leaves() == 2
-    effective = HoeffdingTreeClassifier(weight_count="effective", **params)
+    effective = HoeffdingTreeClassifier(sample_size="effective", **params)
     assert effective.fit(X, y, np.full(20, 10.0)).get_n_leaves() == 1
 
 
@@ -545,8 +550,8 @@ def test_sum_of_weights_counts_towards_the_grace_period():
 
 @pytest.mark.parametrize("max_depth", [1, 2, 4])
 def test_max_depth(max_depth):
-    """The limit is met, since the free tree is deeper, and never passed."""
-    X, y, _ = stream(10, n_rows=3000)
+    """The limit is reached, since the unlimited tree is deeper, and never exceeded."""
+    X, y, _ = stream(10, n_samples=3000)
     params = {"grace_period": 10, "delta": 0.5, "tau": 1.0}
     assert HoeffdingTreeClassifier(**params).fit(X, y).get_depth() > 4
     tree = HoeffdingTreeClassifier(max_depth=max_depth, **params).fit(X, y)
@@ -555,11 +560,11 @@ def test_max_depth(max_depth):
 
 @pytest.mark.parametrize("max_leaves", [2, 3, 9])
 def test_max_leaves(max_leaves):
-    """The limit is met and never passed."""
-    X, y, _ = stream(10, n_rows=3000)
+    """The limit is reached and never exceeded."""
+    X, y, _ = stream(10, n_samples=3000)
     tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0, max_leaves=max_leaves)
-    for rows in np.array_split(np.arange(3000), 6):
-        tree.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    for chunk in np.array_split(np.arange(3000), 6):
+        tree.partial_fit(X[chunk], y[chunk], classes=[0, 1, 2])
         assert tree.get_n_leaves() <= max_leaves
     assert tree.get_n_leaves() == max_leaves == len(leaves_of(parse(tree.export_text())))
 
@@ -567,7 +572,7 @@ def test_max_leaves(max_leaves):
 @pytest.mark.parametrize("max_features", [None, 19])
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
 def test_memory_of_a_small_tree(leaf_prediction, max_features):
-    """One leaf, 20 features, 6 classes: less than 10 kB in all (river: 404 kB)."""
+    """One leaf, 20 features, 6 classes: less than 10 kB in total (river: 404 kB)."""
     X = np.random.default_rng(0).normal(size=(600, 20))
     y = np.arange(600) % 6
 
@@ -583,7 +588,7 @@ def test_memory_of_a_small_tree(leaf_prediction, max_features):
     assert tree.get_n_leaves() == 1
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    # Many, for what Python keeps of a call once belongs to none of them.
+    # Many trees, as Python allocates some memory once for all of them.
     trees = [grow() for _ in range(50)]
     gc.collect()
     held = (tracemalloc.get_traced_memory()[0] - before) / len(trees)
@@ -593,45 +598,45 @@ def test_memory_of_a_small_tree(leaf_prediction, max_features):
 
 
 @pytest.mark.parametrize("max_features", [None, 4])
-def test_memory_is_given_back(max_features):
-    """A tree that goes, however large it grew, leaves nothing behind."""
-    X, y, _ = stream(11, n_rows=500)
+def test_memory_is_freed(max_features):
+    """A deleted tree frees all its memory."""
+    X, y, _ = stream(11, n_samples=500)
 
-    def come_and_go():
+    def grow_and_delete():
         tree = HoeffdingTreeClassifier(
             grace_period=10, delta=0.5, tau=1.0, max_features=max_features, random_state=0
         ).fit(X, y)
         assert tree.get_n_leaves() > 5
         pickle.loads(pickle.dumps(tree))
 
-    come_and_go()
+    grow_and_delete()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(300):
-        come_and_go()
+        grow_and_delete()
     gc.collect()
     left = (tracemalloc.get_traced_memory()[0] - before) / 300
     tracemalloc.stop()
-    # Python itself keeps some 40 kB for the next calls; a tree takes up to 30.
+    # Python itself keeps about 40 kB for later calls; a tree takes up to 30 kB.
     assert left < 300
 
 
 def test_state_of_another_tree_is_refused():
-    """Its blocks would be read past their ends."""
-    X, y, _ = stream(11, n_rows=500)
+    """Otherwise its blocks would be read past their ends."""
+    X, y, _ = stream(11, n_samples=500)
     tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0).fit(X, y)
     before = tree.predict_proba(X)
     state = tree._learner.__getstate__()
     for name in ("nodes", "leaves", "observers", "stats"):
-        with pytest.raises(ValueError, match="another tree"):
+        with pytest.raises(ValueError, match="does not fit"):
             tree._learner.__setstate__(state | {name: state[name][:-1].repeat(3, axis=-1)})
     assert np.array_equal(tree.predict_proba(X), before)
 
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nba"])
-def test_memory_does_not_follow_the_rows(leaf_prediction):
-    """Once all leaves and all classes in them are there, rows cost nothing."""
-    X, y, _ = stream(11, n_rows=2000)
+def test_memory_does_not_depend_on_the_number_of_samples(leaf_prediction):
+    """Once all leaves have seen all classes, more samples need no more memory."""
+    X, y, _ = stream(11, n_samples=2000)
     tree = HoeffdingTreeClassifier(
         grace_period=10, delta=0.5, tau=1.0, max_leaves=8, leaf_prediction=leaf_prediction
     ).fit(X, y)
@@ -651,7 +656,7 @@ def test_memory_does_not_follow_the_rows(leaf_prediction):
     [(3, 3), (0.25, 3), ("sqrt", 3), ("log2", 3), (1, 1), (None, 12), (50, 12), (1.0, 12)],
 )
 def test_max_features(max_features, expected):
-    """No more than that many columns are looked at, and the same ones for the same seed."""
+    """The tree uses that number of features, and the same ones for the same seed."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2500, 12))
     y = (X @ rng.normal(size=12) > 0).astype(int)
@@ -663,20 +668,20 @@ def test_max_features(max_features, expected):
         assert tree.export_text(decimals=17) == again.export_text(decimals=17)
         used.append(frozenset(np.flatnonzero(tree.feature_importances_)))
         assert len(used[-1]) == expected
-        # The other columns do not matter for the votes either.
+        # The other features do not matter for the predictions either.
         other = X.copy()
         other[:, sorted(set(range(12)) - used[-1])] = 1e6
         assert np.array_equal(tree.predict_proba(other), tree.predict_proba(X))
     assert len(set(used)) > 1 or expected == 12
 
 
-# -- What the tree tells of itself.
+# -- Inspection.
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_reports_agree_with_each_other(seed):
-    """Depth, leaves, features and weights are those of the exported text."""
-    X, y, weights = stream(seed, n_rows=1500)
+    """Depth, leaves, features and weights agree with the exported text."""
+    X, y, weights = stream(seed, n_samples=1500)
     tree = HoeffdingTreeClassifier(grace_period=20, delta=0.3, tau=0.5, leaf_prediction="mc")
     tree.fit(X, y, weights)
     text = tree.export_text(decimals=12)
@@ -691,7 +696,7 @@ def test_reports_agree_with_each_other(seed):
     assert set(np.flatnonzero(importances)) == features(parsed)
     assert_allclose(importances.sum(), 1.0)
     assert np.all(importances >= 0)
-    # Routing rows by the text gives the printed class, that of the greatest vote.
+    # Samples routed by the text get the printed class, that of the largest vote.
     labels = [int(match["label"]) for match in map(LEAF.fullmatch, text.split("\n")) if match]
     leaf_numbers = iter(range(len(labels)))
 
@@ -700,31 +705,31 @@ def test_reports_agree_with_each_other(seed):
             return labels[next(leaf_numbers)]
         return node[0], node[1], number(node[2]), number(node[3])
 
-    def route(node, row):
+    def route(node, x):
         while isinstance(node, tuple):
-            node = node[2] if row[node[0]] <= node[1] else node[3]
+            node = node[2] if x[node[0]] <= node[1] else node[3]
         return node
 
     numbered = number(parsed)
-    assert [route(numbered, row) for row in X] == tree.predict(X).tolist()
+    assert [route(numbered, x) for x in X] == tree.predict(X).tolist()
 
 
 def test_importance_is_gain_times_weight():
-    """Two splits by hand: the root halves the impurity of all rows, the next that of half of them.
+    """Two splits by hand: the root gains one bit on all samples, the next one on half of them.
 
-    Four equally frequent cells of two binary columns, the first of which parts classes {0, 1} from
-    {2}; the second parts 0 from 1 on the left alone.
+    There are four equally frequent cells of two binary features. The first feature separates the
+    classes {0, 1} from {2}; the second one separates 0 from 1 on the left only.
     """
     cells = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (3000, 1))
     y = np.select([cells[:, 0] == 1, cells[:, 1] == 1], [2, 1], 0)
     tree = HoeffdingTreeClassifier(grace_period=2000, leaf_prediction="mc").fit(cells, y)
-    # 1.5 bits at the root of which column 0 gives one; left of it the other bit, for half the rows.
+    # The root has 1.5 bits. Feature 0 gains one; feature 1 gains one on half of the samples.
     assert tree.get_n_leaves() == 3
     assert_allclose(tree.feature_importances_, [2 / 3, 1 / 3], rtol=1e-6)
 
 
 def test_importances_of_a_single_leaf_are_zero():
-    """No split, no gain."""
+    """Without splits there are no gains."""
     tree = HoeffdingTreeClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     assert tree.get_depth() == 0
     assert tree.get_n_leaves() == 1
@@ -733,7 +738,7 @@ def test_importances_of_a_single_leaf_are_zero():
 
 
 def test_export_text_options():
-    """Names, a cut and decimals as asked for; wrong names are refused."""
+    """Names, truncation and decimals are as given; a wrong number of names is an error."""
     y = np.arange(800) % 2
     X = np.column_stack([11.0 * y, np.zeros(800)])
     labels = np.array(["no", "yes"])[y]

@@ -1,4 +1,4 @@
-"""HonestTreeRegressor and HonestForestRegressor: what fills the leaves, and means of trees."""
+"""HonestTreeRegressor and HonestForestRegressor: leaf values, and averages of trees."""
 
 import pickle
 
@@ -22,7 +22,7 @@ SPLITS = ["breiman", "level"]
 
 
 def slow_values(tree, X, Y, least):
-    """Each node by its own: the rows under it, or what its parent has."""
+    """Compute each node by itself: the mean of its samples, or the value of its parent."""
     inner = tree.tree_
     values = np.empty((inner.node_count, Y.shape[1]))
 
@@ -79,20 +79,20 @@ def test_origin_and_unit_of_the_targets_do_not_matter(honest, offset, scale):
     ):
         expected = clone(model).fit(X, Y).score(X, Y)
         targets = offset + scale * Y
-        # Splits that gain alike fall as rounding has it.
+        # Rounding decides between splits of equal gain.
         assert abs(model.fit(X, targets).score(X, targets) - expected) < 0.03
         assert expected > 0.35
 
 
 @pytest.mark.parametrize("model", [HonestTreeRegressor(), HonestForestRegressor(2)])
-def test_targets_that_are_no_numbers(model):
+def test_targets_that_are_not_numbers(model):
     for targets in (np.array(["low", "high"] * 5), np.full(10, "2020-01-01", dtype="M8[D]")):
         with pytest.raises(ValueError, match="y must be numbers"):
             model.fit(X[:10], targets)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_second_half_moves_values_and_nothing_else(seed):
+def test_the_second_half_changes_the_leaf_values_only(seed):
     tree = HonestTreeRegressor(random_state=seed)
     before = clone(tree).fit(X, Y)
     structure, estimation = draw_halves(len(X), True, np.random.RandomState(seed))
@@ -102,7 +102,7 @@ def test_the_second_half_moves_values_and_nothing_else(seed):
     assert_array_equal(after.apply(X), before.apply(X))
     assert_array_equal(after.estimator_.tree_.threshold, before.estimator_.tree_.threshold)
     assert not np.allclose(after.values_, before.values_)
-    # A first half that is shifted makes the same splits, and does not enter the values.
+    # Shifting the first half changes neither the splits nor the leaf values.
     moved = Y.copy()
     moved[structure] += 64.0
     after = HonestTreeRegressor(max_depth=3, random_state=seed).fit(X, moved)
@@ -111,8 +111,8 @@ def test_the_second_half_moves_values_and_nothing_else(seed):
     assert_array_equal(after.values_, before.values_)
 
 
-def test_leaves_without_rows_predict_what_is_above_them():
-    """The halves share no value of the one feature that the first half is split by."""
+def test_leaves_without_samples_predict_the_value_of_an_ancestor():
+    """The second half has a single value of the feature that the first half is split by."""
     rng = np.random.RandomState(0)
     structure, estimation = draw_halves(8, True, rng)
     rows, targets = np.zeros((8, 1)), np.zeros(8)
@@ -139,7 +139,7 @@ def test_a_forest_is_the_mean_of_its_trees(splits):
 
 @pytest.mark.parametrize("splits", SPLITS)
 def test_subsamples_are_drawn_without_replacement(splits):
-    """Trees that are not honest, fully grown and given all rows know each of them."""
+    """Fully grown trees that are not honest reproduce the targets of their samples."""
     forest = HonestForestRegressor(3, splits=splits, honest=False, max_samples=None)
     assert_allclose(forest.fit(X, y).predict(X), y, rtol=1e-6)
     forest.set_params(max_samples=0.25, n_estimators=1)
@@ -160,7 +160,7 @@ def test_threads_seeds_and_pickles(splits):
     generator = np.random.RandomState(3)
     drawn = clone(forest).set_params(random_state=generator)
     assert_array_equal(drawn.fit(X, Y).predict(X), forest.predict(X))
-    # A generator moves on, as in scikit-learn.
+    # A RandomState instance advances, as in scikit-learn.
     assert not np.array_equal(drawn.fit(X, Y).predict(X), forest.predict(X))
 
 
@@ -177,8 +177,8 @@ def test_forests_generalise_better_than_trees():
 
 @pytest.mark.parametrize("splits", SPLITS)
 def test_honest_leaves_are_unbiased(splits):
-    """Of pure noise: the leaf that the rows which chose the splits like best is an accident of
-    theirs, which the other half does not share."""
+    """With pure noise as target, the leaf that is best on the samples that chose the splits is not
+    better than others on the other half."""
     kind = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}[splits]
     estimates = {True: [], False: []}
     random = np.random.RandomState(0)
@@ -196,23 +196,23 @@ def test_honest_leaves_are_unbiased(splits):
 
 
 @pytest.mark.parametrize("splits", SPLITS)
-def test_one_row_and_constants(splits):
+def test_one_sample_and_constants(splits):
     forest = HonestForestRegressor(3, splits=splits, random_state=0)
     assert_allclose(forest.fit(X[:1], Y[:1]).predict(X[:2]), Y[[0, 0]])
     assert_array_equal(forest.feature_importances_, 0)
     assert_allclose(forest.fit(np.ones((9, 2)), np.full(9, 0.1)).predict([[1, 2]]), 0.1)
 
 
-def test_bad_input_leaves_the_model(fingerprint):
+def test_bad_input_leaves_the_model_unchanged(fingerprint):
     forest = HonestForestRegressor(2, random_state=0).fit(X, Y)
     before = fingerprint(forest)
     with pytest.raises(ValueError, match="X contains NaN"):
         forest.fit(np.where(X > 0.9, np.nan, X), Y)
-    with pytest.raises(ValueError, match="max_samples=401 rows cannot be drawn"):
+    with pytest.raises(ValueError, match="max_samples=401 samples cannot be drawn"):
         forest.set_params(max_samples=401).fit(X, Y)
     forest.set_params(max_samples=0.8)
     assert fingerprint(forest) == before
-    # Parameters that are set after the fit do not change how rows are read.
+    # Parameters that are set after fit do not change how X is converted.
     predicted = forest.predict(X)
     assert_array_equal(forest.set_params(splits="level").predict(X), predicted)
     with pytest.raises(NotFittedError):

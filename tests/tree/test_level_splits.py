@@ -1,4 +1,4 @@
-"""LevelSplitsRegressor: against all splits tried one by one, and as a user meets it."""
+"""LevelSplitsRegressor: comparison with an exhaustive search, and use as an estimator."""
 
 import pickle
 
@@ -12,9 +12,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.tree import LevelSplitsRegressor
+from sklrank.tree._binning import find_candidates, midpoints
 from sklrank.tree._honest_regressor import draw_halves
-from sklrank.tree._level_splits import candidate_steps
-from sklrank.tree._thresholds import midpoints
 
 RANDOM = np.random.RandomState(0)
 X = np.column_stack([RANDOM.randint(2, size=(300, 6)), RANDOM.normal(size=(300, 2))])
@@ -27,7 +26,7 @@ def squared_error(Y, rows):
 
 
 class SlowTree:
-    """Algorithm 9, one cell and one threshold after the other."""
+    """A slow, direct statement of Algorithm 9."""
 
     def __init__(self, X, Y, structure, estimation, *, least=1, max_depth=None):
         self.X, self.least = X, least
@@ -44,7 +43,7 @@ class SlowTree:
             best = max(gains.values(), default=0.0)
             if not best > 1e-9 * error:
                 break
-            # The first of those that are best.
+            # The first of the best splits.
             split = next(s for s, gain in gains.items() if gain >= best - 1e-9 * error)
             self.cells = [part for cell in self.cells for part in self.parts(cell, *split)]
             self.splits.append(split)
@@ -99,8 +98,8 @@ def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth
     assert len(tree.values_) == len(slow.cells)
 
 
-def test_unseen_combinations_fall_into_the_cell_that_stayed_whole():
-    """No row has x = (0, 1), so the cell x_0 = 0 is not split by x_1, but by x_2 after it."""
+def test_unseen_combinations_belong_to_the_cell_that_was_not_split():
+    """No sample has x = (0, 1), so the cell x_0 = 0 is not split by x_1, but later by x_2."""
     X = np.array([[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 1, 0]] * 2)
     y = 100 * X[:, 0] + 10 * X[:, 1] + X[:, 2]
     tree = LevelSplitsRegressor().fit(X, y)
@@ -130,7 +129,7 @@ def test_honest_values_come_from_the_second_half_only(seed):
     tree = LevelSplitsRegressor(honest=True, max_depth=4, random_state=seed)
     before = clone(tree).fit(X, Y)
     structure, estimation = draw_halves(len(X), True, np.random.RandomState(seed))
-    # The second half moves the values and nothing else.
+    # The second half changes the leaf values only.
     moved = Y.copy()
     moved[estimation] = RANDOM.normal(size=(len(estimation), 3))
     after = clone(tree).fit(X, moved)
@@ -139,7 +138,7 @@ def test_honest_values_come_from_the_second_half_only(seed):
     leaves = before.apply(X[estimation])
     for leaf, value in enumerate(after.values_):
         assert_allclose(value, moved[estimation][leaves == leaf].mean(axis=0))
-    # The first half moves the splits; scaled, not even those, and never the values.
+    # The first half never changes the leaf values; scaling it does not change the splits.
     moved = Y.copy()
     moved[structure] = 3 * moved[structure] - 2
     after = clone(tree).fit(X, moved)
@@ -148,17 +147,17 @@ def test_honest_values_come_from_the_second_half_only(seed):
 
 
 def test_outputs_are_summed():
-    """The structure is common; where single trees have it too, they predict the same."""
+    """All outputs share the splits; single trees with the same splits predict the same."""
     copies = LevelSplitsRegressor(max_depth=5).fit(X, np.column_stack([Y[:, 0]] * 3))
     alone = LevelSplitsRegressor(max_depth=5).fit(X, Y[:, 0])
     assert_array_equal(copies.splits_, alone.splits_)
     assert_array_equal(copies.predict(X), np.column_stack([alone.predict(X)] * 3))
-    for column in range(3):  # the one that has by far the most error decides
-        weights = np.where(np.arange(3) == column, 1.0, 1e-3)
+    for output in range(3):  # the output with by far the largest error decides
+        weights = np.where(np.arange(3) == output, 1.0, 1e-3)
         joint = LevelSplitsRegressor(max_depth=2).fit(X, Y * weights)
-        alone = LevelSplitsRegressor(max_depth=2).fit(X, Y[:, column])
+        alone = LevelSplitsRegressor(max_depth=2).fit(X, Y[:, output])
         assert_array_equal(joint.splits_, alone.splits_)
-        assert_allclose(joint.predict(X)[:, column], alone.predict(X))
+        assert_allclose(joint.predict(X)[:, output], alone.predict(X))
 
 
 def test_ties_go_to_the_first_feature_and_threshold():
@@ -168,7 +167,7 @@ def test_ties_go_to_the_first_feature_and_threshold():
     assert tree.splits_.tolist() == [(1, 0.5)]
 
 
-def test_equal_columns_and_their_complements_make_no_difference():
+def test_copies_and_complements_of_features_make_no_difference():
     random = np.random.RandomState(3)
     X, y = random.randint(2, size=(500, 5)), random.normal(size=500)
     tree = LevelSplitsRegressor().fit(X, y)
@@ -182,7 +181,7 @@ def test_nothing_to_split(honest):
     for rows, y in [
         (np.ones((5, 2)), np.arange(5.0)),  # constant features
         (X, np.full(len(X), 0.1)),  # a constant target
-        (X[:1], Y[:1]),  # one row
+        (X[:1], Y[:1]),  # one sample
     ]:
         tree = LevelSplitsRegressor(honest=honest, random_state=0).fit(rows, y)
         assert len(tree.splits_) == 0 and len(tree.values_) == 1
@@ -191,7 +190,7 @@ def test_nothing_to_split(honest):
     assert_allclose(tree.predict(X[:2]), Y[[0, 0]])
 
 
-def test_the_tree_that_is_fully_grown_knows_its_rows():
+def test_a_fully_grown_tree_reproduces_the_targets():
     tree = LevelSplitsRegressor(max_bins=None).fit(X, Y)
     assert_allclose(tree.predict(X), Y, atol=1e-12)
 
@@ -204,26 +203,26 @@ def test_scale_of_targets_does_not_matter(scale):
     assert_allclose(scaled.predict(X), tree.predict(X) * scale, rtol=1e-9)
 
 
-def test_quantiles_stand_for_many_values():
+def test_thresholds_between_quantiles():
     values = np.repeat(np.arange(100.0), np.arange(1, 101))[:, np.newaxis]
-    exact = candidate_steps(values, 100)
+    exact = find_candidates(values, 100)
     assert_array_equal(exact.thresholds, np.arange(99) + 0.5)
-    binned = candidate_steps(values, 10)
+    binned = find_candidates(values, 10)
     assert len(binned.thresholds) == 9
     assert np.isin(binned.thresholds, exact.thresholds).all()
     shares = [(values > t).mean() for t in binned.thresholds]
     assert_allclose(shares, np.arange(9, 0, -1) / 10, atol=0.02)
-    for steps in exact, binned:
-        for step, threshold in enumerate(steps.thresholds):
-            passed = steps.rows[: steps.stops[step]]
+    for candidates in exact, binned:
+        for s, threshold in enumerate(candidates.thresholds):
+            passed = candidates.samples[: candidates.stops[s]]
             assert_array_equal(np.sort(passed), np.flatnonzero(values[:, 0] <= threshold))
 
 
 def test_rare_values_are_not_lost_in_quantiles():
-    """Most rows have one value: still there is a threshold beside it."""
+    """Most samples have the same value: there is still a threshold beside it."""
     values = np.concatenate([np.zeros(10_000), np.arange(1.0, 21)])[:, np.newaxis]
-    steps = candidate_steps(values, 5)
-    assert_array_equal(steps.thresholds, [0.5])
+    candidates = find_candidates(values, 5)
+    assert_array_equal(candidates.thresholds, [0.5])
 
 
 def test_midpoints_between_neighbouring_floats():
@@ -238,7 +237,7 @@ def test_drawn_features():
     again = LevelSplitsRegressor(max_features=1, max_depth=6, random_state=0).fit(X, Y)
     assert_array_equal(tree.splits_, again.splits_)
     assert len(np.unique(tree.splits_["feature"])) > 2
-    # Drawn features that lower nothing are no reason to stop.
+    # The tree does not stop if the drawn features do not reduce the error.
     useless = np.column_stack([np.zeros((300, 50)), X[:, :1]])
     tree = LevelSplitsRegressor(max_features=1, random_state=0).fit(useless, X[:, 0])
     assert tree.splits_["feature"].tolist() == [50]
@@ -255,7 +254,7 @@ def test_pickle_and_memory_layout(fingerprint, honest):
     assert fingerprint(clone(tree).fit(frozen, Y)) == fingerprint(tree)
 
 
-def test_bad_input_leaves_the_model(fingerprint):
+def test_bad_input_leaves_the_model_unchanged(fingerprint):
     tree = LevelSplitsRegressor().fit(X, Y)
     before = fingerprint(tree)
     with pytest.raises(ValueError, match="X contains NaN"):

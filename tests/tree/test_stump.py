@@ -1,4 +1,4 @@
-"""StumpClassifier: against all thresholds tried one by one, and as a user meets it."""
+"""StumpClassifier: comparison with an exhaustive search, and use as an estimator."""
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,11 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.tree import StumpClassifier
-from sklrank.tree._stump import thresholds_of
+from sklrank.tree._binning import find_thresholds
 
 
 def make_data(seed, n=40, n_values=6):
-    """Rows of few values, one feature constant; weights of which some are zero."""
+    """Draw features of few values, one of them constant, and weights, some of them zero."""
     random = np.random.RandomState(seed)
     X = random.randint(n_values, size=(n, 4)) / 2
     X[:, 1] = 3.0
@@ -28,14 +28,14 @@ def make_data(seed, n=40, n_values=6):
 
 
 def merit(criterion, left, right):
-    """What the threshold is chosen for, of the weights of both classes on either side."""
+    """Return the criterion of a threshold, from the weights of both classes on either side."""
     if criterion == "gain":
         return abs((left[1] - left[0]) - (right[1] - right[0]))
     return sum((yes - no) ** 2 / (yes + no) for no, yes in (left, right) if yes + no > 0)
 
 
 def all_splits(X, y, weights, criterion):
-    """The merit of each threshold between values of rows that count, in order."""
+    """Yield the criterion of each threshold between values of samples with a weight, in order."""
     seen = weights > 0
     for feature in range(X.shape[1]):
         values = np.unique(X[seen, feature])
@@ -48,7 +48,7 @@ def all_splits(X, y, weights, criterion):
             yield feature, threshold, merit(criterion, *sides)
 
 
-# -- Against slow statements.
+# -- Comparison with slow statements.
 
 
 @pytest.mark.parametrize("criterion", ["gini", "gain"])
@@ -65,15 +65,15 @@ def test_the_best_threshold_is_found(criterion, seed, weighted):
     if best <= merit(criterion, everything, [0, 0]) + 1e-9:
         assert np.isinf(stump.threshold_)
         return
-    # Among equals the smaller feature, then the smaller threshold.
+    # Ties go to the smaller feature, then to the smaller threshold.
     first = next((f, t) for f, t, merit in splits if merit >= best - 1e-9)
     assert (stump.feature_, stump.threshold_) == first
     on_left = X[:, first[0]] <= first[1]
     if criterion == "gini":
         for side in (on_left, ~on_left):
-            told = stump.predict(X[side])[0]
+            predicted = stump.predict(X[side])[0]
             heaviest = max(weights[side & (y == name)].sum() for name in ("no", "yes"))
-            assert_allclose(weights[side & (y == told)].sum(), heaviest)
+            assert_allclose(weights[side & (y == predicted)].sum(), heaviest)
     else:
         right = weights[stump.predict(X) == y].sum()
         assert_allclose(2 * right - weights.sum(), best)
@@ -98,7 +98,7 @@ def test_ties_go_to_the_smaller_feature_and_threshold():
 
 
 @pytest.mark.parametrize("criterion", ["gini", "gain"])
-def test_where_no_threshold_gains_the_heavier_class_is_told(criterion):
+def test_without_a_gain_the_heavier_class_is_predicted(criterion):
     stump = StumpClassifier(criterion=criterion).fit(np.ones((5, 2)), [0, 0, 1, 1, 1])
     assert stump.threshold_ == np.inf
     assert_array_equal(stump.predict(np.zeros((2, 2))), [1, 1])
@@ -111,7 +111,7 @@ def test_where_no_threshold_gains_the_heavier_class_is_told(criterion):
 @pytest.mark.parametrize("criterion", ["gini", "gain"])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
-def test_probabilities_are_the_shares_of_a_side(criterion, seed):
+def test_probabilities_are_the_shares_of_a_leaf(criterion, seed):
     X, y, weights = make_data(seed)
     stump = StumpClassifier(criterion=criterion).fit(X, y, weights)
     left = X[:, stump.feature_] <= stump.threshold_
@@ -122,6 +122,8 @@ def test_probabilities_are_the_shares_of_a_side(criterion, seed):
             share = weights[side & (y == name)].sum() / weights[side].sum()
             assert_allclose(probabilities[i, c], share, atol=1e-12)
     assert_array_equal(stump.predict(X), stump.classes_[probabilities.argmax(axis=1)])
+    assert_array_equal(stump.predict(X), stump.classes_[stump.leaf_classes_[1 - left]])
+    assert_array_equal(probabilities[:, 1], stump.leaf_proba_[1 - left])
     logarithms = stump.predict_log_proba(X)
     assert_allclose(np.exp(logarithms), probabilities)
     assert_array_equal(np.isneginf(logarithms), probabilities == 0)
@@ -134,15 +136,15 @@ def test_scored_by_the_area_under_the_curve():
 
 def test_max_bins_are_quantiles():
     values = np.random.RandomState(0).exponential(size=1000)
-    thresholds = thresholds_of(values, 8)
+    thresholds = find_thresholds(values, 8)
     assert len(thresholds) == 7
     shares = [(values <= threshold).mean() for threshold in thresholds]
     assert_allclose(shares, np.arange(1, 8) / 8, atol=2e-3)
-    # Few values have a threshold between any two of them.
-    assert_array_equal(thresholds_of(np.array([3.0, 1, 2, 3]), 3), [1.5, 2.5])
-    # Half of the rows have one value: there is no threshold within it.
+    # With few values there is a threshold between any two of them.
+    assert_array_equal(find_thresholds(np.array([3.0, 1, 2, 3]), 3), [1.5, 2.5])
+    # Half of the samples have the same value: no threshold is equal to it.
     values[:500] = 0.0
-    inside = thresholds_of(values, 8)
+    inside = find_thresholds(values, 8)
     assert (inside > 0).all() and (inside < values.max()).all()
 
 
@@ -155,7 +157,7 @@ def test_any_number_of_bins(max_bins):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_neighbouring_numbers_are_told_apart(dtype):
+def test_neighbouring_floats_are_separated(dtype):
     low = dtype(0.1)
     X = np.array([[low], [np.nextafter(low, dtype(1))]])
     stump = StumpClassifier().fit(X, [0, 1])
@@ -169,10 +171,10 @@ def test_huge_values():
     assert_array_equal(stump.predict(X), [0, 0, 1])
 
 
-# -- As a user meets it.
+# -- Use as an estimator.
 
 
-def test_of_a_data_frame():
+def test_data_frame():
     X, y, weights = make_data(0)
     frame = pd.DataFrame(X, columns=list("abcd"))
     stump = StumpClassifier().fit(frame, pd.Series(y), pd.Series(weights))
@@ -203,7 +205,7 @@ def test_bad_input(parameters, arguments, message):
         StumpClassifier(**parameters).fit(*arguments)
 
 
-def test_a_refused_call_leaves_a_fitted_stump(fingerprint):
+def test_a_failed_fit_leaves_the_stump_unchanged(fingerprint):
     X, y, weights = make_data(0)
     stump = StumpClassifier().fit(X, y)
     before = fingerprint(stump)

@@ -25,7 +25,7 @@ from sklrank.linear_model._predtron._losses import (
 )
 from sklrank.linear_model._predtron._reject_rules import REJECT_RULES, LeadRule, leads_of
 from sklrank.metrics import coverage_score
-from sklrank.metrics._labels_and_scores import as_label_columns
+from sklrank.metrics._checks import as_label_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,18 +1,18 @@
-"""How noisy rankings are, beside the noiseless ones."""
+"""Measures of the noise in rankings, given the noiseless rankings."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sklrank.metrics._checks import check_two_rankings
 from sklrank.metrics._pair_counts import count_pairs
-from sklrank.metrics._positions import check_two_rankings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
 def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
-    """Share of the rows whose ranking is not the noiseless one.
+    """Compute the share of samples whose ranking differs from the noiseless one.
 
     Parameters
     ----------
@@ -20,21 +20,22 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
         Positions in the noiseless rankings, smaller is better.
 
     Y_noisy : array-like of shape (n_samples, n_labels)
-        Positions in the noisy ones. Only labels ranked in both count; a tie differs from an order.
+        Positions in the noisy rankings. Only labels ranked in both count; a tie differs from an
+        order.
 
     Returns
     -------
     float
-        From 0, no noise, to 1.
+        From 0 (no noise) to 1.
 
     Raises
     ------
     ValueError
-        If the arrays are no positions of the same shape.
+        If the arrays are not positions of the same shape.
 
     See Also
     --------
-    beta_tau_gap : Tells small differences from large ones.
+    beta_tau_gap : Measures how large the differences are.
 
     References
     ----------
@@ -43,7 +44,7 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
     Examples
     --------
-    >>> from sklrank.datasets import alpha_inconsistency
+    >>> from sklrank.metrics import alpha_inconsistency
     >>> alpha_inconsistency([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]])
     0.5
     """
@@ -53,7 +54,7 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
 
 def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
-    r"""Mean Kendall tau between the noisy rankings and the noiseless ones.
+    r"""Compute the mean Kendall tau between the noisy rankings and the noiseless ones.
 
     Parameters
     ----------
@@ -61,23 +62,23 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
         Positions in the noiseless rankings, smaller is better.
 
     Y_noisy : array-like of shape (n_samples, n_labels)
-        Positions in the noisy ones.
+        Positions in the noisy rankings.
 
     Returns
     -------
     float
-        From -1, all reversed, to 1, no noise: the mean over rows of concordant less discordant
-        pairs of labels, divided by the pairs that are ranked in both (so tau-a: tied pairs count
-        0). Rows without such a pair are left out.
+        From -1 (all rankings reversed) to 1 (no noise): the mean over samples of tau-a, which is
+        the number of concordant minus discordant pairs of labels divided by the number of pairs
+        that are ranked in both; tied pairs count 0. Samples without such a pair are left out.
 
     Raises
     ------
     ValueError
-        If the arrays are no positions of the same shape, or no row has a pair.
+        If the arrays are not positions of the same shape, or no sample has a pair.
 
     See Also
     --------
-    alpha_inconsistency : Tells only whether rankings differ.
+    alpha_inconsistency : Measures only whether rankings differ.
 
     References
     ----------
@@ -86,16 +87,18 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
     Examples
     --------
-    One of three pairs is reversed in the second row, and nothing in the first:
+    One of three pairs is reversed in the second sample, none in the first:
 
-    >>> from sklrank.datasets import beta_tau_gap
+    >>> from sklrank.metrics import beta_tau_gap
     >>> round(beta_tau_gap([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]]), 3)
     0.667
     """
     counts = _count_pairs(Y_clean, Y_noisy)
     n_pairs = sum(counts)
     if not n_pairs.any():
-        raise ValueError("Y_clean and Y_noisy have no row with two labels that are ranked in both.")
+        raise ValueError(
+            "Y_clean and Y_noisy have no sample with two labels that are ranked in both."
+        )
     has_pairs = n_pairs > 0
     return float(((counts.concordant - counts.discordant)[has_pairs] / n_pairs[has_pairs]).mean())
 

@@ -1,10 +1,12 @@
-"""The two arrays every ranking loss starts from: which labels are relevant, and their scores."""
+"""Checks of the arguments of metrics: relevant labels, scores, and two rankings."""
 
 from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
+
+from sklrank._rankings import check_positions
 
 
 def check_relevance_and_scores(y_true, y_score, labels=None):
@@ -13,11 +15,11 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        0/1 indicator, or one class label per row.
+        Indicator matrix of 0 and 1, or one class label for each sample.
     y_score : array-like of shape (n_samples, n_labels) or (n_samples,)
-        Scores; one column stands for the second of two classes.
+        Scores; a 1-d array holds the scores of the second of two classes.
     labels : array-like of shape (n_labels,), default=None
-        The class of each column of `y_score` when `y_true` is 1-d.
+        Class of each column of `y_score` if `y_true` is 1-d.
 
     Returns
     -------
@@ -29,15 +31,15 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     Raises
     ------
     ValueError
-        If the two do not fit together or hold values that mean nothing.
+        If the two do not fit together or hold invalid values.
     """
     scores = check_scores(y_score)
     if not sparse.issparse(y_true):
         y_true = np.asarray(y_true)
     if y_true.ndim not in (1, 2):
         raise ValueError(
-            "y_true must be a 0/1 indicator of shape (n_samples, n_labels) or class labels of "
-            f"shape (n_samples,), got shape {y_true.shape}."
+            "y_true must be a 0/1 indicator matrix of shape (n_samples, n_labels) or class labels "
+            f"of shape (n_samples,), got shape {y_true.shape}."
         )
     if y_true.shape[0] != scores.shape[0]:
         raise ValueError(
@@ -49,24 +51,24 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
         return _one_hot(y_true, labels, n_labels=scores.shape[1]), scores
     if scores.shape != y_true.shape:
         raise ValueError(
-            f"y_score must have the shape of the indicator y_true, {y_true.shape}, got "
+            f"y_score must have the shape of the indicator matrix y_true, {y_true.shape}, got "
             f"{scores.shape}: pass one column of scores per label."
         )
     return as_relevant(y_true), scores
 
 
 def as_label_columns(scores):
-    """Turn the score of the second of two classes into a column for each class.
+    """Return a column of scores for each class, also for binary scores.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples,) or (n_samples, n_labels)
-        As `decision_function` returns them.
+        Scores as `decision_function` returns them; 1-d: of the second of two classes.
 
     Returns
     -------
     scores : ndarray of shape (n_samples, n_labels)
-        A 2-d `scores` as it came; else zeros and `scores`, side by side.
+        A 2-d `scores` unchanged; for 1-d `scores` a column of zeros and the scores.
     """
     if scores.ndim == 2:
         return scores
@@ -74,7 +76,7 @@ def as_label_columns(scores):
 
 
 def check_scores(y_score):
-    """Check scores `(n_samples, n_labels)` or `(n_samples,)`: finite, float32 or float64."""
+    """Check that scores `(n_samples, n_labels)` or `(n_samples,)` are finite floats."""
     scores = check_array(
         y_score,
         dtype=[np.float64, np.float32],
@@ -92,14 +94,14 @@ def check_scores(y_score):
     if len(bad):
         where = tuple(bad[0].tolist())
         raise ValueError(
-            f"y_score must be finite, got {scores[where]} at {where}: such scores have no place "
-            "in a ranking; replace them, or look for the model that diverged."
+            f"y_score must be finite, got {scores[where]} at {where}: such scores cannot be "
+            "ranked; replace them, or check whether the model diverged."
         )
     return scores
 
 
 def as_relevant(y_true):
-    """The indicator as an array of bool; other entries than 0 and 1 are refused."""
+    """Return a 0/1 indicator matrix as an array of bool."""
     if sparse.issparse(y_true):
         y_true = y_true.tocsr(copy=True)
         y_true.sum_duplicates()
@@ -107,7 +109,7 @@ def as_relevant(y_true):
     bad = values[~((values == 0) | (values == 1))]
     if bad.size:
         raise ValueError(
-            f"y_true must hold 0 or 1 when it is 2-d, got {bad[0]}: binarize it, or pass class "
+            f"y_true must hold 0 or 1 if it is 2-d, got {bad[0]}: binarize it, or pass class "
             "labels as a 1-d array."
         )
     dense = y_true.toarray() if sparse.issparse(y_true) else y_true
@@ -118,13 +120,13 @@ def _one_hot(y_true, labels, n_labels):
     given = labels is not None
     labels = np.asarray(labels) if given else np.unique(y_true)
     if labels.shape != (n_labels,):
-        origin = "got" if given else "got those of y_true,"
+        origin = "got" if given else "got the classes of y_true,"
         raise ValueError(
             f"labels must name the class of each of the {n_labels} columns of y_score, {origin} "
             f"{shortened(labels.tolist())}: pass the classes in the order of the columns, for "
             "example labels=estimator.classes_."
         )
-    # Python objects as keys: 1, 1.0 and True agree, and "a" may be looked up among numbers.
+    # With Python objects as keys 1, 1.0 and True agree, and "a" can be looked up among numbers.
     column = {label: j for j, label in enumerate(labels.tolist())}
     if len(column) < n_labels:
         raise ValueError(
@@ -134,8 +136,43 @@ def _one_hot(y_true, labels, n_labels):
     if unknown:
         raise ValueError(
             f"labels must hold every class of y_true, got {shortened(labels.tolist())} without "
-            f"{next(iter(unknown))!r}: leave such rows out, or add a column of scores for it."
+            f"{next(iter(unknown))!r}: drop such samples, or add a column of scores for it."
         )
     relevant = np.zeros((len(y_true), n_labels), dtype=bool)
     relevant[np.arange(len(y_true)), [column[label] for label in y_true.tolist()]] = True
     return relevant
+
+
+def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
+    """Check two rankings of the same labels for each sample.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples, n_labels)
+        Positions, smaller = better; NaN = not ranked.
+    names : (str, str)
+        Names of the two in error messages.
+
+    Returns
+    -------
+    true, pred : ndarray of float64, shape (n_samples, n_labels)
+        The positions.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or an array does not hold positions.
+    """
+    true_name, pred_name = names
+    true, pred = check_positions(y_true, true_name), check_positions(y_pred, pred_name)
+    if len(true) != len(pred):
+        raise ValueError(
+            f"{true_name} has {len(true)} rows and {pred_name} has {len(pred)}: both need one row "
+            "per sample."
+        )
+    if true.shape != pred.shape:
+        raise ValueError(
+            f"{pred_name} must have the shape of {true_name}, {true.shape}, got {pred.shape}: give "
+            "each label a position, NaN where it is not ranked."
+        )
+    return true, pred

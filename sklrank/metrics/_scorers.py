@@ -1,0 +1,300 @@
+"""Scorers: the metrics of this package for the `scoring` of scikit-learn's tools.
+
+``make_scorer`` is not enough for three reasons: a loss of scores needs the class of each column (a
+test fold may lack some classes), forests return multilabel probabilities as a list, and classifiers
+that rank do so by ``predict_ranks``.
+
+A scorer is a subclass of :class:`Scorer` that defines `score`, and an instance of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import column_or_1d
+from sklearn.utils.metadata_routing import UNUSED
+
+from sklrank._validation import check_columns, column_names
+from sklrank.metrics._checks import as_label_columns
+from sklrank.metrics._document_ranking import average_precision_score, ndcg_score
+from sklrank.metrics._label_ranking import RANKING_METRICS
+from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+
+def label_scores(estimator, X):
+    """Score the labels of each sample by `decision_function`, else by `predict_proba`.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier or ranker.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores, higher = ranked earlier.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has neither method.
+    """
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            scores = getattr(estimator, method)(X)
+            break
+    else:
+        raise TypeError(
+            f"estimator must have decision_function or predict_proba to rank labels, got "
+            f"{estimator!r}, which does not score them."
+        )
+    if isinstance(scores, list):
+        return _second_classes(estimator, scores)
+    return as_label_columns(np.asarray(scores))
+
+
+def _second_classes(estimator, probas):
+    """Return the probability of class 1 from a list of probabilities, one array per label."""
+    if hasattr(estimator, "classes_"):
+        classes = estimator.classes_
+    else:  # MultiOutputClassifier after partial_fit
+        classes = [each.classes_ for each in estimator.estimators_]
+    # A label that was never relevant in training has no column for class 1: the sum is then 0.
+    return np.column_stack(
+        [
+            proba[:, np.asarray(each) == 1].sum(axis=1)
+            for proba, each in zip(probas, classes, strict=True)
+        ]
+    )
+
+
+def label_positions(estimator, X):
+    """Rank the labels of each sample by `predict_ranks`, else by `predict`.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted ranker of labels, or a regressor of positions.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+
+    Returns
+    -------
+    positions : ndarray of shape (n_samples, n_labels)
+        Smaller = better.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has neither method.
+    """
+    for method in ("predict_ranks", "predict"):
+        if hasattr(estimator, method):
+            positions = np.asarray(getattr(estimator, method)(X))
+            # Some regressors return a 1-d array for a single target.
+            return positions[:, np.newaxis] if positions.ndim == 1 else positions
+    raise TypeError(
+        f"estimator must have predict_ranks, or a predict that returns positions, got "
+        f"{estimator!r}, which does not rank labels."
+    )
+
+
+def _check_labels(estimator, y):
+    # Columns of scores and of `y` are matched by index, so their names must agree.
+    classes = getattr(estimator, "classes_", None)
+    if isinstance(classes, np.ndarray) and np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        check_columns(column_names(y), classes)
+
+
+class Scorer(BaseEstimator):
+    """Base class of scorers, callables ``scorer(estimator, X, y)``; greater is better.
+
+    It is a `BaseEstimator` to get parameters, cloning and the metadata requests
+    (`set_score_request`) that scikit-learn generates from the signature of `score`.
+    """
+
+    __metadata_request__score = {"estimator": UNUSED}
+
+    def __call__(
+        self, estimator: Any, X: ArrayLike, y_true: ArrayLike, **metadata: ArrayLike | None
+    ) -> float:
+        return self.score(estimator, X, y_true, **metadata)
+
+    def score(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the score of the predictions for `X` against `y`, greater is better."""
+        raise NotImplementedError
+
+    def _accept_sample_weight(self):
+        # scikit-learn 1.9 calls this method of each scorer in a multi-metric search.
+        return True
+
+
+class PairwiseLossScorer(Scorer):
+    """Scorer of the scores of labels: a pairwise loss, negated.
+
+    Parameters
+    ----------
+    loss : {"rank_loss", "hinge_rank_loss", "logistic_rank_loss"}
+        Name of the loss.
+    """
+
+    def __init__(self, loss: Literal["rank_loss", "hinge_rank_loss", "logistic_rank_loss"]) -> None:
+        self.loss = loss
+
+    def score(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        _check_labels(estimator, y)
+        return -PAIRWISE_LOSSES[self.loss](
+            y,
+            label_scores(estimator, X),
+            labels=getattr(estimator, "classes_", None),
+            sample_weight=sample_weight,
+        )
+
+
+class LabelRankingScorer(Scorer):
+    """Scorer of the positions of labels: a metric, negated if it is a distance.
+
+    Parameters
+    ----------
+    metric : {"kendall_tau_score", "kendall_tau_distance", "spearman_distance"}
+        Name of the metric.
+    """
+
+    def __init__(
+        self,
+        metric: Literal["kendall_tau_score", "kendall_tau_distance", "spearman_distance"],
+    ) -> None:
+        self.metric = metric
+
+    def score(
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        _check_labels(estimator, y)
+        sign, metric = RANKING_METRICS[self.metric]
+        return sign * metric(y, label_positions(estimator, X), sample_weight=sample_weight)
+
+
+class DocumentScorer(Scorer):
+    """Base class of scorers of documents by query, with the parameters of their metric."""
+
+    __metadata_request__score = {"qid": True}
+
+    def score(
+        self,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the metric of the documents of each query, averaged over queries.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted ranker of documents, or a regressor, which scores by `predict` (so does a
+            classifier, with many ties). For 2-d `y` a ranker of labels, which scores by
+            `decision_function` or `predict_proba`.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Relevance; a single column is treated as 1-d.
+        qid : array-like of shape (n_samples,)
+            Query ids, for 1-d `y`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            The metric.
+
+        Raises
+        ------
+        ValueError
+            If `qid` is not given for 1-d `y`.
+        """
+        by_labels = np.ndim(y) == 2 and np.shape(y)[1] > 1
+        if qid is None and not by_labels:
+            raise ValueError(
+                "qid did not reach the scorer, so that all samples would count as one query. In "
+                "scikit-learn's tools call sklearn.set_config(enable_metadata_routing=True) and "
+                "pass the ids on: GridSearchCV(...).fit(X, y, qid=qid), cross_validate(..., "
+                "params={'qid': qid}). In a call of your own, pass qid=qid."
+            )
+        if by_labels:
+            scores = label_scores(estimator, X)
+        else:
+            y, scores = column_or_1d(y), estimator.predict(X)
+        return self._metric(y, scores, qid=qid, sample_weight=sample_weight, **self.get_params())
+
+
+class NDCGScorer(DocumentScorer):
+    """Scorer of NDCG; see :func:`sklrank.metrics.ndcg_score` for the parameters.
+
+    Set parameters on a copy: ``clone(ndcg_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(ndcg_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        gain: str | Callable = "exponential",
+        discount: str | Callable | None = None,
+        empty: str | None = None,
+        short: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.gain = gain
+        self.discount = discount
+        self.empty = empty
+        self.short = short
+        self.ties = ties
+        self.convention = convention
+
+
+class AveragePrecisionScorer(DocumentScorer):
+    """Scorer of MAP; see :func:`sklrank.metrics.average_precision_score` for the parameters.
+
+    Set parameters on a copy: ``clone(average_precision_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(average_precision_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+rank_loss_scorer = PairwiseLossScorer("rank_loss")
+hinge_rank_loss_scorer = PairwiseLossScorer("hinge_rank_loss")
+logistic_rank_loss_scorer = PairwiseLossScorer("logistic_rank_loss")
+kendall_tau_scorer = LabelRankingScorer("kendall_tau_score")
+kendall_tau_distance_scorer = LabelRankingScorer("kendall_tau_distance")
+spearman_distance_scorer = LabelRankingScorer("spearman_distance")
+ndcg_scorer = NDCGScorer()
+average_precision_scorer = AveragePrecisionScorer()

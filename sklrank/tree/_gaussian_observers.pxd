@@ -1,0 +1,63 @@
+"""Gaussian observers of a leaf: statistics, densities, and the search for the best split."""
+
+
+cdef enum:
+    # The vectors of an observer row, one after the other; each has one entry for each feature.
+    WEIGHT = 0      # sum of the weights of the values seen
+    MEAN = 1
+    M2 = 2          # weighted sum of squared deviations from the mean
+    LOW = 3         # smallest value seen
+    HIGH = 4        # largest value seen
+    N_STATS = 5
+    # Only if leaves predict by naive Bayes:
+    PRECISION = 5   # 1 / variance; infinite if the variance is too small
+    LOG_PRECISION = 6
+    N_STATS_AND_DENSITIES = 7
+
+
+cdef enum:
+    MAX_POINTS = 128    # thresholds tried on a feature
+
+
+cdef enum Criterion:
+    ENTROPY = 0
+    GINI = 1
+
+
+cdef struct Split:
+    Py_ssize_t feature      # -1: no split has a gain
+    double threshold
+    double gain
+    double runner_up        # gain of the best split on another feature, or of no split (0)
+
+
+cdef void clear(double* row, Py_ssize_t n_features) noexcept nogil
+
+cdef void observe(
+    double* row, const double* x, Py_ssize_t n_features, double weight
+) noexcept nogil
+
+cdef void refresh_density(double* row, Py_ssize_t n_features) noexcept nogil
+
+cdef double log_density(
+    const double* row,
+    const double* pooled,
+    const double* x,
+    const Py_ssize_t* used,     # indices of the features in x; NULL: all
+    Py_ssize_t n_features,
+) noexcept nogil
+
+cdef double left_share(
+    const double* row, Py_ssize_t feature, Py_ssize_t n_features, double threshold
+) noexcept nogil
+
+cdef Split best_split(
+    const double* stats,        # observer rows
+    Py_ssize_t row_length,
+    const int* rows,            # (n_rows,) indices of the rows of the leaf; negative: none
+    Py_ssize_t n_rows,
+    Py_ssize_t n_features,
+    Py_ssize_t n_points,
+    Criterion criterion,
+    double min_branch_fraction,
+) noexcept nogil

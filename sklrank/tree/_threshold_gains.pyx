@@ -1,0 +1,188 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Gains of candidate thresholds: for a stump, and for a level of a tree.
+
+A *stump* classifies by one threshold (:func:`best_threshold`). Samples come as bin codes, so that
+one pass over them fills a histogram of each feature: for each bin the weight, and the *balance*,
+which is the weight of class 1 minus that of class 0. The running sums over the bins are the sums
+below each threshold; the totals minus these are the sums above it.
+
+A *level* of a tree splits all cells by the same threshold (:func:`split_gains`). As the threshold
+of a feature rises from one candidate to the next, some samples pass from its right to its left. A
+cell c of n samples with target sum T, of which n_l with sum L are on the left and n_r on the right,
+lowers the squared error by
+
+    gain_c = |n L - n_l T|^2 / (n n_l n_r).
+
+The gain of a candidate is the sum over the cells that it may split, those with enough samples on
+either side. Only the cells of the samples that pass change their gain. So a feature costs at most
+one visit to each sample, whatever the numbers of thresholds and cells. For a feature with two
+values the caller lists the samples of the rarer value alone: the gain is symmetric in left and
+right.
+
+Each sample has a row in `payload`: its targets, then the counts that either side must have enough
+of. Samples that only fill leaves have targets of zero and a count of their own.
+"""
+
+from libc.math cimport fabs
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+# Running sums may leave this share of a total where nothing is left of it.
+cdef double ROUNDING = 1e-12
+
+
+def best_threshold(
+    const unsigned char[:, ::1] codes,
+    const Py_ssize_t[::1] first_bin,
+    const double[::1] balances,
+    double[:, ::1] histograms,
+    bint gini,
+):
+    """Return the best feature and the bin below its threshold; feature -1 if none has a gain.
+
+    The bins of feature `f` have the rows `first_bin[f]` to `first_bin[f + 1]` of `histograms`,
+    which is overwritten. Among equal gains the smaller feature comes first, then the smaller bin.
+    """
+    cdef Py_ssize_t n_samples = codes.shape[0], n_features = codes.shape[1]
+    cdef Py_ssize_t i, f, b, best_feature = -1, best_bin = -1
+    cdef double balance = 0.0, weight = 0.0, below, weight_below, above, weight_above, score, best
+    with nogil:
+        memset(&histograms[0, 0], 0, 2 * histograms.shape[0] * sizeof(double))
+        for i in range(n_samples):
+            if balances[i] == 0.0:
+                continue
+            balance += balances[i]
+            weight += fabs(balances[i])
+            for f in range(n_features):
+                b = first_bin[f] + codes[i, f]
+                histograms[b, 0] += balances[i]
+                histograms[b, 1] += fabs(balances[i])
+        best = ROUNDING * weight + (balance * balance / weight if gini else fabs(balance))
+        for f in range(n_features):
+            below = weight_below = 0.0
+            for b in range(first_bin[f], first_bin[f + 1] - 1):
+                below += histograms[b, 0]
+                weight_below += histograms[b, 1]
+                above, weight_above = balance - below, weight - weight_below
+                if weight_below <= ROUNDING * weight or weight_above <= ROUNDING * weight:
+                    continue
+                if gini:
+                    score = below * below / weight_below + above * above / weight_above
+                else:
+                    score = fabs(above - below)
+                if score > best:
+                    best, best_feature, best_bin = score, f, b - first_bin[f]
+    return best_feature, best_bin
+
+
+cdef inline double cell_gain(
+    const double* left,
+    const double* total,
+    Py_ssize_t n_outputs,
+    Py_ssize_t width,
+    double min_count,
+) noexcept nogil:
+    cdef double n, n_left, deviation, squares = 0.0
+    cdef Py_ssize_t k
+    for k in range(n_outputs, width):
+        if left[k] < min_count or total[k] - left[k] < min_count:
+            return 0.0
+    n = total[n_outputs]
+    n_left = left[n_outputs]
+    for k in range(n_outputs):
+        deviation = n * left[k] - n_left * total[k]
+        squares += deviation * deviation
+    return squares / (n * n_left * (n - n_left))
+
+
+def split_gains(
+    const Py_ssize_t[::1] features,
+    const Py_ssize_t[::1] first,
+    const Py_ssize_t[::1] starts,
+    Py_ssize_t[::1] stops,
+    int[::1] samples,
+    const int[::1] cells,
+    const double[:, ::1] payload,
+    const double[:, ::1] totals,
+    Py_ssize_t n_outputs,
+    double min_count,
+    double[::1] gains,
+):
+    """Write the gains of all candidates of `features` into `gains`.
+
+    Samples in closed cells (-1) are removed from `samples`, and `stops` is lowered accordingly.
+    """
+    cdef Py_ssize_t n_cells = totals.shape[0], width = totals.shape[1]
+    cdef Py_ssize_t i, k, p, s, n_kept, n_changed
+    cdef int sample, cell
+    cdef double gain, total
+    cdef double* left
+    cdef const double* values
+    if n_cells == 0 or cells.shape[0] == 0:
+        return
+    cdef double* lefts = <double*>malloc(n_cells * width * sizeof(double))
+    cdef double* cell_gains = <double*>malloc(n_cells * sizeof(double))
+    cdef Py_ssize_t* seen = <Py_ssize_t*>calloc(n_cells, sizeof(Py_ssize_t))
+    # There is room for one more, since a cell is written before it is known to be new.
+    cdef int* changed = <int*>malloc((n_cells + 1) * sizeof(int))
+    try:
+        if lefts == NULL or cell_gains == NULL or seen == NULL or changed == NULL:
+            raise MemoryError
+        with nogil:
+            for i in range(features.shape[0]):
+                memset(lefts, 0, n_cells * width * sizeof(double))
+                memset(cell_gains, 0, n_cells * sizeof(double))
+                total = 0.0
+                for s in range(first[features[i]], first[features[i] + 1]):
+                    n_kept = starts[s]
+                    n_changed = 0
+                    for p in range(starts[s], stops[s]):
+                        sample = samples[p]
+                        cell = cells[sample]
+                        if cell < 0:
+                            continue
+                        samples[n_kept] = sample
+                        n_kept += 1
+                        left = lefts + cell * width
+                        values = &payload[sample, 0]
+                        for k in range(width):
+                            left[k] += values[k]
+                        changed[n_changed] = cell
+                        n_changed += seen[cell] != s + 1
+                        seen[cell] = s + 1
+                    stops[s] = n_kept
+                    for p in range(n_changed):
+                        cell = changed[p]
+                        gain = cell_gain(
+                            lefts + cell * width, &totals[cell, 0], n_outputs, width, min_count
+                        )
+                        total += gain - cell_gains[cell]
+                        cell_gains[cell] = gain
+                    gains[s] = total
+    finally:
+        free(lefts)
+        free(cell_gains)
+        free(seen)
+        free(changed)
+
+
+def find_leaves(
+    const double[:, :] X,
+    const Py_ssize_t[::1] features,
+    const double[::1] thresholds,
+    const int[::1] levels,
+    const int[:, ::1] children,
+    int root,
+    Py_ssize_t[::1] leaves,
+):
+    """Write the leaf of each sample; inner nodes are numbers >= 0, the leaf l is -1 - l."""
+    cdef Py_ssize_t i
+    cdef int node
+    with nogil:
+        for i in range(X.shape[0]):
+            node = root
+            while node >= 0:
+                node = children[
+                    node, X[i, features[levels[node]]] > thresholds[levels[node]]
+                ]
+            leaves[i] = -1 - node
