@@ -1,4 +1,4 @@
-"""What the label rankers share: targets that are rankings, and models fitted in parallel."""
+"""Base class of the label rankers: checks of rankings, `fit`, `predict` and `score`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._rankings import check_positions
-from sklrank._sklearn import N_JOBS, _fit_context, _num_samples
+from sklrank._sklearn import N_JOBS, _fit_context, _num_samples, one_blas_thread
 from sklrank._validation import (
     check_columns,
     check_rows,
@@ -32,12 +32,11 @@ __all__ = ["LabelRanker"]
 
 
 class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base of the rankers that learn rankings through other estimators.
+    """Base class of the rankers that fit other estimators.
 
-    A data frame reaches these as it is, all other rows as an array or as a sparse matrix: rows are
-    chosen by `_safe_indexing`, and counted by `_num_samples`. A subclass names the estimators,
-    `_templates()`, learns rankings by them, `_fit_rankings(X, positions)`, and defines
-    `_label_scores(X)`.
+    A data frame is passed to these unchanged, other samples as an array or a sparse matrix:
+    subclasses choose samples with `_safe_indexing` and count them with `_num_samples`. A subclass
+    defines `_templates`, `_fit_rankings` and `_label_scores`.
     """
 
     _parameter_constraints: dict = {
@@ -48,24 +47,24 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     @abstractmethod
     def _templates(self):
-        """All estimators that the rows go to, before they are cloned."""
+        """Return the estimators that are fitted to the samples, before they are cloned."""
 
     @abstractmethod
     def _fit_rankings(self, X, positions):
-        """Learn positions `(n_samples, n_labels)` of checked rows; refuse what does not suit."""
+        """Fit to checked samples and positions `(n_samples, n_labels)`."""
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn to rank the labels.
+        """Fit the ranker from scratch.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows; sparse where all estimators inside take such. A data frame reaches these as it is,
-            so that they may name columns.
+            Samples; sparse where all inner estimators accept sparse matrices. A data frame is
+            passed to these unchanged, so that they can select columns by name.
         y : array-like of shape (n_samples, n_labels)
-            Positions of the labels: smaller is better, only the order counts; equal: tied, NaN:
-            not ranked.
+            Positions of the labels: smaller is better, only the order counts. Equal positions are
+            tied labels, NaN is a label that is not ranked.
 
         Returns
         -------
@@ -75,8 +74,8 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Raises
         ------
         ValueError
-            If the data are malformed, or they or the estimators inside do not suit the parameters;
-            a fitted model stays as it was.
+            If the data are malformed, or if the parameters do not suit them or the inner
+            estimators; a fitted ranker is left unchanged.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
@@ -86,7 +85,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The position of each label.
+        """Predict the position of each label.
 
         Parameters
         ----------
@@ -101,7 +100,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return self.predict_ranks(X)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the labels.
+        """Return the score of each label.
 
         Parameters
         ----------
@@ -115,12 +114,11 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
         Notes
         -----
-        For scores of rows that were held out do not use scikit-learn's `cross_val_predict` with
-        ``method="decision_function"``: it takes the columns of `y` for classes and numbers the
-        values of each column anew, so that labels which never stand at some place move up, and
-        other rankings are learnt. A ranker cannot notice, as only the order of positions counts
-        and they may be tied. The loop below is safe, and so are `cross_val_predict` with
-        ``method="predict"``, `cross_val_score` and searches, which leave `y` as it is.
+        Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"`` for scores
+        of held-out samples: it takes the columns of `y` for classes and renumbers the values of
+        each column, which changes the order of the labels. The ranker cannot notice it, since any
+        numbers are valid positions. The loop below is safe, and so are `cross_val_predict` with
+        ``method="predict"``, `cross_val_score` and searches, which leave `y` unchanged.
 
         Examples
         --------
@@ -135,7 +133,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         >>> for train, test in KFold(5).split(X):
         ...     scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
 
-        The rankings of higher scores first agree with those held out:
+        Sorted by decreasing score, the labels agree with the held-out rankings:
 
         >>> from sklrank.metrics import kendall_tau_score
         >>> print(f"{kendall_tau_score(Y, -scores):.2f}")
@@ -144,16 +142,16 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return self._label_scores(X)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Mean Kendall tau between the rankings of the rows and those predicted.
+        """Return the mean Kendall tau between given and predicted rankings.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples, n_labels)
-            Positions of the labels; NaN: not ranked.
+            Positions of the labels; NaN for a label that is not ranked.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Sample weights.
 
         Returns
         -------
@@ -165,19 +163,19 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         y = self._check_rankings(y, len(ranks))
         if y.shape != ranks.shape:
             raise ValueError(
-                f"y must hold a position for each label that was fitted, in the shape {ranks.shape}"
-                f"; got {y.shape}: NaN where a label is not ranked"
+                f"y must hold a position for each fitted label, with shape {ranks.shape}; got "
+                f"{y.shape}: use NaN where a label is not ranked"
             )
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
     def _check_rows(self, X, *, reset):
         if hasattr(X, "__dataframe__"):
-            # Estimators choose columns by name, or accept strings; they refuse the rest.
+            # Inner estimators may select columns by name and accept strings: they check the values.
             return check_rows(self, X, reset=reset, skip_check_array=True)
         return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
 
     def _check_rankings(self, y, n_samples):
-        """Positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""
+        """Return positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -185,24 +183,29 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         y = check_positions(y, "y")
         if len(y) != n_samples:
             raise ValueError(
-                f"y has {len(y)} rows and X has {n_samples}: give each row of X one ranking"
+                f"y has {len(y)} rows and X has {n_samples}: pass one ranking for each sample"
             )
         if np.isnan(y).all():
-            raise ValueError("y ranks no label in any row: all entries are NaN")
+            raise ValueError("y ranks no label of any sample: all entries are NaN")
         return y
 
     def _in_parallel(self, calls):
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
 
-    def _fitted_rows(self, X):
+    def _fit_in_parallel(self, calls):
+        """Run many fits in parallel, each with one BLAS thread."""
+        with one_blas_thread():
+            return self._in_parallel(calls)
+
+    def _check_fitted_rows(self, X):
         check_is_fitted(self)
         return self._check_rows(X, reset=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        of_templates = [get_tags(template).input_tags for template in self._templates()]
-        tags.input_tags.sparse = all(of_one.sparse for of_one in of_templates)
-        tags.input_tags.allow_nan = all(of_one.allow_nan for of_one in of_templates)
+        template_tags = [get_tags(template).input_tags for template in self._templates()]
+        tags.input_tags.sparse = all(input_tags.sparse for input_tags in template_tags)
+        tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in template_tags)
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False

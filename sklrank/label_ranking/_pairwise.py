@@ -1,4 +1,4 @@
-"""One-versus-one decomposition: learn which of two labels comes first, then let the pairs vote."""
+"""One-versus-one decomposition: classify which of two labels comes first, then count votes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
+from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing, one_blas_thread
 from sklrank.label_ranking._decomposition import DecompositionRanker
 
 __all__ = ["PairwiseRanker"]
@@ -21,51 +20,53 @@ __all__ = ["PairwiseRanker"]
 class PairwiseRanker(DecompositionRanker):
     """Rank labels by classifiers that compare two of them.
 
-    Algorithms 6 to 8 of [1]_: for each pair of labels a classifier learns from the rows that rank
-    one before the other; rows in which one of them is not ranked, or the two are tied, are left
-    out. Then the pairs vote. By Copeland's rule a label's score is the number of labels that it
-    beats; where scores are equal, which is common, the soft votes decide: sums of the
-    probabilities to come first. A pair that no row compares is worth half a vote to each.
+    Algorithms 6 to 8 of [1]_: for each pair of labels, a classifier learns from the samples that
+    rank one before the other; samples that do not rank both, or tie them, are left out. The
+    predictions of all pairs are counted as votes. By Copeland's rule the score of a label is the
+    number of labels that it beats. Soft votes, sums of the probabilities to come first, break the
+    frequent ties. A pair that no sample compares gives half a vote to each of its labels.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        What learns comparisons. None: a `RandomForestClassifier` of 100 trees.
+        Classifier of the comparisons. None: a `RandomForestClassifier` of 100 trees.
     voting : {"copeland", "soft"}, default="copeland"
-        Whether a label's score is the number of labels that it beats, or the sum of the
-        probabilities that it does. These are from `predict_proba`, else by a logistic function
-        from `decision_function`, else 0 or 1 from `predict`.
-    multi_output : {"auto"} or bool, default="auto"
-        Whether one model learns all pairs, or one model each of them. "auto": one for all, where
-        the estimator takes many outputs and every row compares all pairs.
+        The score of a label: the number of labels that it beats ("copeland"), or the sum of the
+        probabilities to beat them ("soft"). The probabilities come from `predict_proba`; without
+        it, from a logistic function of `decision_function`; without both, `predict` gives 0 or 1.
+    multi_output : bool or {"auto"}, default=False
+        Fit one model of all pairs (True), which needs complete rankings without ties and an
+        estimator of several outputs, or one model for each pair (False). "auto": one model of all
+        pairs where these conditions hold. `LabelwiseRanker` reports how the two compare.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default estimator; others have their own.
+        Seed of the default estimator; a given estimator has its own.
     verbose : int, default=0
-        Passed to joblib.
+        Verbosity of joblib.
     n_jobs : int or None, default=None
-        Models that are fitted at a time, and processors of the default estimator.
+        Number of models that are fitted at a time, each with one BLAS thread; with one model of all
+        pairs, the `n_jobs` of the default estimator.
 
     Attributes
     ----------
     estimators_ : list of estimators, or of None
-        The fitted classifiers: one for all pairs, or one for each. For a pair of which the rows
-        know one outcome, or none, there is None. Class 1: the first label of the pair comes
+        The fitted classifiers: one for each pair, or a single one. None for a pair that no sample
+        compares, or that all samples order alike. Class 1: the first label of the pair comes
         before the second; class 0: after it.
     pairs_ : ndarray of shape (n_pairs, 2)
-        The pairs of labels, columns of `y`.
+        The pairs of labels, as columns of `y`.
     frequencies_ : ndarray of shape (n_pairs,)
-        How often the first label comes before the second, in the rows that compare them; 1/2 where
-        none does.
+        Among the samples that compare a pair, the share that rank its first label before the
+        second; 1/2 if there is no such sample.
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name where it is a data frame that has names.
+        The labels: the columns of `y`, by name if `y` is a data frame with column names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` has string feature names.
 
     See Also
     --------
-    LabelwiseRanker : Learns positions; faster.
+    LabelwiseRanker : Learns positions, with one model for each label; faster.
 
     References
     ----------
@@ -96,7 +97,7 @@ class PairwiseRanker(DecompositionRanker):
         estimator: Any = None,
         *,
         voting: Literal["copeland", "soft"] = "copeland",
-        multi_output: Literal["auto"] | bool = "auto",
+        multi_output: bool | Literal["auto"] = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -108,99 +109,106 @@ class PairwiseRanker(DecompositionRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _default_estimator(self, random_state):
-        return RandomForestClassifier(random_state=random_state, n_jobs=self.n_jobs)
+    def _default_estimator(self, random_state, n_jobs):
+        return RandomForestClassifier(random_state=random_state, n_jobs=n_jobs)
 
     def _fit_rankings(self, X, positions):
         if is_regressor(self._template()):
             raise ValueError(
                 "estimator must be a classifier, which learns comparisons; got the regressor "
-                f"{self.estimator!r}: LabelwiseRanker takes such"
+                f"{self.estimator!r}: use LabelwiseRanker for regressors"
             )
         n_labels = positions.shape[1]
         pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
         first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
-        # As numbers: some classifiers misread indicators of booleans.
+        # Numbers: some classifiers misread boolean indicator matrices.
         wins = (first < second).astype(np.intp)
         compared = (wins > 0) | (first > second)
         n_compared = compared.sum(axis=0)
         frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
-        open_pairs = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
-        self._jointly = self._fits_jointly(compared[:, open_pairs])
-        template = self._template_of_fit()
+        # Pairs of two classes; the outcome of the others is constant, or unknown.
+        learned = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
+        self._jointly = self._fits_jointly(compared[:, learned])
+        template = self._template_of_fit(self._jointly)
         if self._jointly:
-            self.estimators_ = [clone(template).fit(X, wins[:, open_pairs])]
+            self.estimators_ = [clone(template).fit(X, wins[:, learned])]
         else:
             self._check_takes_one_target("pair of labels")
             models = iter(
-                self._in_parallel(
+                self._fit_in_parallel(
                     delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
-                    for pair in np.flatnonzero(open_pairs)
+                    for pair in np.flatnonzero(learned)
                 )
             )
-            self.estimators_ = [next(models) if is_open else None for is_open in open_pairs]
+            self.estimators_ = [next(models) if has_model else None for has_model in learned]
         self.pairs_ = pairs
         self.frequencies_ = frequencies
-        self._open_pairs = open_pairs
+        self._learned_pairs = learned
 
     def _fits_jointly(self, compared):
-        everywhere = compared.shape[1] > 1 and bool(compared.all())
+        several = compared.shape[1] > 1
+        complete = bool(compared.all())
         if self.multi_output == "auto":
-            return everywhere and get_tags(self._template()).target_tags.multi_output
-        if self.multi_output and compared.shape[1] > 1 and not everywhere:
+            return several and complete and self._takes_many_targets()
+        if self.multi_output and several and not complete:
             raise ValueError(
-                "multi_output=True learns all pairs from every row, but y has labels that are not "
-                "ranked (NaN) or tied: use multi_output='auto'"
+                "multi_output=True learns all pairs from every sample, but y has labels that are "
+                "not ranked (NaN) or tied: use multi_output=False"
             )
-        return self.multi_output and everywhere
+        return several and self.multi_output
 
-    def _chances(self, X):
-        """The probability `(n_samples, n_pairs)` that the first label of a pair comes first."""
-        chances = np.tile(self.frequencies_, (_num_samples(X), 1))
+    def _pair_probabilities(self, X):
+        """Return the probability `(n_samples, n_pairs)` that the first label comes first."""
+        probabilities = np.tile(self.frequencies_, (_num_samples(X), 1))
         if self._jointly:
-            chances[:, self._open_pairs] = joint_chances(self.estimators_[0], X)
-        elif self._open_pairs.any():
-            chances[:, self._open_pairs] = np.column_stack(
+            probabilities[:, self._learned_pairs] = joint_probabilities(self.estimators_[0], X)
+        elif self._learned_pairs.any():
+            probabilities[:, self._learned_pairs] = np.column_stack(
                 self._in_parallel(
-                    delayed(pair_chances)(model, X)
+                    delayed(positive_probability)(model, X)
                     for model in self.estimators_
                     if model is not None
                 )
             )
-        return chances
+        return probabilities
 
     def _label_scores(self, X):
-        X = self._fitted_rows(X)
+        X = self._check_fitted_rows(X)
         n_labels = len(self.classes_)
-        chances = self._chances(X)
-        soft = votes(chances, self.pairs_, n_labels)
+        probabilities = self._pair_probabilities(X)
+        soft = sum_votes(probabilities, self.pairs_, n_labels)
         if self.voting == "soft":
             return soft
-        copeland = votes(0.5 * (np.sign(chances - 0.5) + 1.0), self.pairs_, n_labels)
-        # Copeland scores differ by 1/2 at the least; soft ones, below n_labels, decide between.
+        wins = 0.5 * (np.sign(probabilities - 0.5) + 1.0)
+        copeland = sum_votes(wins, self.pairs_, n_labels)
+        # Different Copeland scores differ by at least 1/2, soft scores by less than n_labels.
         return copeland + soft / (4 * n_labels)
 
 
-def votes(chances, pairs, n_labels):
-    """Sums `(n_samples, n_labels)` of what the pairs give their first and their second label."""
-    scores = np.zeros((len(chances), n_labels))
+def sum_votes(votes, pairs, n_labels):
+    """Return the sums `(n_samples, n_labels)` of votes, from those `(n_samples, n_pairs)` of pairs.
+
+    A vote, from 0 to 1, goes to the first label of its pair, and the rest of 1 to the second.
+    """
+    scores = np.zeros((len(votes), n_labels))
     for pair, (first, second) in enumerate(pairs):
-        scores[:, first] += chances[:, pair]
-        scores[:, second] += 1.0 - chances[:, pair]
-    # Equal sums, added up in different orders, are to be equal.
+        scores[:, first] += votes[:, pair]
+        scores[:, second] += 1.0 - votes[:, pair]
+    # Sums of the same votes in different orders differ by rounding errors; make them equal.
     return scores.round(12)
 
 
+@one_blas_thread()
 def fit_pair(estimator, X, compared, wins):
-    """Fit to the rows that rank one label of the pair before the other."""
-    rows = np.flatnonzero(compared)
-    if len(rows) < len(compared):
-        X, wins = _safe_indexing(X, rows), wins[rows]
+    """Fit to the samples that rank one label of the pair before the other."""
+    chosen = np.flatnonzero(compared)
+    if len(chosen) < len(compared):
+        X, wins = _safe_indexing(X, chosen), wins[chosen]
     return estimator.fit(X, wins)
 
 
-def pair_chances(model, X):
-    """The probability `(n_samples,)` of class 1."""
+def positive_probability(model, X):
+    """Return the probability `(n_samples,)` of class 1."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, 1]
     if hasattr(model, "decision_function"):
@@ -208,14 +216,14 @@ def pair_chances(model, X):
     return model.predict(X).astype(np.float64)
 
 
-def joint_chances(model, X):
-    """The probability `(n_samples, n_pairs)` of class 1, from one model of all pairs."""
+def joint_probabilities(model, X):
+    """Return the probability `(n_samples, n_pairs)` of class 1, from one model of all pairs."""
     if not hasattr(model, "predict_proba"):
         if hasattr(model, "decision_function"):
             return expit(model.decision_function(X))
         return model.predict(X).astype(np.float64)
     probabilities = model.predict_proba(X)
-    # One array for each pair from forests and trees, one for all from neural networks.
+    # Forests and trees return an array for each pair, neural networks a single one.
     if isinstance(probabilities, list):
-        return np.column_stack([of_pair[:, 1] for of_pair in probabilities])
+        return np.column_stack([pair_probabilities[:, 1] for pair_probabilities in probabilities])
     return probabilities

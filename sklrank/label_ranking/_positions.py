@@ -1,4 +1,4 @@
-"""From labels listed best first to the position of each label, and back."""
+"""Conversion between orderings, labels listed best first, and positions of labels."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _TIES = ("raise", "first")
 def positions_from_orderings(
     orderings: ArrayLike, *, classes: ArrayLike | None = None
 ) -> np.ndarray:
-    """Turn labels listed best first into the position of each label.
+    """Convert orderings, labels listed best first, into the position of each label.
 
     Parameters
     ----------
     orderings : array-like of shape (n_samples, n_places)
-        The label at each place, best first: numbers, counted from whatever, or names. Labels that
-        are not ranked are left out; the end of such a row is filled with NaN (or None).
+        The label at each place, best first: integers that start anywhere, or names. Labels that
+        are not ranked are left out; the end of such a row is filled with NaN or None.
 
     classes : array-like of shape (n_labels,), default=None
-        The labels in the order of the columns of the result; None for all that occur, sorted.
-        Needed where a label may never occur.
+        The labels in the order of the columns of the result. None: all labels that occur, sorted.
+        Needed if a label may never occur.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 is best, NaN for labels that are not ranked. Nothing is said about a label
-        that is not ranked, not even that it comes after those that are.
+        Positions, 1 is best, NaN for labels that are not ranked. NaN makes no statement about a
+        label, not even that it comes after the ranked labels.
 
     Raises
     ------
     ValueError
-        If a row lists a label twice, lists one that is not in `classes`, or has labels after a
-        missing one; or if `classes` is None and fewer labels occur than there are places.
+        If a row lists a label twice, lists a label that is not in `classes`, or has labels after
+        NaN; or if `classes` is None and fewer labels occur than there are places.
 
     See Also
     --------
@@ -48,8 +48,8 @@ def positions_from_orderings(
 
     Examples
     --------
-    The ranking a > f > b > c > d > e puts a first, f second, b third: the position of f is 2, and
-    the number at the second place of the ordering is that of f, 5.
+    In the ranking a > f > b > c > d > e the position of f is 2. If the labels are numbered from 0,
+    the ordering has the number of f, 5, at its second place.
 
     >>> from sklrank.label_ranking import positions_from_orderings
     >>> positions_from_orderings([["a", "f", "b", "c", "d", "e"]])
@@ -57,7 +57,7 @@ def positions_from_orderings(
     >>> positions_from_orderings([[0, 5, 1, 2, 3, 4]])
     array([[1., 3., 4., 5., 6., 2.]])
 
-    The two best of four labels, and one row that ranks a single label:
+    The two best of four labels, and a row that ranks a single label:
 
     >>> import numpy as np
     >>> positions_from_orderings([[2, 0], [3, np.nan]], classes=[0, 1, 2, 3])
@@ -79,7 +79,7 @@ def positions_from_orderings(
 def orderings_from_positions(
     positions: ArrayLike, *, classes: ArrayLike | None = None, ties: str = "raise"
 ) -> np.ndarray:
-    """Turn the position of each label into the labels, best first.
+    """Convert the position of each label into orderings, labels listed best first.
 
     Parameters
     ----------
@@ -87,23 +87,23 @@ def orderings_from_positions(
         Positions, smaller is better; only their order counts. NaN is a label that is not ranked.
 
     classes : array-like of shape (n_labels,), default=None
-        What the columns are called; None for 0, 1, and so on.
+        Labels of the columns; None for 0, 1, and so on.
 
     ties : {"raise", "first"}, default="raise"
-        What to do with labels of equal position, which an ordering cannot express: refuse them,
-        or put the label of the smaller column first.
+        Treatment of tied labels, which an ordering cannot express: raise an error, or list the
+        label of the smaller column first.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
-        Entries of `classes`, best first. Where labels are not ranked, the end of the row is
-        filled: with NaN where the labels are numbers (all are floats then, if these can hold them),
-        with NaT where they are dates, else with None.
+        Entries of `classes`, best first. If labels are not ranked, the end of the row is filled:
+        with NaN if floats can represent all labels, which are then converted to floats, with NaT if
+        the labels are dates or times, else with None.
 
     Raises
     ------
     ValueError
-        If labels are tied and ``ties="raise"``, or `classes` does not name every column once.
+        If labels are tied and ``ties="raise"``, or if `classes` has not one name for each column.
 
     See Also
     --------
@@ -135,8 +135,8 @@ def orderings_from_positions(
     if ties == "raise" and tied.any():
         row = tied.argmax()
         raise ValueError(
-            f"positions has ties, first in row {row}: {positions[row].tolist()}; an ordering has "
-            "none. Pass ties='first' to put the smaller label first."
+            f"positions has ties, first in row {row}: {positions[row].tolist()}; an ordering "
+            "cannot express ties. Pass ties='first' to list the label of the smaller column first."
         )
     orderings, missing = classes[order], np.isnan(ordered)
     if missing.any():
@@ -159,16 +159,16 @@ def _as_labels(orderings):
         orderings = np.asarray(orderings)
     except ValueError as error:
         raise ValueError(
-            "orderings must have as many places in each row: fill the end of shorter ones with "
-            f"None or NaN ({error})"
+            "orderings must have equally many places in each row: fill the end of shorter rows "
+            f"with None or NaN ({error})"
         ) from error
     if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
-        # Among names NumPy would make a text of NaN.
+        # NumPy converts NaN in a list of strings to the string "nan".
         orderings = np.asarray(given, dtype=object)
     if orderings.ndim != 2 or orderings.size == 0:
         raise ValueError(
-            "orderings must have the shape (n_samples, n_places), with one row and one place at "
-            f"least, got {orderings.shape}."
+            "orderings must have the shape (n_samples, n_places), with at least one row and one "
+            f"place, got {orderings.shape}."
         )
     return orderings
 

@@ -1,4 +1,4 @@
-"""Radial features of standardised rows, whatever their number."""
+"""Nyström features of a Gaussian kernel, for any number of samples."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ __all__ = ["RadialFeatures"]
 
 
 class RadialFeatures(TransformerMixin, BaseEstimator):
-    """Nyström features of a Gaussian kernel on standardised features.
+    """Nyström features of a Gaussian kernel on standardized features.
 
-    A pipeline of scikit-learn's parts whose sizes never exceed the number of rows, for data sets
-    of any size: linear regression on as many features as rows is kernel regression.
+    A pipeline of scikit-learn's transformers whose sizes never exceed the number of samples. Linear
+    regression on as many features as samples is kernel regression.
 
     Parameters
     ----------
     scale : float, default=1.0
         The kernel is exp(-scale d) where d is the mean over features of squared differences.
     marginals : {"standard", "quantile"}, default="standard"
-        Whether features are standardised, or made normal by their quantiles.
+        Preprocessing of the features: `StandardScaler`, or `QuantileTransformer` to a normal
+        distribution.
     n_components : int, default=500
-        Number of features, or the number of rows if that is less.
+        Number of features, at most the number of samples.
     random_state : int, RandomState instance or None, default=None
-        Draws the rows that span the features.
+        Seed of the samples that are drawn as centers of the kernel.
 
     Attributes
     ----------
@@ -55,14 +56,14 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):
-        """Draw the rows that span the features.
+        """Fit the scaler and draw the centers of the kernel.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
-        y : ignored
-            For pipelines.
+        y : Ignored
+            Not used, present for pipelines.
 
         Returns
         -------
@@ -70,10 +71,10 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         X = validate_data(self, X)
-        n_rows, n_features = X.shape
+        n_samples, n_features = X.shape
         if self.marginals == "quantile":
             scaler = QuantileTransformer(
-                n_quantiles=min(100, n_rows),
+                n_quantiles=min(100, n_samples),
                 output_distribution="normal",
                 random_state=self.random_state,
             )
@@ -81,14 +82,14 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
             scaler = StandardScaler()
         radial = Nystroem(
             gamma=self.scale / n_features,
-            n_components=min(self.n_components, n_rows),
+            n_components=min(self.n_components, n_samples),
             random_state=self.random_state,
         )
         self.pipeline_ = make_pipeline(scaler, radial).fit(X)
         return self
 
     def transform(self, X):
-        """The features of rows.
+        """Return the kernel features of the samples.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_components)
-            Features.
+            Kernel features.
         """
         check_is_fitted(self)
         return self.pipeline_.transform(validate_data(self, X, reset=False))

@@ -1,4 +1,4 @@
-"""Several label rankers together, weighted by how they rank rows that they have not seen."""
+"""Stacking of label rankers, weighted by least squares on held-out samples."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from sklrank._sklearn import (
     _BaseComposition,
     _num_samples,
     _safe_indexing,
+    one_blas_thread,
 )
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
@@ -33,66 +34,71 @@ if TYPE_CHECKING:
 __all__ = ["StackedRanker"]
 
 _N_FOLDS = 5
-_MANY_ROWS = 5000
+# With more samples only one fold is held out.
+_MANY_SAMPLES = 5000
 
 
 class StackedRanker(LabelRanker, _BaseComposition):
     r"""Rank labels by a weighted sum of the scores of several rankers.
 
-    No method ranks best everywhere: forests win where positions jump, linear comparisons where they
-    follow a few features, kernels in between. This ranker tries each on rows held out from the
-    training data, weights them, and keeps those that help (stacking, [1]_). The weights are not
-    negative, and least squares make the sum of the held-out scores, centred in each row, approach
-    the positions, centred likewise.
+    No ranker is best on all data: forests are good where positions jump, linear comparisons where
+    they depend on a few features, kernels in between. This ranker fits each of several rankers to
+    a part of the training data and scores the held-out samples (stacking, [1]_). Non-negative least
+    squares find the weights with which the scores explain the positions best, both centered within
+    each sample. The rankers of positive weight are then fitted to all samples.
 
-    With its defaults this is the configuration that the package recommends for label ranking; it
-    needs no tuning, and many fits. What it combines was chosen on the benchmark sets of [2]_, on
-    which ``examples/paper_label_ranking.py`` measures it.
+    The defaults are the configuration that the package recommends for label ranking: they need no
+    tuning, and many fits. The default rankers were chosen on the benchmark sets of [2]_, on which
+    ``examples/paper_label_ranking.py`` measures them.
 
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
         The rankers, with names; "drop" in place of a ranker leaves it out, as
-        ``set_params(name="drop")`` does. None for these, with features standardised but for trees:
+        ``set_params(name="drop")`` does. None for these:
 
-        - "trees", "small_trees": positions by `ExtraTreesRegressor` of 100 trees, whose leaves have
-          one row at the least, or five;
-        - "wide", "medium", "narrow", "quantiles": positions by ridge regression on 500 radial
-          features at the most (Nyström's), of squared widths 1/0.3, 1, 1/3, and 1 after each
-          feature is made normal by its quantiles;
-        - "logistic": comparisons by logistic regression, soft votes.
+        - "trees", "small_trees": :class:`LabelwiseRanker` over an `ExtraTreesRegressor` of 100
+          trees, with at least one or five samples in a leaf;
+        - "wide", "medium", "narrow", "quantiles": :class:`LabelwiseRanker` over ridge regression on
+          at most 500 Nyström features of a Gaussian kernel, of squared widths 1/0.3, 1, 1/3, and 1;
+          features are standardized, for "quantiles" transformed to normal distributions;
+        - "logistic": :class:`PairwiseRanker` over logistic regression, with soft votes.
+
+        Each default ranker that learns positions fits one model of all labels if the rankings are
+        complete (``multi_output="auto"``): it takes a fraction of the time, and the stack ranks
+        equally well.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
-        How rows are held out. "auto": five shuffled folds; one row in five, once, where there are
-        more than 5000. Other values as in scikit-learn.
+        Samples to hold out. "auto": five shuffled folds; for more than 5000 samples, a fifth of
+        them once. Other values as in scikit-learn.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default rankers and the choice of rows with "auto"; other rankers have their own.
+        Seed of the default rankers and of the folds of "auto"; given rankers have their own.
     verbose : int, default=0
-        Passed to joblib.
+        Verbosity of joblib.
     n_jobs : int or None, default=None
-        Fits at a time.
+        Number of rankers that are fitted at a time, each with one BLAS thread.
 
     Attributes
     ----------
     estimators_ : list of label rankers
-        Those of positive weight, fitted to all rows.
+        The rankers of positive weight, fitted to all samples.
     named_estimators_ : Bunch
         The same, by name.
     weights_ : dict of str to float
         Weight of every ranker that was not dropped. Scores of different rankers have different
         units, see `shares_`.
     shares_ : dict of str to float
-        Weight times the root mean square of the held-out scores, made to sum to 1.
+        Weight times the root mean square of the held-out scores, scaled to sum to 1.
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name where it is a data frame that has names.
+        The labels: the columns of `y`, by name if `y` is a data frame with column names.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` has string feature names.
 
     See Also
     --------
-    LabelwiseRanker : Learns positions, by one regressor.
-    PairwiseRanker : Learns comparisons, by one classifier.
+    LabelwiseRanker : Learns positions with one regressor.
+    PairwiseRanker : Learns comparisons with one classifier.
 
     References
     ----------
@@ -144,12 +150,12 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The fitted rankers, by name."""
+        """Fitted rankers by name."""
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
 
     def get_params(self, deep: bool = True) -> dict:
-        """Parameters, those of the rankers as ``name__parameter``.
+        """Get the parameters; a parameter of a ranker is ``name__parameter``.
 
         Parameters
         ----------
@@ -164,7 +170,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of the rankers as ``name__parameter``, a ranker by its name.
+        """Set parameters: ``name__parameter`` of a ranker, or a whole ranker by its name.
 
         Parameters
         ----------
@@ -174,7 +180,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         Returns
         -------
         self : object
-            The estimator.
+            This ranker.
         """
         return self._set_params("estimators", **params)
 
@@ -182,8 +188,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         names, rankers = zip(*self._named_templates(seed))
         weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
-        self.estimators_ = self._in_parallel(
-            delayed(clone(ranker).fit)(X, positions)
+        self.estimators_ = self._fit_in_parallel(
+            delayed(fit_ranker)(clone(ranker), X, positions)
             for ranker, weight in zip(rankers, weights)
             if weight > 0
         )
@@ -194,7 +200,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         if self.estimators is None:
             return default_rankers(seed)
         if not self.estimators:
-            raise ValueError("estimators is empty; name one ranker at least, or None")
+            raise ValueError("estimators is empty; pass at least one named ranker, or None")
         for entry in self.estimators:
             if not is_named(entry) or not (is_ranker(entry[1]) or is_dropped(entry[1])):
                 raise ValueError(
@@ -204,7 +210,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         self._validate_names([name for name, _ in self.estimators])
         kept = [entry for entry in self.estimators if is_ranker(entry[1])]
         if not kept:
-            raise ValueError("estimators has no ranker that is not dropped; keep one at least")
+            raise ValueError("estimators has no ranker that is not dropped; keep at least one")
         return kept
 
     def _templates(self):
@@ -212,40 +218,40 @@ class StackedRanker(LabelRanker, _BaseComposition):
         return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
     def _held_out(self, rankers, X, positions, seed):
-        """Scores `(n_rankers, n_held_out, n_labels)` of rows held out, and their positions.
+        """Return scores `(n_rankers, n_held_out, n_labels)` and positions of held-out samples.
 
-        The positions have NaN for a label that is ranked somewhere but in no row that the rankers
-        learnt from: they cannot be judged by it.
+        If no sample of a training fold ranks a label, its held-out positions are NaN, since the
+        rankers could not learn them.
         """
         folds = self._folds(X, positions, seed)
         ranked = ~np.isnan(positions)
         unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
-        scores = self._in_parallel(
-            delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_there)
+        scores = self._fit_in_parallel(
+            delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_labels)
             for ranker in rankers
-            for fold, unseen_there in zip(folds, unseen)
+            for fold, unseen_labels in zip(folds, unseen)
         )
         n_folds = len(folds)
-        of_rankers = [
+        ranker_scores = [
             np.concatenate(scores[start : start + n_folds])
             for start in range(0, len(scores), n_folds)
         ]
         held_out = [
-            np.where(unseen_there, np.nan, positions[test])
-            for (_, test), unseen_there in zip(folds, unseen)
+            np.where(unseen_labels, np.nan, positions[test])
+            for (_, test), unseen_labels in zip(folds, unseen)
         ]
-        return np.array(of_rankers), np.concatenate(held_out)
+        return np.array(ranker_scores), np.concatenate(held_out)
 
     def _folds(self, X, positions, seed):
-        """Which rows to learn from and which to hold out, in each fold."""
+        """Return the training and the held-out samples of each fold."""
         if not isinstance(self.cv, str):
             cv = check_cv(self.cv)
-        elif len(positions) > _MANY_ROWS:
+        elif len(positions) > _MANY_SAMPLES:
             cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
         elif len(positions) < _N_FOLDS:
             raise ValueError(
-                f"cv='auto' holds out one row in {_N_FOLDS}, but n_samples={len(positions)}: use "
-                "one ranker, or another cv"
+                f"cv='auto' makes {_N_FOLDS} folds, but n_samples={len(positions)}: use a single "
+                "ranker instead of a stack, or another cv"
             )
         else:
             cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
@@ -253,18 +259,18 @@ class StackedRanker(LabelRanker, _BaseComposition):
             folds = list(cv.split(X, positions))
         except ValueError as error:
             raise ValueError(
-                f"cv={self.cv!r} cannot split {len(positions)} rows of rankings: {error} Take "
-                "fewer folds, KFold or ShuffleSplit"
+                f"cv={self.cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
+                "KFold or ShuffleSplit"
             ) from error
         if not folds or min(np.size(rows) for fold in folds for rows in fold) == 0:
             raise ValueError(
-                f"cv={self.cv!r} must make one fold at least, and in each fold hold out rows and "
-                "leave rows to learn from"
+                f"cv={self.cv!r} must make at least one fold, each with training samples and "
+                "held-out samples"
             )
         return folds
 
     def _label_scores(self, X):
-        X = self._fitted_rows(X)
+        X = self._check_fitted_rows(X)
         scores = self._in_parallel(
             delayed(ranker.decision_function)(X) for ranker in self.estimators_
         )
@@ -273,25 +279,29 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
 
 def default_rankers(random_state=None):
-    """The recommended rankers, with their names."""
+    """Return the recommended rankers, with their names."""
 
-    def on_radial_features(scale, marginals="standard"):
+    def labelwise(regressor):
+        # A joint model where possible: faster, and the stack's tau is the same.
+        return LabelwiseRanker(regressor, multi_output="auto", incomplete="relative")
+
+    def radial(scale, marginals="standard"):
         features = RadialFeatures(scale, marginals=marginals, random_state=random_state)
-        ridge = RidgeCV(np.logspace(-3, 1, 5))
-        return LabelwiseRanker(make_pipeline(features, ridge), incomplete="relative")
+        return labelwise(make_pipeline(features, RidgeCV(np.logspace(-3, 1, 5))))
 
     def trees(min_samples_leaf):
-        forest = ExtraTreesRegressor(min_samples_leaf=min_samples_leaf, random_state=random_state)
-        return LabelwiseRanker(forest, incomplete="relative")
+        return labelwise(
+            ExtraTreesRegressor(min_samples_leaf=min_samples_leaf, random_state=random_state)
+        )
 
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     return [
         ("trees", trees(1)),
         ("small_trees", trees(5)),
-        ("wide", on_radial_features(0.3)),
-        ("medium", on_radial_features(1.0)),
-        ("narrow", on_radial_features(3.0)),
-        ("quantiles", on_radial_features(1.0, marginals="quantile")),
+        ("wide", radial(0.3)),
+        ("medium", radial(1.0)),
+        ("narrow", radial(3.0)),
+        ("quantiles", radial(1.0, marginals="quantile")),
         ("logistic", PairwiseRanker(logistic, voting="soft")),
     ]
 
@@ -304,7 +314,7 @@ def is_ranker(estimator):
     return (
         not isinstance(estimator, type)
         and all(hasattr(estimator, name) for name in ("fit", "decision_function"))
-        # Classifiers have scores too, but of other targets.
+        # Classifiers have a decision_function too, of other targets.
         and not is_classifier(estimator)
     )
 
@@ -314,41 +324,48 @@ def is_dropped(estimator):
 
 
 def non_negative_weights(scores, positions):
-    """Least-squares weights of scores that are to explain positions, and their shares.
+    """Compute the weights with which scores explain positions best, by least squares.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rankers, n_samples, n_labels)
-        Scores of rows that were held out; higher is better.
+        Scores of held-out samples; higher is better.
     positions : ndarray of shape (n_samples, n_labels)
-        Their rankings.
+        Rankings of these samples.
 
     Returns
     -------
     weights, shares : ndarray of shape (n_rankers,)
-        Where nothing explains the positions all shares are equal.
+        The shares sum to 1; they are equal if no score explains the positions.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
     relative = rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
 
-    def centred(values):
+    def centered(values):
         means = np.where(ranked, values, 0.0).sum(axis=1, keepdims=True) / n_ranked
         return (values - means)[ranked]
 
-    columns = np.column_stack([centred(of_ranker) for of_ranker in scores])
+    columns = np.column_stack([centered(ranker_scores) for ranker_scores in scores])
     sizes, shares = np.ones(len(scores)), np.zeros(len(scores))
     if columns.any():
         sizes = np.sqrt(np.mean(columns**2, axis=0))
         sizes[sizes == 0] = 1.0
-        shares, _ = nnls(columns / sizes, -centred(relative))
+        shares, _ = nnls(columns / sizes, -centered(relative))
     if not shares.any():
         shares = np.ones(len(scores))
     return shares / sizes, shares / shares.sum()
 
 
+@one_blas_thread()
+def fit_ranker(ranker, X, y):
+    """Fit to all samples."""
+    return ranker.fit(X, y)
+
+
+@one_blas_thread()
 def fit_and_score(ranker, X, y, train, test, unseen):
-    """Scores of the rows `test`, 0 for the labels `unseen`, which the ranker does not meet."""
+    """Fit to the samples `train` and score `test`; labels `unseen` in `train` have score 0."""
     X_test, y_train = _safe_indexing(X, test), y[train]
     scores = np.zeros((_num_samples(X_test), y.shape[1]))
     if not np.isnan(y_train).all():

@@ -1,4 +1,4 @@
-"""LabelwiseRanker and PairwiseRanker: against slow statements, and as a user meets them."""
+"""LabelwiseRanker and PairwiseRanker: against slow statements, and in typical use."""
 
 import pickle
 from functools import partial
@@ -41,11 +41,16 @@ INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
 TIED = np.ceil(Y / 2)
 RANKERS = {
     "labelwise": LabelwiseRanker(DecisionTreeRegressor(max_depth=4, random_state=0)),
-    "labelwise, one each": LabelwiseRanker(Ridge(), multi_output=False),
+    "labelwise, jointly": LabelwiseRanker(
+        DecisionTreeRegressor(max_depth=4, random_state=0), multi_output=True
+    ),
+    "labelwise, ridge": LabelwiseRanker(Ridge()),
     "labelwise, relative": LabelwiseRanker(Ridge(), incomplete="relative"),
     "labelwise, default": LabelwiseRanker(random_state=0),
     "pairwise": PairwiseRanker(LogisticRegression()),
-    "pairwise, jointly": PairwiseRanker(DecisionTreeClassifier(max_depth=4, random_state=0)),
+    "pairwise, jointly": PairwiseRanker(
+        DecisionTreeClassifier(max_depth=4, random_state=0), multi_output=True
+    ),
     "pairwise, soft": PairwiseRanker(GaussianNB(), voting="soft"),
     "pairwise, default": PairwiseRanker(random_state=0),
 }
@@ -57,7 +62,7 @@ def ranker(request):
 
 
 def tau(a, b):
-    """Concordant less discordant pairs, over all of them, of two rankings without ties."""
+    """Return the share of concordant minus that of discordant pairs, without ties."""
     pairs = list(combinations(range(len(a)), 2))
     return sum(np.sign((a[i] - a[j]) * (b[i] - b[j])) for i, j in pairs) / len(pairs)
 
@@ -72,14 +77,26 @@ def test_labelwise_is_one_regression_on_each_position():
     orders = [sorted(range(5), key=list(row).__getitem__) for row in scores]
     expected = [[order.index(l) + 1 for l in range(5)] for order in orders]
     assert_array_equal(ranker.predict(X), expected)
-    assert len(ranker.estimators_) == 1
-    one_each = LabelwiseRanker(LinearRegression(), multi_output=False).fit(X, Y)
-    assert len(one_each.estimators_) == 5
-    assert_array_equal(one_each.predict(X), expected)
+    assert len(ranker.estimators_) == 5
+    for multi_output in (True, "auto"):
+        jointly = clone(ranker).set_params(multi_output=multi_output).fit(X, Y)
+        assert len(jointly.estimators_) == 1
+        assert_array_equal(jointly.predict(X), expected)
+
+
+def test_labelwise_is_one_tree_for_each_label():
+    """Unlike a joint tree, which splits for all labels at once."""
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    scores = LabelwiseRanker(tree).fit(X, Y).decision_function(X)
+    expected = [clone(tree).fit(X, Y[:, l] / 5).predict(X) for l in range(5)]
+    assert_array_equal(scores, -np.column_stack(expected))
+    jointly = LabelwiseRanker(tree, multi_output=True).fit(X, Y).decision_function(X)
+    assert_array_equal(jointly, -clone(tree).fit(X, Y / 5).predict(X))
+    assert not np.allclose(jointly, scores)
 
 
 def test_only_the_order_of_the_positions_counts():
-    """Equal ones share the mean of their places."""
+    """Tied labels share the mean of their positions."""
     ranker = LabelwiseRanker(LinearRegression())
     expected = ranker.fit(X, Y).decision_function(X)
     assert_allclose(clone(ranker).fit(X, np.exp(Y) - 7).decision_function(X), expected)
@@ -89,7 +106,7 @@ def test_only_the_order_of_the_positions_counts():
 
 
 def test_labelwise_learns_relative_positions_of_incomplete_rankings():
-    """Place among the labels ranked in a row over one more than their number."""
+    """The position among the s ranked labels of a sample, divided by s + 1."""
     ranker = LabelwiseRanker(Ridge(), incomplete="relative").fit(X, INCOMPLETE)
     for label in range(5):
         rows = [i for i in range(len(X)) if not np.isnan(INCOMPLETE[i, label])]
@@ -102,7 +119,7 @@ def test_labelwise_learns_relative_positions_of_incomplete_rankings():
 
 
 @pytest.mark.parametrize("estimator", [Ridge(), RidgeCV(), KNeighborsRegressor()])
-def test_a_label_ranked_in_a_single_row_has_the_place_that_it_has_there(estimator):
+def test_label_ranked_by_a_single_sample_keeps_its_position(estimator):
     few = Y.astype(float)
     few[1:, 2] = np.nan
     scores = LabelwiseRanker(estimator, incomplete="relative").fit(X, few).decision_function(X)
@@ -112,7 +129,7 @@ def test_a_label_ranked_in_a_single_row_has_the_place_that_it_has_there(estimato
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])
 @pytest.mark.parametrize("voting", ["copeland", "soft"])
 def test_pairs_vote(Y, voting):
-    """A classifier for each pair, from the rows that order it; Copeland, ties by the soft votes."""
+    """A classifier for each pair, from the samples that order it; soft votes break ties."""
     ranker = PairwiseRanker(LogisticRegression(), voting=voting).fit(X, Y)
     wins, soft = np.zeros((len(X), 5)), np.zeros((len(X), 5))
     for a, b in combinations(range(5), 2):
@@ -129,28 +146,30 @@ def test_pairs_vote(Y, voting):
 
 
 def test_one_model_of_all_pairs():
-    """Where the estimator takes many outputs, the rankings are complete, and none is tied."""
+    """By `multi_output`; "auto" has one for each pair of incomplete or tied rankings."""
     tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-    jointly = PairwiseRanker(tree).fit(X, Y)
+    jointly = PairwiseRanker(tree, multi_output=True).fit(X, Y)
     assert len(jointly.estimators_) == 1
     pairs = list(combinations(range(5), 2))
     assert_array_equal(jointly.pairs_, pairs)
     indicators = np.column_stack([Y[:, a] < Y[:, b] for a, b in pairs])
     chances = [p[:, 1] for p in clone(tree).fit(X, indicators).predict_proba(X)]
-    assert_allclose(jointly._chances(X), np.column_stack(chances))
+    assert_allclose(jointly._pair_probabilities(X), np.column_stack(chances))
+    where_possible = PairwiseRanker(tree, multi_output="auto")
+    assert len(clone(where_possible).fit(X, Y).estimators_) == 1
     for incomplete in (INCOMPLETE, TIED):
-        assert len(PairwiseRanker(tree).fit(X, incomplete).estimators_) == 10
-    assert len(PairwiseRanker(tree, multi_output=False).fit(X, Y).estimators_) == 10
+        assert len(clone(where_possible).fit(X, incomplete).estimators_) == 10
+    assert len(PairwiseRanker(tree).fit(X, Y).estimators_) == 10
 
 
-def test_pairs_that_are_never_seen_or_always_alike():
-    """Half a vote each; the vote of the outcome seen; without a model."""
+def test_pairs_that_are_never_compared_or_always_ordered_alike():
+    """Half a vote for each label, or the vote of the only outcome; without a model."""
     Y = np.array([[1, 2, np.nan, 4]] * 60 + [[2, 1, np.nan, 4]] * 60)
     ranker = PairwiseRanker(LogisticRegression()).fit(X, Y)
     assert ranker.frequencies_.tolist() == [0.5, 0.5, 1.0, 0.5, 1.0, 0.5]
     assert [model is None for model in ranker.estimators_] == [False] + [True] * 5
     ranks = ranker.predict(X)
-    # One of the first two, then label 2 (three times half a vote) beside the other.
+    # First one of labels 0 and 1, then the other, or label 2, which has three half votes.
     assert set(ranks[:, 3]) == {4}
     assert_array_equal(np.sort(ranks, axis=1), np.tile([1, 2, 3, 4], (120, 1)))
     nothing = PairwiseRanker(LogisticRegression()).fit(X, np.tile([3, 1, 2], (120, 1)))
@@ -158,7 +177,7 @@ def test_pairs_that_are_never_seen_or_always_alike():
 
 
 class OnlyPredicts(ClassifierMixin, BaseEstimator):
-    """A classifier without probabilities and margins."""
+    """A classifier without `predict_proba` and `decision_function`."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -177,25 +196,25 @@ def test_any_classifier(weak):
 
 
 def test_one_model_of_all_pairs_without_probabilities():
-    """Margins become soft votes; indicators are numbers, which ridge classifiers need."""
+    """Margins become soft votes; the targets are numbers, which ridge classifiers need."""
     jointly = PairwiseRanker(RidgeClassifier(), multi_output=True).fit(X, Y)
-    one_each = PairwiseRanker(RidgeClassifier(), multi_output=False).fit(X, Y)
+    separate = PairwiseRanker(RidgeClassifier()).fit(X, Y)
     assert len(jointly.estimators_) == 1
-    assert jointly.score(X, Y) == pytest.approx(one_each.score(X, Y), abs=0.02)
-    chances = jointly._chances(X)
+    assert jointly.score(X, Y) == pytest.approx(separate.score(X, Y), abs=0.02)
+    chances = jointly._pair_probabilities(X)
     assert 0 < chances.min() < 0.4 and len(np.unique(chances)) > 100
 
 
 def test_equal_soft_votes_go_to_the_smaller_label():
-    """Whatever the rounding of their sums."""
+    """Despite rounding errors of the sums."""
     for n_labels in (3, 5, 7):
         shifts = np.array([np.roll(np.arange(n_labels), i) for i in range(n_labels)]) + 1
         ranker = PairwiseRanker(DummyClassifier(), voting="soft").fit(X[:n_labels], shifts)
         assert_array_equal(ranker.predict(X[:1]), [np.arange(1, n_labels + 1)])
 
 
-def test_degrades_gracefully():
-    """Half of the labels missing: better than labelwise on the few complete rows."""
+def test_half_of_the_labels_missing():
+    """Better than labelwise regression on the few complete rankings."""
     random = np.random.RandomState(1)
     holes = np.where(random.uniform(size=Y.shape) < 0.5, np.nan, Y)
     complete = ~np.isnan(holes).any(axis=1)
@@ -206,11 +225,11 @@ def test_degrades_gracefully():
     assert pairwise > 0.8 > few
 
 
-# -- As a user meets them.
+# -- In typical use.
 
 
 def test_learns(ranker):
-    """Far better than chance on rows not seen; the score is the mean tau."""
+    """Far better than chance on held-out samples; the score is the mean tau."""
     ranker.fit(X[:80], Y[:80])
     ranks = ranker.predict(X[80:])
     assert_array_equal(np.sort(ranks, axis=1), np.tile(np.arange(1, 6), (40, 1)))
@@ -224,49 +243,49 @@ def test_learns(ranker):
 
 def test_rankings_agree_with_the_scores(ranker):
     ranker.fit(X, Y)
-    scores = ranker.decision_function(X)
-    assert_array_equal(ranker.predict_ranks(X), ranker.predict(X))
+    scores, ranks = ranker.decision_function(X), ranker.predict(X)
+    assert_array_equal(ranker.predict_ranks(X), ranks)
     top = ranker.predict_topk(X, 2)
     for row in range(len(X)):
         order = sorted(range(5), key=lambda l: (-scores[row, l], l))
         assert order[:2] == top[row].tolist()
-        assert [order.index(l) + 1 for l in range(5)] == ranker.predict(X)[row].tolist()
+        assert [order.index(l) + 1 for l in range(5)] == ranks[row].tolist()
 
 
-def test_rows_stand_alone_and_models_repeat(ranker):
+def test_samples_are_independent_and_models_reproducible(ranker):
     first, second = clone(ranker).fit(X, Y), clone(ranker).fit(X, Y)
     scores = first.decision_function(X)
     assert_array_equal(scores, second.decision_function(X))
     assert_allclose(first.decision_function(X[5:6])[0], scores[5], atol=1e-12)
     assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), scores)
     threads = clone(ranker).set_params(n_jobs=2).fit(X, Y)
-    # Threads of a forest add up its trees in any order.
+    # The threads of a forest sum up its trees in any order.
     assert_allclose(threads.decision_function(X), scores, atol=1e-12)
     assert_array_equal(threads.predict(X), first.predict(X))
 
 
 @pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
-def test_a_generator_moves_on_from_fit_to_fit(make):
-    """Each fit draws the one seed of its default estimator from it."""
+def test_fits_advance_a_generator(make):
+    """Each fit draws the seed of its default estimator."""
     generator, same = np.random.RandomState(5), np.random.RandomState(5)
     ranker = make(random_state=generator)
-    first, second = (ranker.fit(X, Y).decision_function(X / 2) for _ in range(2))
+    first, second = (ranker.fit(X, Y[:, :3]).decision_function(X / 2) for _ in range(2))
     assert not np.array_equal(first, second)
     for expected in (first, second):
         seed = same.randint(np.iinfo(np.int32).max)
-        ranker = make(random_state=seed).fit(X, Y)
+        ranker = make(random_state=seed).fit(X, Y[:, :3])
         assert_array_equal(ranker.decision_function(X / 2), expected)
 
 
-@pytest.mark.parametrize("name", ["labelwise, one each", "pairwise"])
+@pytest.mark.parametrize("name", ["labelwise, ridge", "pairwise"])
 def test_labels_can_be_permuted(name):
-    """Columns of y in another order: the same ranks in that order."""
+    """Permuted columns of y permute the predicted ranks."""
     order = np.array([3, 0, 4, 2, 1])
     ranks = clone(RANKERS[name]).fit(X, Y).predict(X)
     assert_array_equal(clone(RANKERS[name]).fit(X, Y[:, order]).predict(X), ranks[:, order])
 
 
-def test_sparse_rows_where_the_estimator_takes_them():
+def test_sparse_samples_where_the_estimator_accepts_them():
     some = sparse.csr_array(np.where(X > 0.5, X, 0.0))
     for ranker in (LabelwiseRanker(Ridge()), PairwiseRanker(LogisticRegression())):
         dense = clone(ranker).fit(some.toarray(), INCOMPLETE if "Pair" in str(ranker) else Y)
@@ -277,15 +296,15 @@ def test_sparse_rows_where_the_estimator_takes_them():
 
 
 @pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
-def test_sparse_rows_with_wide_indices(make, wide_csr):
-    narrow = make(random_state=0).fit(sparse.csr_array(X[:30]), Y[:30])
+def test_sparse_samples_with_wide_indices(make, wide_csr):
+    narrow = make(random_state=0).fit(sparse.csr_array(X[:30]), Y[:30, :3])
     ranks = narrow.predict(sparse.csr_array(X))
-    wide = make(random_state=0).fit(wide_csr(X[:30]), Y[:30])
+    wide = make(random_state=0).fit(wide_csr(X[:30]), Y[:30, :3])
     assert_array_equal(wide.predict(wide_csr(X)), ranks)
     assert_array_equal(wide.predict(wide_csr(X).tocsc()), ranks)
 
 
-def test_missing_values_where_the_estimator_takes_them():
+def test_missing_values_where_the_estimator_accepts_them():
     holes = np.where(X > 1.5, np.nan, X)
     forest = RandomForestClassifier(10, random_state=0)
     assert PairwiseRanker(forest).fit(holes, Y).predict(holes).shape == Y.shape
@@ -293,8 +312,8 @@ def test_missing_values_where_the_estimator_takes_them():
         PairwiseRanker(LogisticRegression()).fit(holes, Y)
 
 
-def test_a_fitted_ranker_takes_what_it_took():
-    """Whatever its parameters are made after that."""
+def test_a_fitted_ranker_ignores_later_parameters():
+    """It accepts what the estimators that it has fitted accept."""
     holes = np.where(X > 1.5, np.nan, X)
     ranker = PairwiseRanker(RandomForestClassifier(10, random_state=0)).fit(holes, Y)
     expected = ranker.predict(holes)
@@ -309,7 +328,7 @@ def test_a_fitted_ranker_takes_what_it_took():
     assert_array_equal(ranker.predict(some), expected)
 
 
-def test_at_home_in_scikit_learn():
+def test_in_scikit_learn():
     """Pipelines, searches by tau, cross-validation, data frames with names."""
     pipeline = make_pipeline(StandardScaler(), LabelwiseRanker(Ridge()))
     grid = {"labelwiseranker__estimator__alpha": [1e-3, 1e3]}
@@ -338,7 +357,7 @@ AS_CHOSEN = BY_NAME.fit_transform(FRAME)
     ],
 )
 def test_estimators_choose_columns_of_a_data_frame_by_name(make, estimator):
-    """Texts among them, which other columns than their own need not be."""
+    """Strings too: only the estimators check the values."""
     y = Y if make is LabelwiseRanker else INCOMPLETE
     expected = make(estimator).fit(AS_CHOSEN, y).decision_function(AS_CHOSEN)
     ranker = make(make_pipeline(BY_NAME, estimator)).fit(FRAME, y)
@@ -355,10 +374,11 @@ def test_estimators_choose_columns_of_a_data_frame_by_name(make, estimator):
 
 
 @pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
-def test_a_data_frame_is_its_array_to_the_default_estimator(make):
+def test_a_data_frame_equals_its_array_for_the_default_estimator(make):
     frame = pd.DataFrame(X.astype(np.float32), columns=list("abcd"))
-    expected = make(random_state=0).fit(X.astype(np.float32), Y).decision_function(X / 2)
-    ranker = make(random_state=0).fit(frame, Y)
+    few = Y[:, :3]
+    expected = make(random_state=0).fit(X.astype(np.float32), few).decision_function(X / 2)
+    ranker = make(random_state=0).fit(frame, few)
     assert_array_equal(ranker.decision_function(frame / 2), expected)
     infinite = frame.replace(frame.iloc[3, 2], np.inf)
     for bad, message in (frame[:50], "y has 120 rows and X has 50"), (infinite, "infinity"):
@@ -370,7 +390,7 @@ def test_a_data_frame_is_its_array_to_the_default_estimator(make):
 
 
 def test_one_label():
-    """There is one ranking only."""
+    """A single label has rank 1."""
     for ranker in (LabelwiseRanker(Ridge()), PairwiseRanker(LogisticRegression())):
         assert_array_equal(ranker.fit(X, Y[:, :1]).predict(X), np.ones((120, 1)))
 
@@ -411,13 +431,13 @@ def test_rankings_of_other_labels_cannot_be_scored():
         LabelwiseRanker(Ridge()).fit(X, Y).score(X, Y[:, :4])
 
 
-def test_each_decomposition_has_its_kind_of_estimator():
+def test_estimators_of_the_wrong_kind():
     scaled = make_pipeline(StandardScaler(), Ridge())
     for regressor in (Ridge(), scaled):
         with pytest.raises(ValueError, match=r"estimator must be a classifier.*Ridge\(\)"):
             PairwiseRanker(regressor).fit(X, Y)
     for classifier in (GaussianNB(), DummyClassifier()):
-        with pytest.raises(ValueError, match="estimator must be a regressor.*PairwiseRanker takes"):
+        with pytest.raises(ValueError, match="estimator must be a regressor.*use PairwiseRanker"):
             LabelwiseRanker(classifier).fit(X, Y)
 
 
@@ -432,16 +452,17 @@ RIDGES = MultiOutputRegressor(Ridge())
             INCOMPLETE,
             "label",
         ),
-        (LabelwiseRanker(RIDGES, multi_output=False), Y, "label"),
-        (LabelwiseRanker(RIDGES), Y[:, :1], "label"),
+        (LabelwiseRanker(RIDGES), Y, "label"),
+        (LabelwiseRanker(RIDGES, multi_output="auto"), Y[:, :1], "label"),
         (PairwiseRanker(MultiOutputClassifier(GaussianNB())), INCOMPLETE, "pair of labels"),
     ],
 )
 def test_estimators_of_several_targets_only(ranker, y, part):
     with pytest.raises(ValueError, match=f"MultiOutput.*one model for each {part}: use the est"):
         clone(ranker).fit(X, y)
-    ranker = clone(ranker).set_params(multi_output="auto").fit(X, Y)
-    assert len(ranker.estimators_) == 1
+    for multi_output in (True, "auto"):
+        jointly = clone(ranker).set_params(multi_output=multi_output).fit(X, Y)
+        assert len(jointly.estimators_) == 1
 
 
 def test_labelwise_and_incomplete_rankings():

@@ -157,7 +157,7 @@ def test_ties():
         ([[0, 1, np.nan]], None, "orderings has 3 places but only 2 different.*classes"),
         ([0, 1], None, "orderings must have the shape"),
         ([], None, "orderings must have the shape"),
-        ([[0, 1], [0]], None, "orderings must have as many places in each row: fill the end"),
+        ([[0, 1], [0]], None, "orderings must have equally many places in each row: fill the end"),
         ([[0, 1]], [0, 0], "classes must name .* each once"),
         ([[0, 1]], [0, None], "classes must name labels .* without NaN or None"),
         ([[0, 1]], [0, 1, np.nan], "classes must name labels .* without NaN or None"),

@@ -147,7 +147,7 @@ def test_many_rows_are_held_out_once(monkeypatch):
             fitted.append(len(X))
             return super().fit(X, y)
 
-    monkeypatch.setattr(module, "_MANY_ROWS", 100)
+    monkeypatch.setattr(module, "_MANY_SAMPLES", 100)
     StackedRanker([("one", Counting(Ridge()))], random_state=0).fit(X, Y)
     assert fitted == [96, 120]
     fitted.clear()
@@ -316,11 +316,11 @@ def test_folds_may_be_masks():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (121, "cv=121 cannot split 120 rows of rankings"),
-        (StratifiedKFold(3), r"cv=StratifiedKFold\(.*\) cannot split 120 rows.*KFold"),
-        ([], r"cv=\[\] must make one fold at least"),
-        ([([0, 1, 2], [])], "cv=.* must .* in each fold hold out rows"),
-        ([([], [0, 1, 2])], "cv=.* must .* leave rows to learn from"),
+        (121, "cv=121 cannot split 120 rankings"),
+        (StratifiedKFold(3), r"cv=StratifiedKFold\(.*\) cannot split 120 rankings.*KFold"),
+        ([], r"cv=\[\] must make at least one fold"),
+        ([([0, 1, 2], [])], "cv=.* must .* each with .* held-out samples"),
+        ([([], [0, 1, 2])], "cv=.* must .* each with training samples"),
     ],
 )
 def test_folds_that_hold_nothing_out(cv, message):
@@ -329,5 +329,5 @@ def test_folds_that_hold_nothing_out(cv, message):
 
 
 def test_too_few_rows_to_hold_some_out():
-    with pytest.raises(ValueError, match="cv='auto' holds out one row in 5"):
+    with pytest.raises(ValueError, match="cv='auto' makes 5 folds"):
         StackedRanker().fit(np.zeros((4, 1)), np.tile([1, 2], (4, 1)))
