@@ -124,8 +124,10 @@ class SupervisedDocumentRanker(DocumentRanker):
         y : array-like of shape (n_samples,)
             Relevance, 0 (not relevant) or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order. None: all documents are of one query.
-            :class:`~sklrank.model_selection.QueryKFold` shows how searches pass it on.
+            Query of each document, in any order. None: all documents are of one query; from 500
+            documents on this warns, as `qid` has probably been forgotten
+            (``qid=np.zeros(len(X))`` does not). :class:`~sklrank.model_selection.QueryKFold` shows
+            how searches pass it on.
 
         Returns
         -------
@@ -145,7 +147,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         X = self._check_X(X, reset=not self._is_warm_start)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
-        self._knows_queries = qid is not None
+        self._set_fitted_with_qid(qid, len(y))
         self._start_rounds()
         if self.n_iter_no_change is None:
             check_something_to_learn(y, queries)

@@ -264,7 +264,9 @@ class RankingRefiner(DocumentRanker):
             Judgements: graded relevance, NaN for documents that are not judged. Only the order
             counts; -1 is a grade like any other.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order. None: all documents are of one query.
+            Query of each document, in any order. None: all documents are of one query; from 500
+            documents on this warns, as `qid` has probably been forgotten
+            (``qid=np.zeros(len(X))`` does not).
         base_scores : array-like of shape (n_samples,), default=None
             Scores of the base ranker, in place of those of `base_ranker`.
         pairs : array-like of int of shape (n_pairs, 2), default=None
@@ -299,7 +301,7 @@ class RankingRefiner(DocumentRanker):
                 "noise=0, but no query has documents of different judgements: there is nothing to "
                 "learn; judge more documents, or let noise be above 0"
             )
-        self._knows_queries = qid is not None
+        self._set_fitted_with_qid(qid, X.shape[0])
         self._start_rounds()
         self.confidence_ = (
             auto_confidence(base_scores, queries)
@@ -340,7 +342,8 @@ class RankingRefiner(DocumentRanker):
         y : array-like of shape (n_samples,)
             Relevance, 0 or more; documents of relevance NaN are left out.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document. None: all documents are of one query, if that was so in `fit`.
+            Query of each document. None: all documents are of one query, if that was so in `fit`;
+            from 500 documents on this warns, as `qid` has probably been forgotten.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. The weight of a query is the mean of those of its samples.
 

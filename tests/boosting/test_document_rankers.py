@@ -399,7 +399,7 @@ BAD_INPUT = [
     ((X, Y, QID[:-1]), "qid must be of shape"),
     ((X, Y, QID[:, np.newaxis]), "qid must be of shape"),
     ((X, Y, [None, *QID[1:]]), "qid must hold ids of one kind"),
-    ((X, Y, replaced(QID, np.nan)), "qid must be known for every row"),
+    ((X, Y, replaced(QID, np.nan)), "qid must be known for every sample"),
     ((X, np.column_stack([Y, Y]), QID), "1d array"),
     ((X, None, QID), "y is None"),
     ((X[:, 0], Y, QID), "2D array"),
