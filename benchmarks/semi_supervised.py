@@ -29,7 +29,7 @@ SETTINGS = {
     "rbf": {},
     "uniform": {"similarity": "uniform"},
     "knn": {"similarity": "knn"},
-    "absolute": {"similarity": "absolute"},
+    "identity": {"similarity": "identity"},
     "diffusion, cost": {"similarity": "diffusion", "weighting": "cost", "learning_rate": 2.0},
 }
 
@@ -96,7 +96,7 @@ def speed(quick):
             kind = setting.get("similarity", "rbf").replace("diffusion", "knn")
             similar = make_similarity(X, kind)
             shares = softmax(np.random.RandomState(0).normal(size=(n_samples, N_CLASSES)), axis=1)
-            a_pass = seconds_of(similar.pull, shares)
+            a_pass = seconds_of(similar.negative_gradient, shares)
             a_tree = seconds_of(fit_tree, setting, X, shares)
             few, many = (seconds_to_fit(setting, n_rounds, X, y) for n_rounds in (2, 22))
             a_round = (many - few) / 20

@@ -51,7 +51,7 @@ BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
 IN_CURVES = ("base", "RankSVM", "MRR", "MRR as printed")
 RECOMMENDED = {
     "estimator": DecisionTreeClassifier(max_depth=2),
-    "response": "predict_proba",
+    "response_method": "predict_proba",
     "weighting": "resampling",
     "max_samples": 10,
     "noise": "auto",

@@ -6,7 +6,7 @@ tree stand AdaBoost on the labeled rows, ASSEMBLE, self-training, label spreadin
 the labels that label spreading gives to all training rows. (Label spreading has no trees: it
 searches the neighbors of each row that it predicts.) MCSSB comes as printed (a Gaussian of 15 % of
 the range of distances, rows drawn by weight, the step of Eq. 2.19), with a similarity that says
-nothing ("uniform") or knows each row alone ("absolute"), and in the recommended setting.
+nothing ("uniform") or knows each row alone ("identity"), and in the recommended setting.
 
 Figure 2.1: the share of labeled rows. Figure 2.2: the weight C of the labeled term. Figure 2.3: the
 depth of the trees; both with 2 % of labels.
@@ -97,7 +97,7 @@ def make_model(name, seed, depth=2, labeled_weight=1e4):
         "label spreading": lambda: LabelSpreading(kernel="knn"),
         SPREAD_THEN_BOOST: lambda: SpreadThenBoost(tree, seed),
         "MCSSB, uniform": lambda: mcssb(similarity="uniform"),
-        "MCSSB, absolute": lambda: mcssb(similarity="absolute"),
+        "MCSSB, identity": lambda: mcssb(similarity="identity"),
         PRINTED: mcssb,
         RECOMMENDED: lambda: mcssb(
             estimator=DecisionTreeRegressor(max_depth=depth, random_state=seed),
@@ -118,7 +118,7 @@ METHODS = (
     "label spreading",
     SPREAD_THEN_BOOST,
     "MCSSB, uniform",
-    "MCSSB, absolute",
+    "MCSSB, identity",
     PRINTED,
     RECOMMENDED,
 )

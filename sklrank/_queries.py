@@ -1,86 +1,104 @@
-"""Queries: which rows of a data set are ranked against each other.
+"""Queries: the samples that are ranked against each other.
 
-A query id is given for each row, ``qid`` of shape `(n_samples,)`; rows with the same id belong to
-one query, wherever they stand. Without ids all rows are one query. Loops over queries go through
-their rows in the order of :attr:`Queries.order`, where the rows of a query stand together: ::
+A query id is given for each sample, ``qid`` of shape `(n_samples,)`. Samples with the same id are
+the documents of one query; they need not be contiguous. Without ids all samples are of one query.
+Loops over queries go through the samples in the order of :attr:`Queries.order`, in which the
+documents of a query are contiguous: ::
 
     queries = Queries.from_qid(qid, n_samples=len(y))
     grouped = y[queries.order]
     best = np.maximum.reduceat(grouped, queries.starts[:-1])  # of each query: none is empty
     for first, last in zip(queries.starts[:-1], queries.starts[1:]):
         grouped[first:last]  # one query
-    back = np.empty_like(grouped)
-    back[queries.order] = grouped  # in the order of the rows again
+    restored = np.empty_like(grouped)
+    restored[queries.order] = grouped  # in the order of the samples again
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from sklrank._rankings import is_missing
 
-__all__ = ["Queries", "check_qid"]
+__all__ = ["Queries", "check_qid", "warn_without_qid"]
+
+# Number of samples from which a ranker without `qid` warns.
+MANY_SAMPLES = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Rows grouped by query."""
+    """Samples grouped by query."""
 
     codes: np.ndarray
-    """Query of each row, `(n_samples,)` of intp: an index into `names`."""
+    """Query of each sample, `(n_samples,)` of intp: an index into `names`."""
     names: np.ndarray
-    """The distinct ids, sorted: query ``i`` is the one of the i-th smallest id."""
+    """The distinct ids, sorted: query ``i`` has the i-th smallest id."""
     order: np.ndarray
-    """Rows sorted by query, in their own order within each, `(n_samples,)` of intp."""
+    """Samples sorted by query, in their own order within each, `(n_samples,)` of intp."""
     starts: np.ndarray
-    """Query ``i`` has the rows ``order[starts[i]:starts[i + 1]]``; `(n_queries + 1,)` of intp."""
+    """The samples of query ``i`` are ``order[starts[i]:starts[i + 1]]``; `(n_queries + 1,)`."""
 
     @classmethod
     def from_qid(cls, qid, n_samples: int) -> "Queries":
-        """Group rows by their query ids; None makes one query of all rows."""
+        """Group samples by their query ids; None makes one query of all samples."""
         codes, names = check_qid(qid, n_samples)
         ends = np.cumsum(np.bincount(codes, minlength=len(names)), dtype=np.intp)
         return cls(codes, names, np.argsort(codes, kind="stable"), np.append(np.intp(0), ends))
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are, each with one row at least."""
+        """Number of queries, each of which has one sample at least."""
         return len(self.names)
 
     @property
     def sizes(self) -> np.ndarray:
-        """How many rows each query has, `(n_queries,)`."""
+        """Number of samples of each query, `(n_queries,)`."""
         return np.diff(self.starts)
 
 
 def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Check query ids, numbers or texts; number the queries by the order of their ids.
+    """Check query ids, numbers or strings, and number the queries in the order of their ids.
 
     Returns
     -------
     codes : ndarray of intp, shape (n_samples,)
-        The number of each row's query.
+        The number of the query of each sample.
     names : ndarray of shape (n_queries,)
-        The distinct ids, sorted; 0 for the one query that None stands for.
+        The distinct ids, sorted; 0 for the one query of None.
     """
     if qid is None:
         qid = np.zeros(n_samples, dtype=np.intp)
     qid = np.asarray(qid)
     if qid.shape != (n_samples,):
         raise ValueError(
-            f"qid must be of shape ({n_samples},), got {qid.shape}: pass one query id per row."
+            f"qid must be of shape ({n_samples},), got {qid.shape}: pass one query id per sample."
         )
     try:
-        missing = is_missing(qid)
+        # Integers and booleans are never missing.
+        missing = np.zeros(n_samples, dtype=bool) if qid.dtype.kind in "biu" else is_missing(qid)
         names, codes = np.unique(qid, return_inverse=True)
     except TypeError as error:
         raise ValueError(
-            f"qid must hold ids of one kind, numbers or texts, none of them missing: {error}."
+            f"qid must hold ids of one kind, numbers or strings, none of them missing: {error}."
         ) from error
     if missing.any():
-        row = missing.argmax()
+        sample = missing.argmax()
         raise ValueError(
-            f"qid must be known for every row, got {qid[row]!r} in row {row}: leave such rows out, "
-            "or give each an id of its own."
+            f"qid must be known for every sample, got {qid[sample]!r} for sample {sample}: leave "
+            "such samples out, or give each an id of its own."
         )
     return codes.astype(np.intp, copy=False), names
+
+
+def warn_without_qid(qid, n_samples: int) -> None:
+    """Warn if a ranker gets no `qid` for so many samples that it has probably been forgotten."""
+    if qid is None and n_samples >= MANY_SAMPLES:
+        warnings.warn(
+            f"qid is None: all {n_samples} samples count as the documents of one query. Pass the "
+            "query of each sample, qid=...; if all samples are of one query indeed, pass "
+            "qid=np.zeros(len(X))",
+            UserWarning,
+            stacklevel=3,
+        )

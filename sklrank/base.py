@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._queries import warn_without_qid
 from sklrank._rankings import positions_from_scores
 from sklrank._relevance import check_relevance
 from sklrank.metrics import ndcg_score
@@ -115,10 +116,10 @@ def two_class_difference(scores: np.ndarray) -> np.ndarray:
 class DocumentRankerMixin:
     """Rankings of the documents of queries, for an estimator whose `predict` scores them.
 
-    A row is a document, as it matches its query; `qid` tells which rows belong to one query. It is
-    requested by default: with scikit-learn's metadata routing on, one `qid=` reaches the splitter,
-    `fit` and `score` through pipelines and searches. The estimator sets `_knows_queries` in `fit`:
-    whether it was given `qid`.
+    A sample is a document, described by how it matches its query; samples of the same `qid` are of
+    one query. `qid` is requested by default: with scikit-learn's metadata routing on, one `qid=`
+    reaches the splitter, `fit` and `score` through pipelines and searches. The estimator calls
+    `_set_fitted_with_qid` in `fit`.
     """
 
     __metadata_request__fit = {"qid": True}
@@ -137,7 +138,7 @@ class DocumentRankerMixin:
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Mean NDCG of the queries that have a relevant document.
+        """Return the mean NDCG of the queries that have a relevant document.
 
         Parameters
         ----------
@@ -146,9 +147,10 @@ class DocumentRankerMixin:
         y : array-like of shape (n_samples,)
             Relevance, 0 or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document. None: all are of one query, if that was so in `fit`.
+            Query of each document. None: all documents are of one query, if that was so in `fit`;
+            from 500 documents on this warns, as `qid` has probably been forgotten.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a query weighs as much as its rows do on average.
+            Weights of the samples. The weight of a query is the mean of those of its samples.
 
         Returns
         -------
@@ -158,21 +160,28 @@ class DocumentRankerMixin:
         Raises
         ------
         ValueError
-            If `qid` is None although the ranker was fitted with queries; if `y` is no relevance, or
-            lengths differ.
+            If `qid` is None although the ranker was fitted with queries; if `y` has other values
+            than numbers of 0 or more, or lengths differ.
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores))
         return ndcg_score(y, scores, qid=qid, sample_weight=sample_weight)
 
+    def _set_fitted_with_qid(self, qid, n_samples):
+        """Remember whether `qid` was given, and warn if it has probably been forgotten."""
+        warn_without_qid(qid, n_samples)
+        self._fitted_with_qid = qid is not None
+
     def _scores_by_query(self, X, qid):
-        """What `predict` says, unless `qid` is None although the ranker was fitted with queries."""
+        """Return the predictions; refuse to score without `qid` after a fit with it."""
         check_is_fitted(self)
-        if qid is None and self._knows_queries:
+        if qid is None and self._fitted_with_qid:
             raise ValueError(
-                "qid is None, but this ranker was fitted with queries: all rows would count as one "
-                "query. Pass qid=..., and let scikit-learn's tools pass it on by "
+                "qid is None, but this ranker was fitted with queries: all samples would count as "
+                "one query. Pass qid=..., and let scikit-learn's tools pass it on by "
                 "sklearn.set_config(enable_metadata_routing=True); permutation_importance cannot: "
                 "use sklrank.model_selection.query_permutation_importance"
             )
-        return self.predict(X)
+        scores = self.predict(X)
+        warn_without_qid(qid, len(scores))
+        return scores

@@ -120,7 +120,7 @@ ESTIMATORS = [
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(similarity="diffusion", weighting="cost", learning_rate=2.0, n_estimators=10),
     MCSSBClassifier(GaussianNB(), similarity="knn", weighting="resampling", n_estimators=10),
-    MCSSBClassifier(similarity="absolute", n_estimators=10),
+    MCSSBClassifier(similarity="identity", n_estimators=10),
     AssembleClassifier(n_estimators=10),
     AssembleClassifier(LogisticRegression(), weighting="resampling", n_estimators=5),
     OnlineBMR(n_estimators=10),
@@ -144,7 +144,7 @@ ESTIMATORS = [
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
     ),
-    RankingRefiner(0, DecisionTreeClassifier(max_depth=2), 5, response="predict_proba"),
+    RankingRefiner(0, DecisionTreeClassifier(max_depth=2), 5, response_method="predict_proba"),
 ]
 
 

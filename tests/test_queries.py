@@ -1,10 +1,12 @@
-"""Rows grouped by query, against a loop over the ids."""
+"""Samples grouped by query, against a loop over the ids."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from sklrank._queries import Queries, check_qid
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, RankingRefiner
+from sklrank.linear_model import PredtronQueryRanker
 
 
 @pytest.mark.parametrize(
@@ -17,15 +19,15 @@ from sklrank._queries import Queries, check_qid
         [True, False, True, True, False, False],
         np.array(["2020-01-02", "2020-01-01"] * 3, dtype="M8[D]"),
     ],
-    ids=["int", "text", "object", "float", "bool", "date"],
+    ids=["int", "string", "object", "float", "bool", "date"],
 )
-def test_rows_of_each_query(qid):
+def test_samples_of_each_query(qid):
     queries = Queries.from_qid(qid, n_samples=6)
     ids = np.asarray(qid).tolist()
     assert queries.names.tolist() == sorted(set(ids))
     assert queries.n_queries == len(set(ids))
     for i, name in enumerate(queries.names.tolist()):
-        expected = [row for row in range(6) if ids[row] == name]
+        expected = [sample for sample in range(6) if ids[sample] == name]
         assert_array_equal(queries.order[queries.starts[i] : queries.starts[i + 1]], expected)
         assert_array_equal(queries.codes[expected], i)
         assert queries.sizes[i] == len(expected)
@@ -33,14 +35,14 @@ def test_rows_of_each_query(qid):
         assert indices.dtype == np.intp
 
 
-def test_no_ids_are_one_query():
+def test_one_query_without_ids():
     queries = Queries.from_qid(None, n_samples=4)
     assert_array_equal(queries.order, range(4))
     assert_array_equal(queries.starts, [0, 4])
     assert queries.n_queries == 1
 
 
-def test_no_rows_are_no_query():
+def test_no_query_without_samples():
     for qid in (None, []):
         queries = Queries.from_qid(qid, n_samples=0)
         assert queries.n_queries == 0
@@ -60,19 +62,48 @@ def test_series_of_categories():
         ([1, 2], r"qid must be of shape \(3,\), got \(2,\)"),
         ([[1], [2], [3]], r"qid must be of shape \(3,\), got \(3, 1\)"),
         ("abc", r"qid must be of shape \(3,\), got \(\)"),
-        ([1.0, np.nan, 2.0], "qid must be known for every row, got .*nan.* in row 1"),
+        ([1.0, np.nan, 2.0], "qid must be known for every sample, got .*nan.* for sample 1"),
         (np.array(["a", "a", None], dtype=object), "qid must "),
         (np.array([None] * 3), "qid must "),
         (np.array([1, "a", 2], dtype=object), "qid must hold ids of one kind"),
-        (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "got .*NaT.* in row 1"),
+        (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "got .*NaT.* for sample 1"),
     ],
 )
-def test_bad_ids(qid, message):
+def test_refuses_malformed_ids(qid, message):
     with pytest.raises(ValueError, match=message):
         check_qid(qid, 3)
 
 
-def test_missing_of_pandas():
+def test_refuses_missing_values_of_pandas():
     pd = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="qid must "):
         check_qid(pd.Series([1, pd.NA, 2], dtype="Int64"), 3)
+
+
+# -- The warning of rankers without qid.
+
+RANKERS = {
+    "NDCGBoost": NDCGBoost(n_estimators=1),
+    "RankBoost": RankBoost(n_estimators=1),
+    "AdaRank": AdaRank(n_estimators=1),
+    "RankingRefiner": RankingRefiner(0, n_estimators=1),
+    "PredtronQueryRanker": PredtronQueryRanker(),
+}
+
+
+@pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
+def test_rankers_without_qid_warn_of_many_samples(ranker):
+    """Warnings are errors in these tests: all other calls must not warn."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(500, 2))
+    y = (X[:, 0] > 0).astype(float)
+    message = "all 500 samples count as .* one query.* qid=.*pass qid=np.zeros\\(len\\(X\\)\\)"
+    with pytest.warns(UserWarning, match=message):
+        forgotten = ranker.fit(X, y).predict(X)
+    with pytest.warns(UserWarning, match=message):
+        ranker.score(X, y)
+    assert 0 < ranker.score(X[:499], y[:499]) <= 1
+    ranker.fit(X[:499], y[:499])
+    on_purpose = ranker.fit(X, y, qid=np.zeros(500))
+    assert_array_equal(on_purpose.predict(X), forgotten)
+    assert 0 < on_purpose.score(X, y, qid=np.zeros(500)) <= 1

@@ -1,20 +1,20 @@
-"""Boosting in function space, on whole data.
+"""Boosting in function space, on whole data sets.
 
-One loop for all: from the scores so far an *objective* tells each row a label and a weight, any
-scikit-learn classifier learns them, the objective gives the step, the scores move on. The classes
-differ in the objective.
+All boosters share one loop. In each round an *objective* computes a label and a weight for each
+sample from the current scores, any scikit-learn classifier is fitted to them, the objective
+computes the step, and the scores are updated. The boosters differ in their objectives.
 
-Documents of queries, by relevance:
+Rankers of the documents of queries, by relevance:
 
-- :class:`NDCGBoost` weighs documents by what their places cost in NDCG;
-- :class:`AdaRank` weighs whole queries by how badly they are ranked;
-- :class:`RankBoost` weighs pairs of documents;
-- :class:`RankingRefiner` weighs documents by a base ranker's order and few judgements.
+- :class:`NDCGBoost` weights documents by the NDCG that their ranks lose;
+- :class:`AdaRank` weights whole queries by how badly they are ranked;
+- :class:`RankBoost` weights pairs of documents;
+- :class:`RankingRefiner` weights documents by the order of a base ranker and by few judgements.
 
-Rows with and without labels:
+Classifiers of labeled and unlabeled samples:
 
-- :class:`MCSSBClassifier` boosts by the similarities of rows;
-- :class:`AssembleClassifier` boosts by the labels that the ensemble gives to unlabeled rows.
+- :class:`MCSSBClassifier` boosts by the similarities of samples;
+- :class:`AssembleClassifier` boosts by the labels that the ensemble predicts for unlabeled samples.
 """
 
 from sklrank.boosting._ada_rank import AdaRank

@@ -1,4 +1,4 @@
-"""AdaRank: queries, weighed by how badly they are ranked."""
+"""AdaRank: boosting by the weights of queries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sklearn.utils import get_tags
 
 from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.boosting._feature_ranker import SEARCHES, FeatureLearner
-from sklrank.boosting._query_objective import METRICS, STEPS, QueryObjective
-from sklrank.boosting._supervised_document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._objectives import METRICS, STEP_RULES, QueryObjective
+from sklrank.boosting._weak_learners import SEARCHES, FeatureLearner
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,87 +22,90 @@ __all__ = ["AdaRank"]
 class AdaRank(SupervisedDocumentRanker):
     r"""AdaRank: document ranking by boosting weak rankers for a metric of whole queries.
 
-    The metric :math:`E(q, F)` of the ranking of each query, from 0 to 1, enters an exponential
-    loss, the mean of :math:`\exp(-E(q, F))` over queries. A query weighs as much as its part of it
-    ([1]_; Algorithm 4 of [2]_), and a weak ranker f that does well under these weights :math:`p_q`
-    joins with the step
+    The loss is the mean of :math:`\exp(-E(q, F))` over queries, where the metric :math:`E(q, F)`,
+    from 0 to 1, measures the ranking of a query. The weight :math:`p_q` of a query is its share of
+    the loss ([1]_; Algorithm 4 of [2]_). A weak ranker f that performs well under these weights is
+    added with the step
 
     .. math:: \alpha = \frac{1}{2} \ln \frac{\sum_q p_q (1 + E(q, f))}{\sum_q p_q (1 - E(q, f))}.
 
-    Weak rankers are single features, or predictions of a classifier of relevance whose rows have
-    equal shares of the weight of their query. Of features, the best one does not change the
-    ranking when it is taken again, so that the plain rule goes on taking it for ever. Here all
-    features are tried, with the step and with shares of it, and the one is taken that lowers the
-    loss most; the rounds end when none lowers it (`search`).
+    Weak rankers are single features, or predictions of a classifier of relevance, for which the
+    documents of a query have equal shares of its weight. Adding the best feature a second time does
+    not change the ranking, so that the printed rule selects the same feature in all later rounds.
+    By default all features are tried, with the step and with fractions of it, and the one that
+    lowers the loss most is added; the rounds end when none lowers it (`search`).
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The weak ranker, a classifier of relevance whose classes score the documents; relevance
-        should have few values then. None: single features, of either direction.
+        The weak ranker, a classifier of relevance whose predicted classes are the scores of the
+        documents; relevance should have few values then. None: single features, in ascending or
+        descending order.
     n_estimators : int, default=100
-        Number of rounds at most.
+        Maximal number of rounds.
     metric : {"ndcg", "map"}, default="ndcg"
-        What is measured: NDCG or average precision, with ties at their expected value.
+        The metric: NDCG or average precision, with ties at their expected value.
     k : int or None, default=None
-        How many documents of a query count, from the top. None: all.
+        Number of documents of a query, from the top, on which the metric depends. None: all.
     search : {"greedy", "weighted"}, default="greedy"
-        How a feature is chosen: as told above, or the best under the weights of the queries and
-        that alone, as printed; the rounds end when it does not lower the loss.
+        How a feature is selected: "greedy" as described above; "weighted" the feature of the best
+        metric under the weights of the queries only, as printed, in which case the rounds end when
+        it does not lower the loss.
     step_rule : {"xu-li", "printed"}, default="xu-li"
         The step above, or :math:`\frac{1}{2} \ln(\eta / (1 - \eta))` with
         :math:`\eta = \sum_q p_q E(q, f)`, as Algorithm 4 prints it.
     learning_rate : float, default=1.0
-        Each step is multiplied by it.
+        Factor of each step.
     weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
-        Whether the classifier is given weights, or documents drawn in proportion to them, as [2]_
-        has it. "auto": weights where its `fit` takes them; as those of queries change little from
-        round to round, so may what it learns.
+        Whether the classifier is given the weights ("sample_weight"), or documents drawn in
+        proportion to them ("resampling"), as in [2]_. "auto": weights where its `fit` takes them.
+        As the weights of queries change little from round to round, so may the classifiers.
     max_samples : int, float or None, default=None
-        How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
-        are drawn up to ten times a round, until the weak learner is better than chance.
+        How many documents are drawn for a round, a number or a share of all; None: a fifth, at
+        least 20. They are drawn up to ten times a round, until the weak learner is better than
+        chance.
     n_iter_no_change : int or None, default=None
-        Stop when `metric` of queries held out has not risen by more than `tol` for so many rounds.
-        None: no queries are held out.
+        Stop when the metric of held-out queries has not risen by more than `tol` for this number of
+        rounds. None: no queries are held out.
     validation_fraction : float, default=0.1
-        Share of the queries held out.
+        Fraction of the queries that is held out for early stopping.
     tol : float, default=1e-4
-        See `n_iter_no_change`.
+        Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
         Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Draws documents, the queries held out, and the seeds of the weak learners.
+        Draws documents, held-out queries, and the seeds of the weak learners.
     verbose : int, default=0
-        1: some rounds are reported, 2: all.
+        1: print some rounds, 2: print all.
 
     Attributes
     ----------
     estimators_ : list
-        The weak rankers: classifiers, or named tuples of a `feature` and the `factor` of its step.
+        The weak rankers: classifiers, or named tuples with a `feature` and its `factor`.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each.
-    objective_ : ndarray of shape (n_rounds + 1,)
-        The loss before the first round and after each. With features it never rises.
+        The step of each weak learner.
+    loss_curve_ : ndarray of shape (n_rounds + 1,)
+        The loss before the first round and after each. With single features it never rises.
     stop_reason_ : str
-        Why there are no more rounds.
+        The reason why the rounds ended.
     validation_scores_ : ndarray of shape (n_rounds,)
-        `metric` of the queries held out, after each round; empty without.
+        The metric of the held-out queries after each round; empty without early stopping.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, where they have any.
+        Importances of the weak learners, weighted by the steps, if they have any.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had names.
+        Names of the features, if `X` had names that are strings.
 
     See Also
     --------
-    NDCGBoost : Weighs documents, not only queries, and needs no feature that ranks by itself.
-    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
+    NDCGBoost : Weights documents, not only queries, and needs no feature that ranks by itself.
+    sklrank.model_selection.QueryKFold : Folds of whole queries, and how searches pass `qid` on.
 
     Notes
     -----
-    Features are added as they are. They should be comparable across the documents of a query, as
-    those of LETOR are, which are scaled to [0, 1] within each query.
+    Features are added without scaling. They should be comparable across the documents of a query,
+    like those of LETOR, which are scaled to [0, 1] within each query.
 
     References
     ----------
@@ -113,7 +116,7 @@ class AdaRank(SupervisedDocumentRanker):
 
     Examples
     --------
-    Two queries of four documents; the second feature tells what is relevant.
+    Two queries of four documents, whose relevance depends on the second feature.
 
     >>> from sklrank.boosting import AdaRank
     >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
@@ -131,7 +134,7 @@ class AdaRank(SupervisedDocumentRanker):
         "metric": [StrOptions(set(METRICS))],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "search": [StrOptions(set(SEARCHES))],
-        "step_rule": [StrOptions(set(STEPS))],
+        "step_rule": [StrOptions(set(STEP_RULES))],
     }
 
     def __init__(
@@ -169,24 +172,28 @@ class AdaRank(SupervisedDocumentRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _objective(self, y, queries):
-        beats_chance = self.estimator is not None
+    def _make_objective(self, y, queries):
         return QueryObjective(
-            y, queries, self.metric, self.k, self.step_rule, beats_chance=beats_chance
+            y,
+            queries,
+            self.metric,
+            self.k,
+            self.step_rule,
+            must_beat_chance=self.estimator is not None,
         )
 
-    def _quality(self, y, qid):
-        objective = self._objective(y, Queries.from_qid(qid, len(y)))
+    def _validation_metric(self, y, qid):
+        objective = self._make_objective(y, Queries.from_qid(qid, len(y)))
         return lambda scores: objective.performance(scores).mean()
 
-    def _learner(self, X, objective):
+    def _make_learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, self.learning_rate, self.search)
-        learner = super()._learner(X, objective)
+        learner = super()._make_learner(X, objective)
         n_grades = objective.labels.max() + 1
         if n_grades > 2 and not get_tags(self.estimator).classifier_tags.multi_class:
             raise ValueError(
-                f"estimator must tell the {n_grades} values of y apart, got {self.estimator!r}, "
-                "which takes two classes only; use a DecisionTreeClassifier(max_depth=1), say"
+                f"estimator must distinguish the {n_grades} values of y, got {self.estimator!r}, "
+                "which takes two classes only; use DecisionTreeClassifier(max_depth=1), for example"
             )
         return learner

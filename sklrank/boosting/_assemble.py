@@ -1,4 +1,4 @@
-"""ASSEMBLE: boosting of any classifier by the labels that the ensemble gives to unlabeled rows."""
+"""ASSEMBLE: boosting of any classifier by pseudo-labels of the unlabeled samples."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import unchanged_on_error
-from sklrank.boosting._assemble_objective import AssembleObjective
-from sklrank.boosting._booster import Booster
+from sklrank.boosting._base import Booster
+from sklrank.boosting._objectives import AssembleObjective
 from sklrank.boosting._semi_supervised import SemiSupervisedBooster
-from sklrank.boosting._weak_learners import ClassifierLearner
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,45 +22,47 @@ __all__ = ["AssembleClassifier"]
 
 
 class AssembleClassifier(SemiSupervisedBooster):
-    r"""Adaptive semi-supervised ensemble: AdaBoost that guesses the labels it lacks.
+    r"""ASSEMBLE, adaptive semi-supervised ensemble: AdaBoost with pseudo-labels.
 
-    Unlabeled rows have the class that the ensemble so far gives them, and weights as in AdaBoost
-    ([1]_; [2]_, Algorithm 2): those that it is sure of hardly count. Before the first round the
-    class is that of the nearest labeled row.
+    The pseudo-label of an unlabeled sample is the class that the ensemble predicts so far, and its
+    weight is that of AdaBoost ([1]_; [2]_, Algorithm 2): samples that are predicted with a large
+    margin hardly count. Before the first round the pseudo-label is the class of the nearest labeled
+    sample.
 
-    With more than two classes, weights and steps are those of SAMME [3]_,
-    :math:`\alpha = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)`: a weak learner that is right
-    more often than chance is of use. (As printed, it would need to be right every other time, and
-    small trees of many classes would stop the first round.)
+    With more than two classes the weights and steps are those of SAMME [3]_,
+    :math:`\alpha = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)`, so that a weak learner must
+    be right more often than chance only. (As printed in [1]_ it must be right in half of the cases,
+    and small trees of many classes would end the first round.)
 
-    It knows no similarity of rows but for the first guesses. Where near rows share a class,
-    :class:`MCSSBClassifier` is far better.
+    Similarities of samples are used for the first pseudo-labels only. Where near samples share a
+    class, :class:`MCSSBClassifier` is far better.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The weak learner. None: `DecisionTreeClassifier(max_depth=2)`.
+        The weak learner, cloned for each round. None: `DecisionTreeClassifier(max_depth=2)`.
     n_estimators : int, default=50
-        Number of rounds, at most.
+        Maximal number of rounds.
     labeled_share : float, default=0.9
-        The share that the labeled rows together have in the weights at first. With one the
-        unlabeled rows have no weight ever.
+        The share of the labeled samples in the sum of the initial weights. With 1 the unlabeled
+        samples have no weight in any round.
     learning_rate : float, default=1.0
-        Each step is multiplied by it; up to two the objective never rises.
+        Factor of each step. Up to 2 the objective never rises.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        How the weak learner is told the weights: by `sample_weight`, by drawing rows in proportion,
-        or "auto": the first where its `fit` takes it.
+        Whether the weak learner is given the weights ("sample_weight"), or samples drawn in
+        proportion to them ("resampling"). "auto": weights where its `fit` takes them.
     max_samples : int, float or None, default=None
-        How many rows are drawn: a number, a share, or None for a fifth, at least 20. They are drawn
-        up to ten times a round, until the weak learner is better than chance.
+        How many samples are drawn for a round, a number or a share of all; None: a fifth, at least
+        20. They are drawn up to ten times a round, until the weak learner is better than chance.
     warm_start : bool, default=False
-        Whether `fit` goes on from the rounds of the call before; the data must be the same.
+        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`; the data must be
+        the same.
     random_state : int, RandomState instance or None, default=None
-        Seeds the weak learners and draws the rows.
+        Seeds the weak learners and draws the samples.
     verbose : int, default=0
-        Whether rounds are reported.
+        1: print some rounds, 2: print all.
     n_jobs : int or None, default=None
-        Of the search for the nearest labeled rows.
+        Number of jobs of the search for the nearest labeled samples.
 
     Attributes
     ----------
@@ -70,19 +71,19 @@ class AssembleClassifier(SemiSupervisedBooster):
     estimators_ : list of classifiers
         The weak learners; they predict indices into `classes_`.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        Their steps.
-    objective_ : ndarray of shape (n_rounds + 1,)
+        The step of each weak learner.
+    loss_curve_ : ndarray of shape (n_rounds + 1,)
         The exponential loss before the first round and after each.
     transduction_ : ndarray of shape (n_samples,)
-        Classes of the training rows: their label, or what is predicted.
+        Classes of the training samples: the given labels, and predictions for unlabeled samples.
     feature_importances_ : ndarray of shape (n_features,)
-        Of the weak learners, where they have such.
+        Importances of the weak learners, weighted by the steps, if they have any.
     stop_reason_ : str
-        Why there are no more rounds.
+        The reason why the rounds ended.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` had names that are strings.
 
     See Also
     --------
@@ -90,14 +91,14 @@ class AssembleClassifier(SemiSupervisedBooster):
 
     Notes
     -----
-    -1 is no class, which not all of scikit-learn's tools know. `cross_val_predict` with
+    -1 is no class, and not all tools of scikit-learn know that. `cross_val_predict` with
     ``method="predict_proba"`` or ``"decision_function"``, `StackingClassifier` and
-    `VotingClassifier` number the entries of `y` anew before `fit` sees them: -1 becomes class 0,
-    and all rows have a label. Scores of rows held out come of a loop over folds that calls `fit`
-    itself; `cross_val_predict` with ``method="predict"`` leaves `y` as it is. In a search leave out
-    `scoring`: :meth:`score` looks at labeled rows only, where other scorers take -1 for a class.
-    Where `y` has strings and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: folds by
-    class need entries that can be sorted.
+    `VotingClassifier` encode `y` before they call `fit`: -1 becomes class 0, and all samples are
+    labeled. To get held-out scores, call `fit` in a loop over the folds; `cross_val_predict` with
+    ``method="predict"`` leaves `y` as it is. In a search leave out `scoring`: :meth:`score`
+    considers labeled samples only, while other scorers treat -1 as a class. If `y` holds strings
+    and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: stratified folds need entries
+    that can be sorted.
 
     References
     ----------
@@ -153,14 +154,14 @@ class AssembleClassifier(SemiSupervisedBooster):
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from rows with and without labels.
+        """Fit the ensemble to labeled and unlabeled samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes; -1 marks rows without a label. With strings for classes, an array of objects.
+            Classes; -1 marks unlabeled samples. An array of objects, if classes are strings.
 
         Returns
         -------
@@ -170,28 +171,20 @@ class AssembleClassifier(SemiSupervisedBooster):
         Raises
         ------
         ValueError
-            If the data are malformed, or the labels name less than two classes; a fitted model
+            If the data are malformed, or the labels are of less than two classes; a fitted model
             stays as it was.
         """
         with unchanged_on_error(self):
-            X, labels = self._check_training(X, y)
-            self._begin()
-            n_classes = len(self.classes_)
+            X, labels = self._check_X_y(X, y)
+            self._start_rounds()
             objective = AssembleObjective(
-                labels, self._first_guesses(X, labels), n_classes, self.labeled_share
+                labels, self._pseudo_labels(X, labels), self._n_classes, self.labeled_share
             )
-            learner = ClassifierLearner(
-                self._template(),
-                X,
-                weighting=self.weighting,
-                max_samples=self.max_samples,
-                n_classes=n_classes,
-            )
-            self._boost_from(X, labels, objective, learner)
+            self._boost_and_label(objective, self._make_learner(X), labels)
         return self
 
-    def _first_guesses(self, X, labels):
-        """The class of the nearest labeled row."""
+    def _pseudo_labels(self, X, labels):
+        """Return the class of the nearest labeled sample."""
         labeled = np.flatnonzero(labels >= 0)
         if len(labeled) == len(labels):
             return labels

@@ -1,25 +1,32 @@
-"""What the boosters of document rankings share: weak learners, predictions."""
+"""Base classes of the boosters that rank documents."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._validation import check_rows
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance, check_something_to_learn
+from sklrank._sklearn import Interval, _fit_context
+from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.base import DocumentRankerMixin
-from sklrank.boosting._booster import Booster
+from sklrank.boosting._base import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner, StumpLearner
 from sklrank.tree import StumpClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
-__all__ = ["DocumentRanker"]
+__all__ = ["DocumentRanker", "SupervisedDocumentRanker"]
 
 
 class DocumentRanker(DocumentRankerMixin, Booster):
@@ -32,10 +39,10 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         )
         return tags
 
-    def _learner(self, X, objective):
-        """What learns the labels and weights of the objective on these rows."""
+    def _make_learner(self, X, objective):
+        """Return the learner for the labels and weights of the objective on these samples."""
         estimator = StumpClassifier() if self.estimator is None else self.estimator
-        by_class = self._response == "predict"
+        by_class = self._response_method == "predict"
         if type(estimator) is StumpClassifier and self.weighting != "resampling" and by_class:
             estimator._validate_params()
             return StumpLearner(estimator, X)
@@ -44,12 +51,8 @@ class DocumentRanker(DocumentRankerMixin, Booster):
             X,
             weighting=self.weighting,
             max_samples=self.max_samples,
-            response=self._response,
+            response_method=self._response_method,
         )
-
-    def _boost_rows(self, X, objective, enough=None):
-        """Play rounds from the scores of the rounds so far."""
-        self._boost(objective, self._learner(X, objective), self._sum(X), enough)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Score documents.
@@ -62,12 +65,12 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         Returns
         -------
         ndarray of float64 of shape (n_samples,)
-            Scores, higher = ranked earlier. A document's score does not depend on the others.
+            Scores, higher = ranked earlier. The score of a document does not depend on the others.
         """
-        return self._sum(self._checked(X))
+        return self._scores(self._check_X(X))
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """Score documents by the ensemble of each round.
+        """Score documents after each round of boosting.
 
         Parameters
         ----------
@@ -79,9 +82,140 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         iterator of ndarray of float64 of shape (n_samples,)
             Scores after one round, after two, and so on.
         """
-        return self._staged_sums(self._checked(X))
+        return self._scores_of_rounds(self._check_X(X))
 
-    def _checked(self, X, *, reset=False):
+    def _check_X(self, X, *, reset=False):
         if not reset:
             check_is_fitted(self)
         return check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+
+class SupervisedDocumentRanker(DocumentRanker):
+    """A document ranker that is fitted to the relevance of all documents.
+
+    A subclass defines its objective, `_make_objective(y, queries)`, and the metric of early
+    stopping, `_validation_metric(y, qid)`.
+    """
+
+    _parameter_constraints = {
+        **DocumentRanker._parameter_constraints,
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    @abstractmethod
+    def _make_objective(self, y, queries):
+        """Return the objective for these training samples."""
+
+    @abstractmethod
+    def _validation_metric(self, y, qid) -> Callable[[np.ndarray], float]:
+        """Return a function of the scores of these samples: a metric like the objective."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents, each described by how it matches its query. A sparse matrix is accepted if
+            the weak learner accepts it.
+        y : array-like of shape (n_samples,)
+            Relevance, 0 (not relevant) or more.
+        qid : array-like of shape (n_samples,), default=None
+            Query of each document, in any order. None: all documents are of one query; from 500
+            documents on this warns, as `qid` has probably been forgotten
+            (``qid=np.zeros(len(X))`` does not). :class:`~sklrank.model_selection.QueryKFold` shows
+            how searches pass it on.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If `y` is negative, or no query has documents of different relevance; if `qid` has
+            another length; if the input holds NaN or infinities.
+        """
+        with unchanged_on_error(self):
+            return self._fit(X, y, qid)
+
+    def _fit(self, X, y, qid):
+        X = self._check_X(X, reset=not self._is_warm_start)
+        y = check_relevance(y, X.shape[0])
+        queries = Queries.from_qid(qid, len(y))
+        self._set_fitted_with_qid(qid, len(y))
+        self._start_rounds()
+        if self.n_iter_no_change is None:
+            check_something_to_learn(y, queries)
+            self._boost_samples(X, y, queries)
+        # A warm start adds nothing to rounds that were stopped early.
+        elif self._early_stopping_reason() is None:
+            train, held_out = self._split(y, queries)
+            codes = queries.codes
+            self._boost_samples(
+                X[train],
+                y[train],
+                Queries.from_qid(codes[train], len(train)),
+                self._early_stopping(X[held_out], y[held_out], codes[held_out]),
+            )
+        return self
+
+    def _boost_samples(self, X, y, queries, early_stopping=None):
+        objective = self._make_objective(y, queries)
+        self._boost(objective, self._make_learner(X, objective), early_stopping)
+
+    def _start_rounds(self):
+        super()._start_rounds()
+        fraction = 0.0 if self.n_iter_no_change is None else self.validation_fraction
+        if not self.estimators_:
+            self.validation_scores_ = np.empty(0)
+            self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
+        elif fraction > self._held_out_fraction:
+            raise ValueError(
+                f"n_iter_no_change={self.n_iter_no_change} and validation_fraction={fraction} hold "
+                "out queries to which the rounds so far were fitted; with warm_start=True the "
+                f"fraction held out cannot grow, it was {self._held_out_fraction}"
+            )
+        self._held_out_fraction = fraction
+
+    def _split(self, y, queries):
+        """Return indices of training and held-out samples, the same in each warm start.
+
+        No query is in both parts.
+        """
+        if queries.n_queries < 2:
+            raise ValueError(
+                "n_iter_no_change holds out a part of the queries, but qid has one query only; "
+                "use n_iter_no_change=None, or give queries"
+            )
+        splitter = GroupShuffleSplit(
+            1, test_size=self.validation_fraction, random_state=self._split_seed
+        )
+        train, held_out = next(splitter.split(y, groups=queries.codes))
+        for samples, part in (train, "to learn from"), (held_out, "held out"):
+            codes = queries.codes[samples]
+            check_something_to_learn(y[samples], Queries.from_qid(codes, len(codes)), part)
+        return train, held_out
+
+    def _early_stopping(self, X, y, codes):
+        """Return the callback that evaluates each round on held-out queries."""
+        scores, metric = self._scores(X), self._validation_metric(y, codes)
+
+        def after_round(model, step):
+            scores[:] += step * self._hypothesis(model, X)
+            self.validation_scores_ = np.append(self.validation_scores_, metric(scores))
+            return self._early_stopping_reason()
+
+        return after_round
+
+    def _early_stopping_reason(self):
+        """Return a text if the validation scores have stopped improving, otherwise None."""
+        scores, patience = self.validation_scores_, self.n_iter_no_change
+        if len(scores) > patience:
+            if scores[-patience:].max() <= scores[:-patience].max() + self.tol:
+                return f"the validation score has not improved for {patience} rounds"
+        return None

@@ -1,4 +1,4 @@
-"""MCSSB: boosting of any classifier by similarities to rows with and without labels."""
+"""MCSSB: boosting of any classifier by the similarities of labeled and unlabeled samples."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 from sklrank._sklearn import N_JOBS, Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
-from sklrank.boosting._booster import Booster
-from sklrank.boosting._class_masses import diffused_masses, labeled_masses
-from sklrank.boosting._cost_learner import CostLearner
-from sklrank.boosting._mcssb_objective import MCSSBObjective
+from sklrank.boosting._base import Booster
+from sklrank.boosting._objectives import MCSSBObjective
 from sklrank.boosting._semi_supervised import SemiSupervisedBooster
-from sklrank.boosting._similarity import make_similarity
-from sklrank.boosting._weak_learners import ClassifierLearner
+from sklrank.boosting._similarity import diffused_affinities, labeled_affinities, make_similarity
+from sklrank.boosting._weak_learners import CostLearner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,76 +28,84 @@ __all__ = ["MCSSBClassifier"]
 class MCSSBClassifier(SemiSupervisedBooster):
     r"""Multi-class semi-supervised boosting.
 
-    Few rows have labels, many have none. Each round gives every row the class that lowers
+    For data of which few samples are labeled. Each round assigns every sample to the class that
+    lowers
 
     .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}
 
-    most ([1]_, Eq. 2.7), weighs it by how much, and trains a weak learner on that. Here S are
-    similarities, b the class shares, the softmax of the scores, and :math:`q_j^k` the similarity of
-    row j to the labeled rows of class k. The first sum wants similar rows in one class, the second
-    one wants them in the class of their labeled neighbors. The sum never rises from round to round.
+    most ([1]_, Eq. 2.7), weights the sample by the decrease, and fits a weak learner. Here S are
+    similarities, b the class probabilities, the softmax of the scores, and :math:`q_j^k` the
+    affinity of sample j to class k. The first sum is small if similar samples are in one class, the
+    second one if they are in the class of similar labeled samples. The objective never rises.
 
     The defaults are those of the dissertation, except that weights are given to classifiers that
-    take them. Where rows that are near each other mostly share a class, an extension does far
-    better, without tuning::
+    take them. Where near samples mostly share a class, an extension does far better, without
+    tuning::
 
         MCSSBClassifier(
             n_estimators=200, similarity="diffusion", weighting="cost", learning_rate=2.0
         )
 
-    Labels spread on a graph of neighbors before the first round, so that all rows tell a class and
-    not only those near a label, and the weak learners see the costs of all classes. Where near rows
-    tell little, as among combinations of categories, ``similarity="absolute"`` is safer.
-    ``examples/semi_supervised_boosting.py`` measures them all.
+    Labels spread on a graph of neighbors before the first round, so that all samples have an
+    affinity to a class and not only those near a label, and the weak learners are fitted to the
+    costs of all classes. Where near samples are unrelated, as among combinations of categories,
+    ``similarity="identity"`` is safer. ``examples/semi_supervised_boosting.py`` measures them all.
 
     Parameters
     ----------
     estimator : classifier, regressor or None, default=None
-        The weak learner. None: `DecisionTreeClassifier(max_depth=2)`. With ``weighting="cost"`` a
-        regressor of several outputs (:class:`~sklearn.multioutput.MultiOutputRegressor` makes one
-        of any); None: `DecisionTreeRegressor(max_depth=2)`.
+        The weak learner, cloned for each round. None: `DecisionTreeClassifier(max_depth=2)`. With
+        ``weighting="cost"`` a regressor of several outputs
+        (:class:`~sklearn.multioutput.MultiOutputRegressor` makes one of any); None:
+        `DecisionTreeRegressor(max_depth=2)`.
     n_estimators : int, default=50
-        Number of rounds, at most.
+        Maximal number of rounds.
     labeled_weight : float, default=1e4
-        C, up to 1e300. Results hardly change from the default upwards; with small ones similar rows
-        agree on anything.
+        C, up to 1e300. Results hardly change from the default upwards; with small values similar
+        samples agree on any class.
     similarity : str or callable, default="rbf"
         S, by name:
 
-        - "rbf": Gaussian, of the width `bandwidth`; 0 on the diagonal. Keeps a number for each pair
-          of rows, 800 MB for 10,000 of them.
-        - "knn": 1 where one of two rows is among the `n_neighbors` nearest of the other, else 0.
-        - "diffusion": the same, but the labels spread on that graph, and :math:`q_j` has a single
-          entry, at the class that reaches row j most: its share in all that does (an extension).
-          Classes spread in proportion to their labels, as far as those are many enough to tell.
-        - "uniform": 1 for all pairs; "absolute": 1 for a row and itself. Comparisons of [1]_.
+        - "rbf": Gaussian of the width `bandwidth`; 0 on the diagonal. It stores a number for each
+          pair of samples, 800 MB for 10,000 samples.
+        - "knn": 1 where one of two samples is among the `n_neighbors` nearest of the other, else 0.
+        - "diffusion": the same, but labels spread on the graph of neighbors, and :math:`q_j` has a
+          single entry above 0, the share of the class that reaches sample j most in all that reach
+          it (an extension). Classes spread in proportion to their labels, as far as these are
+          enough to estimate the proportions.
+        - "uniform": 1 for all pairs; "identity": 1 for a sample and itself, else 0. Baselines of
+          [1]_.
         - "precomputed": the matrix that `fit` is given.
-        - a callable, called with `X`: the matrix that it returns, dense or sparse, symmetric, with
-          no negative entry.
+        - a callable: the matrix that it returns for `X`, dense or sparse, symmetric, without
+          negative entries.
+
+        For all but "diffusion", :math:`q_j^k` is the similarity of sample j to the labeled samples
+        of class k.
     bandwidth : float, default=0.15
-        Of "rbf": the standard deviation of the Gaussian, as a share of the range of the distances
-        between rows.
+        Standard deviation of the Gaussian of "rbf", as a share of the range of the distances
+        between samples.
     n_neighbors : int, default=7
-        Of "knn" and "diffusion".
+        Number of neighbors of "knn" and "diffusion".
     learning_rate : float, default=1.0
-        Each step is multiplied by it. One is Eq. 2.19, which minimises a bound. With two the bound
-        is back where the round began: no step up to there lets the objective rise.
+        Factor of each step. 1 is Eq. 2.19, which minimises a bound. With 2 the bound equals the
+        objective at the start of the round: no step up to there raises the objective.
     weighting : {"auto", "sample_weight", "resampling", "cost"}, default="auto"
-        How the weak learner is told the weights: by `sample_weight`, by drawing rows in proportion
-        ("resampling", as in [1]_), or "auto": the first where its `fit` takes it. "cost": a
-        regressor learns what each class of each row gains, and the class of the largest prediction
-        is taken (an extension); it learns from all rows.
+        Whether the weak learner is given the weights ("sample_weight"), or samples drawn in
+        proportion to them ("resampling", as in [1]_). "auto": weights where its `fit` takes them.
+        "cost": a regressor is fitted to the gains of all classes for all samples, and the class of
+        the largest prediction is predicted (an extension).
     max_samples : int, float or None, default=None
-        How many rows are drawn: a number, a share, or None for a fifth, at least 20. They are drawn
-        up to ten times a round, until the weak learner is better than chance.
+        How many samples are drawn for a round, a number or a share of all; None: a fifth, at least
+        20. They are drawn up to ten times a round, until the weak learner is better than chance.
     warm_start : bool, default=False
-        Whether `fit` goes on from the rounds of the call before; the data must be the same.
+        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`; the data must be
+        the same.
     random_state : int, RandomState instance or None, default=None
-        Seeds the weak learners and draws the rows.
+        Seeds the weak learners and draws the samples.
     verbose : int, default=0
-        Whether rounds are reported.
+        1: print some rounds, 2: print all.
     n_jobs : int or None, default=None
-        Of the search for neighbors.
+        Number of jobs of the search for neighbors.
 
     Attributes
     ----------
@@ -108,40 +114,41 @@ class MCSSBClassifier(SemiSupervisedBooster):
     estimators_ : list of classifiers
         The weak learners; they predict indices into `classes_`.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        Their steps.
-    objective_ : ndarray of shape (n_rounds + 1,)
+        The step of each weak learner.
+    loss_curve_ : ndarray of shape (n_rounds + 1,)
         The objective before the first round and after each.
     transduction_ : ndarray of shape (n_samples,)
-        Classes of the training rows: their label, or what is predicted.
+        Classes of the training samples: the given labels, and predictions for unlabeled samples.
     feature_importances_ : ndarray of shape (n_features,)
-        Of the weak learners, where they have such.
+        Importances of the weak learners, weighted by the steps, if they have any.
     stop_reason_ : str
-        Why there are no more rounds.
+        The reason why the rounds ended.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if `X` had names that are strings.
 
     See Also
     --------
-    AssembleClassifier : Boosting by guessed labels, without similarities.
+    AssembleClassifier : Boosting by pseudo-labels, without similarities.
 
     Notes
     -----
-    -1 is no class, which not all of scikit-learn's tools know. `cross_val_predict` with
+    -1 is no class, and not all tools of scikit-learn know that. `cross_val_predict` with
     ``method="predict_proba"`` or ``"decision_function"``, `StackingClassifier` and
-    `VotingClassifier` number the entries of `y` anew before `fit` sees them: -1 becomes class 0,
-    and all rows have a label. Scores of rows held out come of a loop over folds that calls `fit`
-    itself; `cross_val_predict` with ``method="predict"`` leaves `y` as it is. In a search leave out
-    `scoring`: :meth:`score` looks at labeled rows only, where other scorers take -1 for a class.
-    Where `y` has strings and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: folds by
-    class need entries that can be sorted.
+    `VotingClassifier` encode `y` before they call `fit`: -1 becomes class 0, and all samples are
+    labeled. To get held-out scores, call `fit` in a loop over the folds; `cross_val_predict` with
+    ``method="predict"`` leaves `y` as it is. In a search leave out `scoring`: :meth:`score`
+    considers labeled samples only, while other scorers treat -1 as a class. If `y` holds strings
+    and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: stratified folds need entries
+    that can be sorted.
 
     References
     ----------
     .. [1] H. Valizadegan, "Boosting and online learning for classification and ranking", doctoral
-       dissertation, Michigan State University, 2010, chapter 2. Weights are
-       :math:`-\min_k(\alpha_i^k + C \beta_i^k)`, what the bound gains; the text prints a maximum.
+       dissertation, Michigan State University, 2010, chapter 2. The weights here are
+       :math:`-\min_k(\alpha_i^k + C \beta_i^k)`, the decrease of the bound; the text prints a
+       maximum.
 
     Examples
     --------
@@ -162,7 +169,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         **Booster._parameter_constraints,
         "labeled_weight": [Interval(Real, 0, 1e300, closed="right")],
         "similarity": [
-            StrOptions({"rbf", "knn", "diffusion", "uniform", "absolute", "precomputed"}),
+            StrOptions({"rbf", "knn", "diffusion", "uniform", "identity", "precomputed"}),
             callable,
         ],
         "bandwidth": [Interval(Real, 0, None, closed="neither")],
@@ -178,7 +185,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         *,
         labeled_weight: float = 1e4,
         similarity: (
-            Literal["rbf", "knn", "diffusion", "uniform", "absolute", "precomputed"] | Callable
+            Literal["rbf", "knn", "diffusion", "uniform", "identity", "precomputed"] | Callable
         ) = "rbf",
         bandwidth: float = 0.15,
         n_neighbors: int = 7,
@@ -206,17 +213,17 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike, similarities: ArrayLike | None = None) -> Self:
-        """Learn from rows with and without labels.
+        """Fit the ensemble to labeled and unlabeled samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes; -1 marks rows without a label. With strings for classes, an array of objects.
+            Classes; -1 marks unlabeled samples. An array of objects, if classes are strings.
         similarities : {array-like, sparse matrix} of shape (n_samples, n_samples), default=None
-            S, for ``similarity="precomputed"``. Cross-validation cannot take it apart: there
-            `similarity` is better a callable.
+            S, for ``similarity="precomputed"``. As cross-validation cannot split it, let
+            `similarity` be a callable there.
 
         Returns
         -------
@@ -226,25 +233,25 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Raises
         ------
         ValueError
-            If the data are malformed, the labels name less than two classes, or the similarity
-            matrix has the wrong shape, a negative entry or no symmetry; a fitted model stays as it
-            was.
+            If the data are malformed, the labels are of less than two classes, or the similarity
+            matrix has the wrong shape, negative entries, or is not symmetric; a fitted model stays
+            as it was.
         """
         with unchanged_on_error(self):
-            X, labels = self._check_training(X, y)
-            self._begin()
-            objective = self._objective(X, labels, similarities)
-            self._boost_from(X, labels, objective, self._learner(X))
+            X, labels = self._check_X_y(X, y)
+            self._start_rounds()
+            objective = self._make_objective(X, labels, similarities)
+            self._boost_and_label(objective, self._make_learner(X), labels)
         return self
 
-    def _objective(self, X, labels, matrix):
+    def _make_objective(self, X, labels, matrix):
         if (matrix is not None) != (self.similarity == "precomputed"):
             raise ValueError(
                 "fit takes similarities with similarity='precomputed', and only then; "
                 f"similarity is {self.similarity!r}"
             )
         kind = {"diffusion": "knn", "precomputed": matrix}.get(self.similarity, self.similarity)
-        similar = make_similarity(
+        similarity = make_similarity(
             X,
             kind,
             bandwidth=self.bandwidth,
@@ -252,24 +259,17 @@ class MCSSBClassifier(SemiSupervisedBooster):
             n_jobs=self.n_jobs,
         )
         if self.similarity == "diffusion":
-            masses = diffused_masses(similar.matrix, labels, len(self.classes_))
+            affinities = diffused_affinities(similarity.matrix, labels, self._n_classes)
         else:
-            masses = labeled_masses(similar, labels, len(self.classes_))
-        return MCSSBObjective(similar, masses, labels, self.labeled_weight)
+            affinities = labeled_affinities(similarity, labels, self._n_classes)
+        return MCSSBObjective(similarity, affinities, labels, self.labeled_weight)
 
-    def _template(self):
+    def _get_estimator(self):
         if self.weighting == "cost" and self.estimator is None:
             return DecisionTreeRegressor(max_depth=2)
-        return super()._template()
+        return super()._get_estimator()
 
-    def _learner(self, X):
-        n_classes = len(self.classes_)
+    def _make_learner(self, X):
         if self.weighting == "cost":
-            return CostLearner(self._template(), X, n_classes=n_classes)
-        return ClassifierLearner(
-            self._template(),
-            X,
-            weighting=self.weighting,
-            max_samples=self.max_samples,
-            n_classes=n_classes,
-        )
+            return CostLearner(self._get_estimator(), X, n_classes=self._n_classes)
+        return super()._make_learner(X)

@@ -1,4 +1,4 @@
-"""NDCGBoost: any classifier becomes a document ranker that optimises NDCG."""
+"""NDCG_Boost: boosting of any classifier into a document ranker that optimises NDCG."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import StrOptions
-from sklrank.boosting._ndcg_objective import NDCGObjective
-from sklrank.boosting._supervised_document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._objectives import NDCGObjective
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
 
@@ -22,76 +22,78 @@ __all__ = ["NDCGBoost"]
 class NDCGBoost(SupervisedDocumentRanker):
     r"""NDCG_Boost: document ranking by boosting a classifier for expected NDCG.
 
-    Algorithm 5 of [1]_. Scores :math:`F` define a distribution over rankings, under which the
-    document i has the expected rank :math:`1 + A_i` (Equation 3.10). Each round lowers the bound
-    of the expected NDCG lost, Equation 3.11,
+    Algorithm 5 of [1]_. Scores :math:`F` define a distribution over rankings, under which document
+    i has the expected rank :math:`1 + A_i` (Equation 3.10). Each round lowers a bound on the
+    expected loss of NDCG, Equation 3.11,
 
     .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)},
 
-    with the relevance :math:`r_i` and the best DCG :math:`Z_k` of the query. It asks of each
-    document whether it should rise, and how much that matters (Equation 3.17); a classifier learns
-    the answers; its step (Equation 3.15) is the one that lowers the bound most. The objective
-    never rises. Only pairs with a relevant document count, so that a round costs (relevant) x (all)
-    for each query.
+    with the relevance :math:`r_i` and the ideal DCG :math:`Z_k` of the query. The sign of the
+    negative gradient (Equation 3.17) is the label of a document, 1 if its score should rise, and
+    the absolute value is its weight. A classifier is fitted to these, and its step (Equation 3.15)
+    minimises the bound. The objective never rises. Only pairs with a relevant document count, so
+    that the time of a round is proportional to (relevant) x (all) documents of each query.
 
     Parameters
     ----------
     estimator : classifier, default=None
         The weak learner, cloned for each round. None: a compiled
-        :class:`~sklrank.tree.StumpClassifier`; with ``criterion="gain"`` it maximises what the
-        dissertation prints (Equation 3.18).
+        :class:`~sklrank.tree.StumpClassifier`; with ``criterion="gain"`` it maximises the criterion
+        of the dissertation (Equation 3.18).
     n_estimators : int, default=100
-        Number of rounds at most.
+        Maximal number of rounds.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        What a document of relevance r is worth: :math:`2^r - 1`, r, or a function of r.
+        The gain of a document of relevance r: :math:`2^r - 1`, r, or a function of r.
     learning_rate : float, default=1.0
-        Each step is multiplied by it. Up to 2 the objective never rises; 1 lowers its bound most.
+        Factor of each step. Up to 2 the objective never rises; 1 minimises its bound.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given weights, or documents drawn in proportion to them, as in
-        the dissertation's experiments. "auto": weights where its `fit` takes them.
+        Whether the weak learner is given the weights ("sample_weight"), or documents drawn in
+        proportion to them ("resampling"), as in the dissertation's experiments. "auto": weights
+        where its `fit` takes them.
     max_samples : int, float or None, default=None
-        How many documents are drawn, a number or a share of all; None: a fifth, at least 20. They
-        are drawn up to ten times a round, until the weak learner is better than chance.
+        How many documents are drawn for a round, a number or a share of all; None: a fifth, at
+        least 20. They are drawn up to ten times a round, until the weak learner is better than
+        chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of queries held out, with `gain`, has not risen by more than `tol` for so
-        many rounds. None: no queries are held out.
+        Stop when the NDCG of held-out queries, with `gain`, has not risen by more than `tol` for
+        this number of rounds. None: no queries are held out.
     validation_fraction : float, default=0.1
-        Share of the queries held out.
+        Fraction of the queries that is held out for early stopping.
     tol : float, default=1e-4
-        See `n_iter_no_change`.
+        Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
         Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Draws documents, the queries held out, and the seeds of the weak learners.
+        Draws documents, held-out queries, and the seeds of the weak learners.
     verbose : int, default=0
-        1: some rounds are reported, 2: all.
+        1: print some rounds, 2: print all.
 
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners; each tells by 1 and 0 which documents rise.
+        The weak learners; they predict 1 for documents to be raised, else 0.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each.
-    objective_ : ndarray of shape (n_rounds + 1,)
+        The step of each weak learner.
+    loss_curve_ : ndarray of shape (n_rounds + 1,)
         Equation 3.11 before the first round and after each.
     stop_reason_ : str
-        Why there are no more rounds.
+        The reason why the rounds ended.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the queries held out, with `gain`, after each round; empty without.
+        NDCG of the held-out queries, with `gain`, after each round; empty without early stopping.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, where they have any.
+        Importances of the weak learners, weighted by the steps, if they have any.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had names.
+        Names of the features, if `X` had names that are strings.
 
     See Also
     --------
     AdaRank : Weights queries, not documents.
-    RankBoost : Weights pairs, whatever their places.
+    RankBoost : Weights pairs, independently of their ranks.
     RankingRefiner : Improves a given ranking by few judgements.
-    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
+    sklrank.model_selection.QueryKFold : Folds of whole queries, and how searches pass `qid` on.
 
     References
     ----------
@@ -100,7 +102,7 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     Examples
     --------
-    Two queries of four documents; the second feature tells what is relevant.
+    Two queries of four documents, whose relevance depends on the second feature.
 
     >>> from sklrank.boosting import NDCGBoost
     >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
@@ -109,7 +111,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     >>> ranker = NDCGBoost(n_estimators=10).fit(X, y, qid=qid)
     >>> ranker.score(X, y, qid=qid)
     1.0
-    >>> bool((ranker.objective_[1:] <= ranker.objective_[:-1]).all())
+    >>> bool((ranker.loss_curve_[1:] <= ranker.loss_curve_[:-1]).all())
     True
     """
 
@@ -147,8 +149,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _objective(self, y, queries):
+    def _make_objective(self, y, queries):
         return NDCGObjective(gains_of(self.gain, y), queries)
 
-    def _quality(self, y, qid):
+    def _validation_metric(self, y, qid):
         return partial(ndcg_score, y, qid=qid, gain=self.gain)

@@ -1,147 +1,161 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sums over the pairs of documents of a query, for NDCG_Boost (Valizadegan 2010, chapter 3).
 
-With scores F, the document j is ahead of i with probability p = 1 / (1 + e^(F_i - F_j)) (Eq. 3.8),
-and gamma = p (1 - p) (Eq. 3.14) tells how near to each other they are. Both come of the reciprocal
-of e^F_i + e^F_j. A pair of documents without gain counts nowhere, which leaves (relevant) x (all):
-in each query the documents with a gain, `n_relevant` of them, come first.
+With scores F, document j is ranked before document i with probability
+p_ij = 1 / (1 + e^(F_i - F_j)) (Equation 3.8), whose derivative is gamma_ij = p_ij (1 - p_ij)
+(Equation 3.14). Both follow from the reciprocal of e^F_i + e^F_j. A pair of documents without gain
+contributes nothing, which leaves the pairs (relevant) x (all): the documents with a gain,
+`n_relevant` of them, come first in each query.
 
-Divisions are what a pair costs: two documents take one between them for what they have to do with
-a third, 1 / a = b / (a b) and 1 / b = a / (a b).
+The division dominates the cost of a pair. Two relevant documents a and b share one division for
+their pairs with the same third document: 1 / a = b / (a b) and 1 / b = a / (a b).
 """
 
 
-def demand(
-    const double[::1] powers,
+def loss_and_negative_gradient(
+    const double[::1] exp_scores,
     const double[::1] gains,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
-    double[::1] weights,
+    double[::1] negative_gradient,
 ):
-    """Write the weight of each document (Eq. 3.17), and return the objective (Eq. 3.11).
+    """Write the negative gradient (Equation 3.17), and return the objective (Equation 3.11).
 
-    `powers` are e^F up to a factor of the query; `gains` are those of Eq. 3.11 with all factors.
+    `exp_scores` are e^F up to a factor of the query; `gains` are those of Equation 3.11 with all
+    factors. Query q has the documents from `starts[q]` to `starts[q + 1]`.
     """
     cdef Py_ssize_t q, i, other, stop
     cdef double objective = 0.0
     with nogil:
-        weights[:] = 0.0
+        negative_gradient[:] = 0.0
         for q in range(starts.shape[0] - 1):
             stop = starts[q] + n_relevant[q]
             for i in range(starts[q], stop):
-                objective += among_relevant(powers, gains, i, stop, weights)
+                objective += add_relevant_pairs(exp_scores, gains, i, stop, negative_gradient)
             for i in range(starts[q], stop, 2):
                 other = i + 1 if i + 1 < stop else i
-                objective += before_irrelevant(
-                    powers, gains, i, other, stop, starts[q + 1], weights
+                objective += add_irrelevant_pairs(
+                    exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient
                 )
     return objective
 
 
-cdef inline double among_relevant(
-    const double[::1] powers,
+cdef inline double add_relevant_pairs(
+    const double[::1] exp_scores,
     const double[::1] gains,
     Py_ssize_t i,
     Py_ssize_t stop,
-    double[::1] weights,
+    double[::1] negative_gradient,
 ) noexcept nogil:
-    """The pairs of the relevant document `i` with the relevant ones after it, to `stop`."""
+    """Add the pairs of the relevant document `i` and the relevant ones after it, up to `stop`."""
     cdef Py_ssize_t j
-    cdef double power = powers[i], gain = gains[i], own_pull = 0.0, cost = 0.0
-    cdef double share, ahead, behind, pull
+    cdef double exp_i = exp_scores[i], gain = gains[i], gradient_i = 0.0, loss = 0.0
+    cdef double reciprocal, j_first, i_first, slope
     for j in range(i + 1, stop):
-        share = 1.0 / (power + powers[j])
-        ahead, behind = share * powers[j], share * power
-        pull = (gain - gains[j]) * ahead * behind
-        weights[j] -= pull
-        own_pull += pull
-        cost += gain * ahead + gains[j] * behind
-    weights[i] += own_pull
-    return cost
+        reciprocal = 1.0 / (exp_i + exp_scores[j])
+        j_first, i_first = reciprocal * exp_scores[j], reciprocal * exp_i
+        slope = (gain - gains[j]) * j_first * i_first
+        negative_gradient[j] -= slope
+        gradient_i += slope
+        loss += gain * j_first + gains[j] * i_first
+    negative_gradient[i] += gradient_i
+    return loss
 
 
-cdef inline double before_irrelevant(
-    const double[::1] powers,
+cdef inline double add_irrelevant_pairs(
+    const double[::1] exp_scores,
     const double[::1] gains,
     Py_ssize_t a,
     Py_ssize_t b,
     Py_ssize_t start,
     Py_ssize_t stop,
-    double[::1] weights,
+    double[::1] negative_gradient,
 ) noexcept nogil:
-    """The pairs of the relevant documents `a` and `b`, or `a` alone, with the irrelevant ones."""
+    """Add the pairs of the relevant documents `a` and `b` with the irrelevant ones.
+
+    With `b` equal to `a` the pairs of `a` are added once. The irrelevant documents are those from
+    `start` to `stop`.
+    """
     cdef Py_ssize_t j
-    cdef double power_a = powers[a], power_b = powers[b]
+    cdef double exp_a = exp_scores[a], exp_b = exp_scores[b]
     cdef double gain_a = gains[a], gain_b = gains[b] if b != a else 0.0
-    cdef double sum_a, sum_b, share, ahead_a, ahead_b, near_a, near_b
-    cdef double all_ahead_a = 0.0, all_ahead_b = 0.0, all_near_a = 0.0, all_near_b = 0.0
+    cdef double sum_a, sum_b, reciprocal, before_a, before_b, gamma_a, gamma_b
+    cdef double total_before_a = 0.0, total_before_b = 0.0
+    cdef double total_gamma_a = 0.0, total_gamma_b = 0.0
     for j in range(start, stop):
-        sum_a, sum_b = power_a + powers[j], power_b + powers[j]
-        share = 1.0 / (sum_a * sum_b)
-        ahead_a, ahead_b = share * sum_b * powers[j], share * sum_a * powers[j]
-        near_a, near_b = ahead_a * (share * sum_b * power_a), ahead_b * (share * sum_a * power_b)
-        all_ahead_a += ahead_a
-        all_ahead_b += ahead_b
-        all_near_a += near_a
-        all_near_b += near_b
-        weights[j] -= gain_a * near_a + gain_b * near_b
-    weights[a] += gain_a * all_near_a
-    weights[b] += gain_b * all_near_b
-    return gain_a * all_ahead_a + gain_b * all_ahead_b
+        sum_a, sum_b = exp_a + exp_scores[j], exp_b + exp_scores[j]
+        reciprocal = 1.0 / (sum_a * sum_b)
+        before_a = reciprocal * sum_b * exp_scores[j]
+        before_b = reciprocal * sum_a * exp_scores[j]
+        gamma_a = before_a * (reciprocal * sum_b * exp_a)
+        gamma_b = before_b * (reciprocal * sum_a * exp_b)
+        total_before_a += before_a
+        total_before_b += before_b
+        total_gamma_a += gamma_a
+        total_gamma_b += gamma_b
+        negative_gradient[j] -= gain_a * gamma_a + gain_b * gamma_b
+    negative_gradient[a] += gain_a * total_gamma_a
+    negative_gradient[b] += gain_b * total_gamma_b
+    return gain_a * total_before_a + gain_b * total_before_b
 
 
-def masses(
-    const double[::1] powers,
+def step_weights(
+    const double[::1] exp_scores,
     const double[::1] gains,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
     const double[::1] hypothesis,
-    double[:, ::1] risen,
-    double[:, ::1] left,
+    double[:, ::1] raised,
+    double[:, ::1] kept,
 ):
-    """Theorem 7's alpha_1 and alpha_2: what is won and what is lost if some documents rise.
+    """Return alpha_1 and alpha_2 of Theorem 7, for a hypothesis of zeros and ones.
 
-    `risen` and `left` are room for the powers and gains of a query's documents, apart by the
-    hypothesis (1: the document rises).
+    alpha_1 sums the weights of the pairs whose first document is raised (hypothesis 1) while the
+    second one is kept (0), alpha_2 those of the opposite pairs. `raised` and `kept` are buffers for
+    the `exp_scores` and `gains` of the documents of a query, separated by the hypothesis.
     """
-    cdef Py_ssize_t q, a, i, n_risen, n_left, n_risen_relevant, n_left_relevant
-    cdef double won = 0.0, lost = 0.0
+    cdef Py_ssize_t q, a, i, n_raised, n_kept, n_raised_relevant, n_kept_relevant
+    cdef double correct = 0.0, incorrect = 0.0
     with nogil:
         for q in range(starts.shape[0] - 1):
-            n_risen = n_left = n_risen_relevant = n_left_relevant = 0
+            n_raised = n_kept = n_raised_relevant = n_kept_relevant = 0
             for i in range(starts[q], starts[q + 1]):
                 if hypothesis[i] > 0.0:
-                    risen[0, n_risen], risen[1, n_risen] = powers[i], gains[i]
-                    n_risen += 1
-                    n_risen_relevant += i < starts[q] + n_relevant[q]
+                    raised[0, n_raised], raised[1, n_raised] = exp_scores[i], gains[i]
+                    n_raised += 1
+                    n_raised_relevant += i < starts[q] + n_relevant[q]
                 else:
-                    left[0, n_left], left[1, n_left] = powers[i], gains[i]
-                    n_left += 1
-                    n_left_relevant += i < starts[q] + n_relevant[q]
-            for a in range(0, n_risen_relevant, 2):
-                won += nearness(risen, a, n_risen_relevant, left, n_left)
-            for a in range(0, n_left_relevant, 2):
-                lost += nearness(left, a, n_left_relevant, risen, n_risen)
-    return won, lost
+                    kept[0, n_kept], kept[1, n_kept] = exp_scores[i], gains[i]
+                    n_kept += 1
+                    n_kept_relevant += i < starts[q] + n_relevant[q]
+            for a in range(0, n_raised_relevant, 2):
+                correct += weighted_gammas(raised, a, n_raised_relevant, kept, n_kept)
+            for a in range(0, n_kept_relevant, 2):
+                incorrect += weighted_gammas(kept, a, n_kept_relevant, raised, n_raised)
+    return correct, incorrect
 
 
-cdef inline double nearness(
-    const double[:, ::1] these,
+cdef inline double weighted_gammas(
+    const double[:, ::1] documents,
     Py_ssize_t a,
     Py_ssize_t n_relevant,
-    const double[:, ::1] those,
-    Py_ssize_t n_those,
+    const double[:, ::1] others,
+    Py_ssize_t n_others,
 ) noexcept nogil:
-    """What `a`, and the relevant document after it if there is one, gain before `those`."""
+    """Return the sum of gain times gamma over the pairs of `a` and `a + 1` with the `others`.
+
+    `a + 1` is left out where it is not relevant.
+    """
     cdef Py_ssize_t j, b = a + 1 if a + 1 < n_relevant else a
-    cdef double power_a = these[0, a], power_b = these[0, b], sum_a, sum_b, share, share_a, share_b
-    cdef double all_near_a = 0.0, all_near_b = 0.0
-    for j in range(n_those):
-        sum_a, sum_b = power_a + those[0, j], power_b + those[0, j]
-        share = 1.0 / (sum_a * sum_b)
-        share_a, share_b = share * sum_b, share * sum_a
-        all_near_a += share_a * share_a * those[0, j]
-        all_near_b += share_b * share_b * those[0, j]
+    cdef double exp_a = documents[0, a], exp_b = documents[0, b]
+    cdef double sum_a, sum_b, reciprocal, reciprocal_a, reciprocal_b
+    cdef double total_a = 0.0, total_b = 0.0
+    for j in range(n_others):
+        sum_a, sum_b = exp_a + others[0, j], exp_b + others[0, j]
+        reciprocal = 1.0 / (sum_a * sum_b)
+        reciprocal_a, reciprocal_b = reciprocal * sum_b, reciprocal * sum_a
+        total_a += reciprocal_a * reciprocal_a * others[0, j]
+        total_b += reciprocal_b * reciprocal_b * others[0, j]
     if b == a:
-        power_b = 0.0
-    return these[1, a] * power_a * all_near_a + these[1, b] * power_b * all_near_b
+        exp_b = 0.0
+    return documents[1, a] * exp_a * total_a + documents[1, b] * exp_b * total_b

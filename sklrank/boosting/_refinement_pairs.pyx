@@ -1,130 +1,137 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sums over ordered pairs of documents, for ranking refinement (Valizadegan 2010, chapter 4).
 
-That i is wanted before j costs V_ij e^(F_j - F_i), a product of `lifts[j]` = e^F_j and
-`drops[i]` = e^-F_i. A `demand` adds up the costs and tells each document the cost of the pairs in
-which it should be first, less that of the pairs in which it should be second. `masses` tells what
-these pairs cost that a hypothesis sets right (the first document rises, the second does not), and
-what those that it sets wrong. Where a hypothesis is between 0 and 1, it is the chance that a
-document rises, each by itself, and the masses are expected ones.
+A pair (i, j) costs V_ij e^(F_j - F_i), the product of `exp_pos[j]` = e^F_j and
+`exp_neg[i]` = e^-F_i, where V_ij says how surely i comes before j. The loss is the sum of the
+costs. Its negative gradient at document i is the cost of the pairs in which i is the first document
+less the cost of those in which it is the second.
+
+The step weights of a hypothesis are the cost of the pairs that it ranks correctly (the first
+document is raised, the second is not), and the cost of those that it ranks incorrectly. A
+hypothesis between 0 and 1 is the probability that a document is raised, independently of the
+others, and the step weights are expected values.
 """
 
 
-def base_demand(
-    const double[::1] lifts,
-    const double[::1] drops,
+def base_loss_and_negative_gradient(
+    const double[::1] exp_pos,
+    const double[::1] exp_neg,
     const double[::1] ratios,
     const Py_ssize_t[::1] starts,
-    double[::1] demand,
+    double[::1] negative_gradient,
 ):
-    """The base ranker's pairs, V = W of Equation 4.1: write the demand, return the cost.
+    """Write the negative gradient and return the loss for a base ranker, V = W of Equation 4.1.
 
-    The documents of a query come best first, and `ratios[j]` is e^(lambda (g_j - g_(j-1))), at most
-    1. The product of those between i and j makes W_ij, without overflow whatever the scores.
+    The documents of a query are in descending order of their base scores g, and `ratios[j]` is
+    e^(lambda (g_j - g_(j-1))), at most 1. The product of the ratios between i and j gives W_ij
+    without overflow, whatever the scores.
     """
     cdef Py_ssize_t q, i, j
-    cdef double total = 0.0, ratio, share, right, wrong, own_demand, own_cost
+    cdef double total = 0.0, ratio, weight, forward, backward, gradient_i, loss_i
     with nogil:
-        demand[:] = 0.0
+        negative_gradient[:] = 0.0
         for q in range(starts.shape[0] - 1):
             for i in range(starts[q], starts[q + 1]):
                 # W_ii = 1/2, and e^0 = 1.
-                ratio, own_demand, own_cost = 1.0, 0.0, 0.5
+                ratio, gradient_i, loss_i = 1.0, 0.0, 0.5
                 for j in range(i + 1, starts[q + 1]):
                     ratio *= ratios[j]
-                    share = 1.0 / (1.0 + ratio)
-                    right = share * drops[i] * lifts[j]
-                    wrong = ratio * share * lifts[i] * drops[j]
-                    own_demand += right - wrong
-                    demand[j] -= right - wrong
-                    own_cost += right + wrong
-                demand[i] += own_demand
-                total += own_cost
+                    weight = 1.0 / (1.0 + ratio)
+                    forward = weight * exp_neg[i] * exp_pos[j]
+                    backward = ratio * weight * exp_pos[i] * exp_neg[j]
+                    gradient_i += forward - backward
+                    negative_gradient[j] -= forward - backward
+                    loss_i += forward + backward
+                negative_gradient[i] += gradient_i
+                total += loss_i
     return total
 
 
-def base_masses(
-    const double[::1] lifts,
-    const double[::1] drops,
+def base_step_weights(
+    const double[::1] exp_pos,
+    const double[::1] exp_neg,
     const double[::1] ratios,
     const Py_ssize_t[::1] starts,
     const double[::1] hypothesis,
 ):
-    """The base ranker's pairs: cost of those set right, and of those set wrong."""
+    """Return the step weights for a base ranker, V = W of Equation 4.1."""
     cdef Py_ssize_t q, i, j
-    cdef double won = 0.0, lost = 0.0, ratio, share, right, wrong, rises, stays
-    cdef double right_risen, right_left, wrong_risen, wrong_left
+    cdef double correct = 0.0, incorrect = 0.0, ratio, weight, forward, backward, raised, kept
+    cdef double forward_raised, forward_kept, backward_raised, backward_kept
     with nogil:
         for q in range(starts.shape[0] - 1):
             for i in range(starts[q], starts[q + 1]):
                 ratio = 1.0
-                right_risen = right_left = wrong_risen = wrong_left = 0.0
+                forward_raised = forward_kept = backward_raised = backward_kept = 0.0
                 for j in range(i + 1, starts[q + 1]):
                     ratio *= ratios[j]
-                    share = 1.0 / (1.0 + ratio)
-                    right = share * lifts[j]
-                    wrong = ratio * share * drops[j]
-                    right_risen += right * hypothesis[j]
-                    right_left += right * (1.0 - hypothesis[j])
-                    wrong_risen += wrong * hypothesis[j]
-                    wrong_left += wrong * (1.0 - hypothesis[j])
-                rises, stays = hypothesis[i], 1.0 - hypothesis[i]
-                won += drops[i] * rises * right_left + lifts[i] * stays * wrong_risen
-                lost += drops[i] * stays * right_risen + lifts[i] * rises * wrong_left
-    return won, lost
+                    weight = 1.0 / (1.0 + ratio)
+                    forward = weight * exp_pos[j]
+                    backward = ratio * weight * exp_neg[j]
+                    forward_raised += forward * hypothesis[j]
+                    forward_kept += forward * (1.0 - hypothesis[j])
+                    backward_raised += backward * hypothesis[j]
+                    backward_kept += backward * (1.0 - hypothesis[j])
+                raised, kept = hypothesis[i], 1.0 - hypothesis[i]
+                correct += exp_neg[i] * raised * forward_kept + exp_pos[i] * kept * backward_raised
+                incorrect += (
+                    exp_neg[i] * kept * forward_raised + exp_pos[i] * raised * backward_kept
+                )
+    return correct, incorrect
 
 
-def grade_demand(
-    const double[::1] lifts,
-    const double[::1] drops,
+def graded_loss_and_negative_gradient(
+    const double[::1] exp_pos,
+    const double[::1] exp_neg,
     const Py_ssize_t[::1] grades,
     const Py_ssize_t[::1] queries,
-    double[::1] demand,
+    double[::1] negative_gradient,
 ):
-    """Pairs of different grades, V = 1 for the higher before the lower: the demand and the cost.
+    """Write the negative gradient and return the loss for grades, V = 1 for higher before lower.
 
-    The documents of a query come by grade, the lowest first: the grade `k` has those from
-    `grades[k]` to `grades[k + 1]`, the query `q` the grades from `queries[q]` to `queries[q + 1]`.
+    The documents of a query are in ascending order of their grades. Grade `k` has the documents
+    from `grades[k]` to `grades[k + 1]`, and query `q` the grades from `queries[q]` to
+    `queries[q + 1]`.
     """
     cdef Py_ssize_t q, k, i
-    cdef double total = 0.0, lower, higher, cost
+    cdef double total = 0.0, lower, higher, loss
     with nogil:
         for q in range(queries.shape[0] - 1):
             lower = 0.0
             for k in range(queries[q], queries[q + 1]):
                 for i in range(grades[k], grades[k + 1]):
-                    cost = drops[i] * lower
-                    demand[i] = cost
-                    total += cost
+                    loss = exp_neg[i] * lower
+                    negative_gradient[i] = loss
+                    total += loss
                 for i in range(grades[k], grades[k + 1]):
-                    lower += lifts[i]
+                    lower += exp_pos[i]
             higher = 0.0
             for k in range(queries[q + 1] - 1, queries[q] - 1, -1):
                 for i in range(grades[k], grades[k + 1]):
-                    demand[i] -= lifts[i] * higher
+                    negative_gradient[i] -= exp_pos[i] * higher
                 for i in range(grades[k], grades[k + 1]):
-                    higher += drops[i]
+                    higher += exp_neg[i]
     return total
 
 
-def grade_masses(
-    const double[::1] lifts,
-    const double[::1] drops,
+def graded_step_weights(
+    const double[::1] exp_pos,
+    const double[::1] exp_neg,
     const Py_ssize_t[::1] grades,
     const Py_ssize_t[::1] queries,
     const double[::1] hypothesis,
 ):
-    """Pairs of different grades: cost of those set right, and of those set wrong."""
+    """Return the step weights for grades, V = 1 for higher before lower."""
     cdef Py_ssize_t q, k, i
-    cdef double won = 0.0, lost = 0.0, lower_risen, lower_left
+    cdef double correct = 0.0, incorrect = 0.0, lower_raised, lower_kept
     with nogil:
         for q in range(queries.shape[0] - 1):
-            lower_risen = lower_left = 0.0
+            lower_raised = lower_kept = 0.0
             for k in range(queries[q], queries[q + 1]):
                 for i in range(grades[k], grades[k + 1]):
-                    won += drops[i] * hypothesis[i] * lower_left
-                    lost += drops[i] * (1.0 - hypothesis[i]) * lower_risen
+                    correct += exp_neg[i] * hypothesis[i] * lower_kept
+                    incorrect += exp_neg[i] * (1.0 - hypothesis[i]) * lower_raised
                 for i in range(grades[k], grades[k + 1]):
-                    lower_risen += lifts[i] * hypothesis[i]
-                    lower_left += lifts[i] * (1.0 - hypothesis[i])
-    return won, lost
+                    lower_raised += exp_pos[i] * hypothesis[i]
+                    lower_kept += exp_pos[i] * (1.0 - hypothesis[i])
+    return correct, incorrect

@@ -1,4 +1,4 @@
-"""What the semi-supervised boosters share: targets with gaps, and a classifier's predictions."""
+"""Base class of the semi-supervised boosters, and the checks of their target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
 from sklrank._validation import check_rows
 from sklrank.base import ClassScoresMixin
-from sklrank.boosting._booster import Booster
+from sklrank.boosting._base import Booster
+from sklrank.boosting._weak_learners import ClassifierLearner
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,10 +28,10 @@ __all__ = ["SemiSupervisedBooster"]
 
 
 class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
-    """A booster of classifiers that learns from rows with a label and rows without."""
+    """A boosted classifier that is fitted to labeled and unlabeled samples."""
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """The class of each row, by the first round alone, the first two, and so on.
+        """Predict the class of each sample after each round of boosting.
 
         Parameters
         ----------
@@ -40,13 +41,13 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Returns
         -------
         iterator of ndarray of shape (n_samples,)
-            Of `classes_`.
+            Entries of `classes_`, after one round, after two, and so on.
         """
-        stages = self._staged_sums(self._checked_rows(X), len(self.classes_))
-        return (self.classes_[scores.argmax(axis=1)] for scores in stages)
+        rounds = self._scores_of_rounds(self._check_X(X))
+        return (self.classes_[scores.argmax(axis=1)] for scores in rounds)
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Class shares: the softmax of the scores.
+        """Predict class probabilities, the softmax of the scores.
 
         Parameters
         ----------
@@ -56,12 +57,12 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The sum of each row is 1. They are not calibrated.
+            The sum of each row is 1. The probabilities are not calibrated.
         """
         return softmax(self._class_scores(X), axis=1)
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """The logarithm of each class share, which is finite where the share is rounded to 0.
+        """Predict the logarithms of class probabilities.
 
         Parameters
         ----------
@@ -71,21 +72,21 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Numbers of 0 or less; of the largest in each row `predict` takes the class.
+            Numbers of 0 or less, finite even where the probability is rounded to 0.
         """
         return log_softmax(self._class_scores(X), axis=1)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy on the rows that have a label.
+        """Return the accuracy on the labeled samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes; rows with -1 are left out.
+            Classes; samples of label -1 are left out.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Weights of the samples.
 
         Returns
         -------
@@ -95,32 +96,46 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Raises
         ------
         ValueError
-            If no row has a label, or lengths differ.
+            If no sample is labeled, or lengths differ.
         """
         y = column_or_1d(y)
         check_consistent_length(X, y, sample_weight)
-        rows = np.flatnonzero(has_label(y))
-        if not len(rows):
-            raise ValueError("y labels no row: all entries are -1; give rows with labels to score")
-        weights = None if sample_weight is None else _safe_indexing(sample_weight, rows)
-        return accuracy_score(y[rows], self.predict(X)[rows], sample_weight=weights)
+        labeled = np.flatnonzero(is_labeled(y))
+        if not len(labeled):
+            raise ValueError(
+                "y labels no sample: all entries are -1; give labeled samples to score"
+            )
+        weights = None if sample_weight is None else _safe_indexing(sample_weight, labeled)
+        return accuracy_score(y[labeled], self.predict(X)[labeled], sample_weight=weights)
 
-    def _template(self):
-        """The weak learner, before it is cloned."""
+    @property
+    def _n_classes(self):
+        return len(self.classes_)
+
+    def _get_estimator(self):
+        """Return the weak learner, which is cloned for each round."""
         return DecisionTreeClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _class_scores(self, X):
-        X = self._checked_rows(X)
-        return self._sum(X, len(self.classes_))
+    def _make_learner(self, X):
+        return ClassifierLearner(
+            self._get_estimator(),
+            X,
+            weighting=self.weighting,
+            max_samples=self.max_samples,
+            n_classes=self._n_classes,
+        )
 
-    def _checked_rows(self, X):
+    def _class_scores(self, X):
+        return self._scores(self._check_X(X))
+
+    def _check_X(self, X):
         check_is_fitted(self)
         return check_rows(self, X, reset=False)
 
-    def _check_training(self, X, y):
-        """Checked rows, and their labels: indices into `classes_`, -1 for rows without."""
+    def _check_X_y(self, X, y):
+        """Check the training samples, and return their labels as indices into `classes_` or -1."""
         X, y = check_rows(self, X, reset=not self._is_warm_start, y=y)
-        classes, labels = partial_labels(y)
+        classes, labels = encode_labels(y)
         if self._is_warm_start and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, the rounds fitted so far have "
@@ -129,24 +144,24 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         self.classes_ = classes
         return X, labels
 
-    def _boost_from(self, X, labels, objective, learner):
-        """Play rounds from the scores of the rounds so far, and label the training rows."""
-        scores = self._sum(X, len(self.classes_))
-        self._boost(objective, learner, scores)
+    def _boost_and_label(self, objective, learner, labels):
+        """Add rounds, and label the training samples."""
+        scores = self._boost(objective, learner)
         self.transduction_ = self.classes_[np.where(labels < 0, scores.argmax(axis=1), labels)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._template()).input_tags.sparse
+        tags.input_tags.sparse = get_tags(self._get_estimator()).input_tags.sparse
         return tags
 
 
-def partial_labels(y):
-    """Classes of a target in which -1 marks rows without one, and the index of each row's class."""
-    labeled = has_label(y)
+def encode_labels(y):
+    """Return the classes of `y` without -1, and the index of each label in them or -1."""
+    labeled = is_labeled(y)
     if not labeled.any():
         raise ValueError(
-            "y labels no row: all entries are -1; a classifier needs rows of two classes at least"
+            "y labels no sample: all entries are -1; a classifier needs samples of two classes at "
+            "least"
         )
     try:
         classes, codes = np.unique(y[labeled], return_inverse=True)
@@ -154,29 +169,30 @@ def partial_labels(y):
         raise ValueError(
             f"y must hold classes of one kind, numbers or strings, beside -1: {error}"
         ) from error
-    # Twice: a class for each of the labels is no sign of a regression here.
+    # Repeated, as a class for each of few labels would be taken for a regression target.
     check_classification_targets(np.tile(y[labeled], 2))
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class only, {classes.tolist()}; a classifier needs rows of two classes at "
-            "least (-1 is no class: it marks rows without a label)"
+            f"y has one class only, {classes.tolist()}; a classifier needs samples of two classes "
+            "at least (-1 is no class: it marks unlabeled samples)"
         )
     labels = np.full(len(y), -1, dtype=np.intp)
     labels[labeled] = codes
     return classes, labels
 
 
-def has_label(y):
-    """Where `y` is not -1; refused are other marks that rows without a label may have."""
+def is_labeled(y):
+    """Tell which entries of `y` are not -1; other marks of unlabeled samples are refused."""
     if y.dtype.kind in "SU":
-        # NumPy makes strings of all entries of a list that has one.
+        # NumPy converts all entries of a list with a string to strings.
         if (y == np.array("-1", dtype=y.dtype.kind)).any():
             raise ValueError(
-                "y is an array of strings and has '-1' among them, which would be a class: let it "
-                "be an array of objects, np.array(y, dtype=object), with the number -1 for rows "
-                "without a label"
+                "y is an array of strings and has '-1' among them, which would be a class: pass "
+                "an array of objects, np.array(y, dtype=object), with the number -1 for unlabeled "
+                "samples"
             )
         return np.ones(len(y), dtype=bool)
-    if is_missing(y).any():
-        raise ValueError("y has None or NaN: mark rows without a label by -1")
+    # Integers and booleans are never missing.
+    if y.dtype.kind not in "biu" and is_missing(y).any():
+        raise ValueError("y has None or NaN: mark unlabeled samples by -1")
     return (y != -1).astype(bool)

@@ -1,9 +1,16 @@
-"""How similar training rows are, and the one pass over all pairs that a round of MCSSB takes.
+"""Similarities of samples for MCSSB, and the class affinities that follow from them.
 
-A similarity S is symmetric and 0 or more. It offers two products: `times(values)`, which is
-``S @ values``, and `pull(shares)`, which is ``sum_j S_ij / (b_i' b_j)^2 b_j`` for class shares
-``b``: where similar rows pull a row, the stronger the less the two agree. Either kind of storage
-holds each similarity once and works through it in blocks.
+A similarity S is a symmetric matrix with entries >= 0. A round of MCSSB passes over all pairs once,
+in `negative_gradient(probabilities)`, for class probabilities b of the samples
+
+    sum_j S_ij b_j / (b_i' b_j)^2,
+
+the negative gradient of ``sum_j S_ij / (b_i' b_j)`` with respect to b_i. `dot(values)` is
+``S @ values``. Dense and sparse similarities are stored once and processed in blocks.
+
+The *class affinities* ``q_j^k`` of Eq. 2.6 are the similarities of sample j to the labeled samples
+of class k. The objective depends on the labels through them only, and remains valid with any other
+(n_samples, n_classes) numbers >= 0 in their place.
 """
 
 import numpy as np
@@ -15,78 +22,99 @@ from sklearn.utils import check_array, gen_batches
 __all__ = [
     "DenseSimilarity",
     "SparseSimilarity",
-    "check_similarity",
+    "diffused_affinities",
+    "labeled_affinities",
     "make_similarity",
-    "neighbor_graph",
 ]
 
-# Numbers of a block: what stays in the cache between the steps that a block goes through.
+# Entries of a block, which stays in the cache between the operations on it.
 BLOCK = 2**18
+
+# Share of its neighbors in the class distribution of a sample, in each step of the label spreading.
+# After so many steps what remains is less than a ten thousandth of the start.
+SPREADING_FACTOR = 0.9
+N_SPREADING_STEPS = 100
 
 
 class DenseSimilarity:
-    """All pairs: an ndarray of shape (n_samples, n_samples), or a view of one that has no copy."""
+    """Similarity of all pairs.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_samples, n_samples)
+        S; a broadcast view of a smaller array is not copied.
+    """
 
     def __init__(self, matrix):
         self.matrix = matrix
 
-    def times(self, values):
+    def dot(self, values):
         product = np.empty(values.shape)
         for rows in blocks(len(self.matrix)):
             product[rows] = self.matrix[rows] @ values
         return product
 
-    def pull(self, shares):
-        pulled = np.empty(shares.shape)
+    def negative_gradient(self, probabilities):
+        gradient = np.empty(probabilities.shape)
         for rows in blocks(len(self.matrix)):
-            weights = shares[rows] @ shares.T
+            weights = probabilities[rows] @ probabilities.T
             np.multiply(weights, weights, out=weights)
             np.divide(self.matrix[rows], weights, out=weights)
-            pulled[rows] = weights @ shares
-        return pulled
+            gradient[rows] = weights @ probabilities
+        return gradient
 
 
 class SparseSimilarity:
-    """Few pairs: a sparse matrix of shape (n_samples, n_samples)."""
+    """Similarity of few pairs.
+
+    Parameters
+    ----------
+    matrix : sparse matrix of shape (n_samples, n_samples)
+        S.
+    """
 
     def __init__(self, matrix):
         self.matrix = sparse.csr_array(matrix)
-        self.first = np.repeat(np.arange(len(self.matrix.indptr) - 1), np.diff(self.matrix.indptr))
-        self.second = self.matrix.indices
+        self.rows = np.repeat(np.arange(len(self.matrix.indptr) - 1), np.diff(self.matrix.indptr))
+        self.columns = self.matrix.indices
 
-    def times(self, values):
+    def dot(self, values):
         return self.matrix @ values
 
-    def pull(self, shares):
-        # Class after class: an array of pairs and classes would be many times the similarity.
+    def negative_gradient(self, probabilities):
+        # One class at a time: an array of pairs and classes would be many times as large as S.
         agreement = np.zeros(self.matrix.nnz)
-        for share in np.ascontiguousarray(shares.T):
-            agreement += share.take(self.first) * share.take(self.second)
+        for of_class in np.ascontiguousarray(probabilities.T):
+            agreement += of_class.take(self.rows) * of_class.take(self.columns)
         weights = self.matrix.copy()
         weights.data /= agreement**2
-        return weights @ shares
+        return weights @ probabilities
 
 
 def blocks(n_samples):
-    """Slices of rows whose pairs with all rows make a block."""
+    """Return slices of rows of an (n_samples, n_samples) matrix."""
     return gen_batches(n_samples, max(1, BLOCK // n_samples))
 
 
+# -- Similarities.
+
+
 def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
-    """The similarity of rows that a name, a matrix or a callable stands for.
+    """Return the similarity of the samples.
 
     Parameters
     ----------
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Samples.
-    kind : {"rbf", "knn", "uniform", "absolute"}, callable, or matrix
-        A callable makes a matrix of `X`, dense or sparse.
+    kind : {"rbf", "knn", "uniform", "identity"}, callable, or matrix
+        Name of the similarity, the matrix itself, or a function that computes the matrix, dense or
+        sparse, from `X`.
     bandwidth : float, default=0.15
-        Of "rbf".
+        Bandwidth of "rbf".
     n_neighbors : int, default=7
-        Of "knn".
+        Number of neighbors of "knn".
     n_jobs : int, default=None
-        Of the search for neighbors.
+        Number of jobs of the search for neighbors.
 
     Returns
     -------
@@ -99,7 +127,7 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
         return check_similarity(kind, n_samples)
     if kind == "knn":
         return SparseSimilarity(neighbor_graph(X, n_neighbors, n_jobs))
-    if kind == "absolute":
+    if kind == "identity":
         return SparseSimilarity(sparse.eye(n_samples, format="csr"))
     if kind == "uniform":
         return DenseSimilarity(np.broadcast_to(1.0, (n_samples, n_samples)))
@@ -107,7 +135,7 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
 
 
 def neighbor_graph(X, n_neighbors, n_jobs=None):
-    """1 where one of two rows is among the nearest of the other, as a CSR matrix."""
+    """Return a CSR matrix with 1 where one of two samples is among the nearest of the other."""
     n_neighbors = min(n_neighbors, X.shape[0] - 1)
     search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
     graph = search.kneighbors_graph()
@@ -115,7 +143,10 @@ def neighbor_graph(X, n_neighbors, n_jobs=None):
 
 
 def gaussian(X, bandwidth):
-    """``exp(-d^2 / 2w^2)`` of distances d, w a share of their range; 0 on the diagonal."""
+    """Return ``exp(-d^2 / 2w^2)`` for distances d, with 0 on the diagonal.
+
+    The width w is `bandwidth` times the range of the distances.
+    """
     n_samples = X.shape[0]
     matrix = np.empty((n_samples, n_samples))
     nearest, farthest = np.inf, 0.0
@@ -126,13 +157,15 @@ def gaussian(X, bandwidth):
         block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = np.inf
         nearest = min(nearest, block.min())
     if not np.isfinite(farthest):
-        raise ValueError("X has entries so large that the distances of rows overflow; scale them")
+        raise ValueError(
+            "X has entries so large that the distances of samples overflow; scale the features"
+        )
     nearest, farthest = np.sqrt(nearest), np.sqrt(farthest)
     width = bandwidth * (farthest - nearest)
     if farthest - nearest <= 1e-6 * farthest:
-        # All distances are equal, up to rounding: all pairs are to be equally similar.
+        # All distances are equal up to rounding, and so should be the similarities.
         width = farthest or 1.0
-    # The inverse of its square is to be a number that is not 0.
+    # 1 / width^2 must be finite and above 0.
     width = np.clip(width, 1e-153, 1e150)
     with np.errstate(over="ignore"):
         matrix *= -0.5 / width**2
@@ -140,13 +173,13 @@ def gaussian(X, bandwidth):
 
 
 def check_similarity(matrix, n_samples):
-    """A similarity from a matrix of the user's, dense or sparse; the diagonal counts as given."""
+    """Return the similarity of a matrix that the user gave; its diagonal is kept as it is."""
     matrix = check_array(
         matrix, accept_sparse="csr", dtype=np.float64, input_name="the similarity matrix"
     )
     if matrix.shape != (n_samples, n_samples):
         raise ValueError(
-            "the similarity matrix must have a row and a column for each row of X, the shape "
+            "the similarity matrix must have a row and a column for each sample, the shape "
             f"({n_samples}, {n_samples}); got {matrix.shape}"
         )
     least, most = matrix.min(), matrix.max()
@@ -154,14 +187,94 @@ def check_similarity(matrix, n_samples):
         raise ValueError(f"similarities must not be negative; got {least:g}")
     if asymmetry(matrix) > 1e-8 * most:
         raise ValueError(
-            "the similarity matrix must be symmetric; make it so by (S + S.T) / 2, or a graph by "
-            "S.maximum(S.T)"
+            "the similarity matrix must be symmetric; make it symmetric by (S + S.T) / 2, or a "
+            "graph by S.maximum(S.T)"
         )
     return SparseSimilarity(matrix) if sparse.issparse(matrix) else DenseSimilarity(matrix)
 
 
 def asymmetry(matrix):
-    """The largest difference between a similarity and its mirror image."""
+    """Return the largest difference between a matrix and its transpose."""
     if sparse.issparse(matrix):
         return abs(matrix - matrix.T).max()
     return max(np.abs(matrix[rows] - matrix[:, rows].T).max() for rows in blocks(matrix.shape[0]))
+
+
+# -- Class affinities.
+
+
+def labeled_affinities(similarity, labels, n_classes):
+    """Return the class affinities of Eq. 2.6.
+
+    Parameters
+    ----------
+    similarity : DenseSimilarity or SparseSimilarity
+        Similarity of the samples.
+    labels : ndarray of int of shape (n_samples,)
+        Classes; -1 for unlabeled samples.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        Similarity of each sample to the labeled samples of each class.
+    """
+    return similarity.dot(one_hot(labels, n_classes))
+
+
+def diffused_affinities(graph, labels, n_classes):
+    """Return affinities to one class for each sample, found by label spreading on a graph.
+
+    Few samples have a labeled neighbor; labels that spread reach all samples that are connected to
+    a labeled one. What spreads from a class is scaled to the estimated proportion of the class
+    (`shrunken_proportions`), however central its labeled samples are. A sample has an affinity to
+    the class that reaches it most, the share of this class in all that reaches the sample, so that
+    samples between classes have less weight.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_samples, n_samples)
+        Weights of the edges, symmetric.
+    labels : ndarray of int of shape (n_samples,)
+        Classes; -1 for unlabeled samples. Labeled samples have the affinity 1 to their class.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        At most one entry of each row is above 0; none is, where no label reaches the sample.
+    """
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    scale = sparse.diags(1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))
+    transfer = SPREADING_FACTOR * (scale @ graph @ scale).tocsr()
+    source = one_hot(labels, n_classes)
+    spread = source
+    for _ in range(N_SPREADING_STEPS):
+        spread = transfer @ spread + (1 - SPREADING_FACTOR) * source
+    spread = spread / spread.sum(axis=0) * shrunken_proportions(source.sum(axis=0))
+    total = spread.sum(axis=1, keepdims=True)
+    shares = np.divide(spread, total, out=np.zeros_like(spread), where=total > 0)
+    strongest = one_hot(shares.argmax(axis=1), n_classes)
+    return np.where(labels[:, np.newaxis] < 0, shares * strongest, source)
+
+
+def one_hot(labels, n_classes):
+    """Return 1 at the class of each sample; a row of 0 for samples of label -1."""
+    return (labels[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+
+
+def shrunken_proportions(counts):
+    """Return the James-Stein estimate of class proportions from the counts of few labels.
+
+    The observed proportions are shrunk towards equal ones as far as chance can explain their
+    differences (Hausser and Strimmer, "Entropy inference and the James-Stein estimator", JMLR
+    2009).
+    """
+    equal = 1 / len(counts)
+    proportions = counts / counts.sum()
+    variance = 1 - np.sum(proportions**2)
+    distance = (counts.sum() - 1) * np.sum((proportions - equal) ** 2)
+    shrinkage = 1.0 if variance >= distance else variance / distance
+    return shrinkage * equal + (1 - shrinkage) * proportions

@@ -1,18 +1,21 @@
-"""How a weak learner takes the labels and weights of a round, and which hypothesis comes of it.
+"""Learners: how a weak learner is fitted to the labels and weights of a round.
 
-A weak learner has `learn(objective, random_state)`, which returns a fitted model and its
-*hypothesis* on the training rows: what the scores are moved along. `hypothesis_of` makes the same
-of new rows. For rankers it is 0 or 1 a row (or whatever the model predicts), or the probability of
-1, for classifiers the indicator of the class predicted. `n_tries` says how often it may learn in a
-round until it is better than chance: more than once where rows are drawn, and the next draw may
-tell more.
+A learner keeps the training samples `X`. Its method `fit(objective, random_state)` returns a fitted
+model and the *hypothesis* of the model on the training samples, in whose direction the scores are
+moved; `hypothesis_of` computes the same for other samples. For rankers the hypothesis is 0 or 1 for
+each sample, or the probability of 1, or whatever a feature or a classifier of grades predicts. For
+classifiers it is the indicator matrix of the predicted classes.
+
+`max_tries` says how often `fit` is called in a round until the model is better than chance. It is
+more than one where samples are drawn, as another draw may give a better model.
 """
 
 from copy import copy
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
@@ -20,18 +23,25 @@ from sklrank._randomness import set_random_states
 from sklrank.tree._binning import BinnedFeatures
 from sklrank.tree._stump import StumpClassifier
 
-__all__ = ["ClassifierLearner", "StumpLearner", "hypothesis_of"]
+__all__ = [
+    "SEARCHES",
+    "ClassifierLearner",
+    "CostLearner",
+    "FeatureLearner",
+    "StumpLearner",
+    "hypothesis_of",
+]
 
-# Few rows, drawn once, may mislead long before there is nothing left to learn.
-N_DRAWS = 10
+# A small sample may mislead the weak learner long before nothing is left to learn.
+MAX_DRAWS = 10
 
 
-def hypothesis_of(model, X, n_classes=None, response="predict"):
-    """Predictions as steps of the scores: `(n_samples,)`, or indicators of `n_classes` columns."""
-    if response == "predict_proba":
-        # A model that was shown one class gives one column.
+def hypothesis_of(model, X, n_classes=None, response_method="predict"):
+    """Return `(n_samples,)` numbers for rankers; for `n_classes` an indicator matrix."""
+    if response_method == "predict_proba":
+        # A model that was fitted to one class has one column.
         return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
-    # Our own stumps need not check the rows again, a hundred times.
+    # X has been checked: the stumps of all rounds need not check it again.
     predict = model._predict_checked if type(model) is StumpClassifier else model.predict
     predicted = predict(X)
     if n_classes is None:
@@ -39,26 +49,29 @@ def hypothesis_of(model, X, n_classes=None, response="predict"):
     return np.eye(n_classes)[predicted]
 
 
+# -- Labels and weights.
+
+
 class ClassifierLearner:
-    """Any scikit-learn classifier.
+    """Learner for any scikit-learn classifier.
 
     Parameters
     ----------
     estimator : classifier
         Cloned for each round.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The training rows.
+        Training samples.
     weighting : {"auto", "sample_weight", "resampling"}
-        Whether weights are given to the classifier, or rows are drawn in proportion to them. What
-        is given has mean one, for classifiers that weigh rows against a penalty. "auto": given
-        where `fit` takes them.
+        Whether the classifier is given the weights, or samples drawn in proportion to them. The
+        given weights have mean one, for classifiers that balance the weighted loss against a
+        penalty. "auto": weights where `fit` takes them.
     max_samples : int, float or None
-        How many rows are drawn, a number or a share of all. None: a fifth of them, at least 20,
+        How many samples are drawn, a number or a share of all. None: a fifth of them, at least 20,
         as in the dissertation's experiments.
     n_classes : int or None
         Number of classes of the hypothesis; None for rankers.
-    response : {"predict", "predict_proba"}
-        Whether the hypothesis of a ranker is the class or the probability of the class 1.
+    response_method : {"predict", "predict_proba"}
+        Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
     """
 
     def __init__(
@@ -69,78 +82,53 @@ class ClassifierLearner:
         weighting="auto",
         max_samples=None,
         n_classes=None,
-        response="predict",
+        response_method="predict",
     ):
         if not is_classifier(estimator):
             raise ValueError(
-                f"estimator must be a classifier, got {estimator!r}: it learns a label for each row"
+                f"estimator must be a classifier, got {estimator!r}: it is fitted to a label for "
+                "each sample"
             )
-        if not hasattr(estimator, response):
+        if not hasattr(estimator, response_method):
             raise ValueError(
-                f"response={response!r}, but {estimator!r} has no {response}; use "
-                "response='predict', or another classifier, as DecisionTreeClassifier(max_depth=1)"
+                f"response_method={response_method!r}, but {estimator!r} has no "
+                f"{response_method}; use response_method='predict', or another classifier, such as "
+                "DecisionTreeClassifier(max_depth=1)"
             )
         self.estimator = estimator
         self.X = X
         self.n_classes = n_classes
-        self.response = response
-        takes_weights = has_fit_parameter(estimator, "sample_weight")
-        if weighting == "sample_weight" and not takes_weights:
+        self.response_method = response_method
+        accepts_weights = has_fit_parameter(estimator, "sample_weight")
+        if weighting == "sample_weight" and not accepts_weights:
             raise ValueError(
                 f"weighting='sample_weight', but the fit of {estimator!r} takes no sample_weight; "
                 "use weighting='resampling' or 'auto'"
             )
-        self.resampled = weighting == "resampling" or not takes_weights
-        self.n_tries = N_DRAWS if self.resampled else 1
+        self.resampling = weighting == "resampling" or not accepts_weights
+        self.max_tries = MAX_DRAWS if self.resampling else 1
         self.n_drawn = sample_size(max_samples, X.shape[0])
 
-    def learn(self, objective, random_state):
-        """Train a clone on the labels and weights of the objective."""
+    def fit(self, objective, random_state):
+        """Fit a clone to the labels and weights of the objective."""
         labels, weights = objective.labels, objective.weights
         model = clone(self.estimator)
         set_random_states(model, random_state)
-        if self.resampled:
-            rows, weights = draw_rows(labels, weights, self.n_drawn, random_state), None
+        if self.resampling:
+            drawn, weights = draw_samples(labels, weights, self.n_drawn, random_state), None
         else:
-            rows = np.flatnonzero(weights)
-            weights = weights[rows] / weights[rows].mean()
-        if (labels[rows] == labels[rows[0]]).all():
+            drawn = np.flatnonzero(weights)
+            weights = weights[drawn] / weights[drawn].mean()
+        if (labels[drawn] == labels[drawn[0]]).all():
             # Many classifiers refuse a single class.
             model = DummyClassifier(strategy="most_frequent")
         fit_params = {} if weights is None else {"sample_weight": weights}
-        model.fit(self.X[rows], labels[rows], **fit_params)
-        return model, hypothesis_of(model, self.X, self.n_classes, self.response)
-
-
-class StumpLearner:
-    """Compiled stumps: the rows are binned once for all rounds.
-
-    Parameters
-    ----------
-    stump : StumpClassifier
-        Its parameters are those of each round.
-    X : ndarray of shape (n_samples, n_features)
-        The training rows.
-    """
-
-    n_tries = 1
-
-    def __init__(self, stump, X):
-        self.stump = clone(stump)
-        self.X = X
-        self.rows = BinnedFeatures(X, stump.max_bins)
-
-    def learn(self, objective, random_state):
-        """Fit a stump to the labels and weights of the objective."""
-        # A clone takes as long as the fit of a small query.
-        model = copy(self.stump)
-        model.classes_ = np.arange(2)
-        model._fit_binned(self.rows, objective.labels, objective.weights)
-        return model, hypothesis_of(model, self.X)
+        model.fit(self.X[drawn], labels[drawn], **fit_params)
+        return model, hypothesis_of(model, self.X, self.n_classes, self.response_method)
 
 
 def sample_size(max_samples, n_samples):
-    """How many rows are drawn of `n_samples`."""
+    """Return how many of `n_samples` are drawn."""
     if max_samples is None:
         return max(20, n_samples // 5)
     if isinstance(max_samples, Integral):
@@ -148,12 +136,188 @@ def sample_size(max_samples, n_samples):
     return max(1, round(max_samples * n_samples))
 
 
-def draw_rows(labels, weights, size, random_state):
-    """Rows drawn with replacement in proportion to their weights, of two labels if there are."""
-    shares = weights / weights.sum()
-    rows = random_state.choice(len(labels), size=size, p=shares)
-    others = np.where(labels == labels[rows[0]], 0.0, shares)
-    if others[rows].any() or not others.any():
-        return rows
-    rows[-1] = random_state.choice(len(labels), p=others / others.sum())
-    return rows
+def draw_samples(labels, weights, size, random_state):
+    """Draw indices with replacement, in proportion to the weights; of two labels if possible."""
+    probabilities = weights / weights.sum()
+    drawn = random_state.choice(len(labels), size=size, p=probabilities)
+    others = np.where(labels == labels[drawn[0]], 0.0, probabilities)
+    if others[drawn].any() or not others.any():
+        return drawn
+    drawn[-1] = random_state.choice(len(labels), p=others / others.sum())
+    return drawn
+
+
+class StumpLearner:
+    """Learner for compiled stumps, which bins the features once for all rounds.
+
+    Parameters
+    ----------
+    stump : StumpClassifier
+        Its parameters are those of the stump of each round.
+    X : ndarray of shape (n_samples, n_features)
+        Training samples.
+    """
+
+    max_tries = 1
+
+    def __init__(self, stump, X):
+        self.stump = clone(stump)
+        self.X = X
+        self.binned = BinnedFeatures(X, stump.max_bins)
+
+    def fit(self, objective, random_state):
+        """Fit a stump to the labels and weights of the objective."""
+        # A clone takes as long as the fit on a small query.
+        model = copy(self.stump)
+        model.classes_ = np.arange(2)
+        model._fit_binned(self.binned, objective.labels, objective.weights)
+        return model, hypothesis_of(model, self.X)
+
+
+# -- Costs of all classes.
+
+
+class CostLearner:
+    """Learner for regressors of several outputs, fitted to the costs of all classes of all samples.
+
+    A label and a weight do not tell a sample whose second best class is almost as good as its best
+    one from a sample whose second best class is bad; the costs of all classes do. In a leaf of a
+    regression tree the predicted class is the one with the least mean cost.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Cloned for each round.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Training samples.
+    n_classes : int
+        Number of classes of the hypothesis.
+    """
+
+    max_tries = 1
+
+    def __init__(self, estimator, X, *, n_classes):
+        if is_classifier(estimator):
+            raise ValueError(
+                "weighting='cost' needs a regressor of the gains of all classes; got the "
+                f"classifier {estimator!r}. Use a regressor, or weighting='auto'"
+            )
+        self.estimator = estimator
+        self.X = X
+        self.n_classes = n_classes
+
+    def fit(self, objective, random_state):
+        """Fit a clone to the costs of the objective."""
+        regressor = clone(self.estimator)
+        set_random_states(regressor, random_state)
+        # Costs change by powers of ten between rounds. Scaling keeps the effect of penalties and
+        # tolerances of the regressor the same.
+        regressor.fit(self.X, objective.costs / -np.abs(objective.costs).max())
+        model = LeastCostClassifier(regressor)
+        return model, hypothesis_of(model, self.X, self.n_classes)
+
+
+class LeastCostClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier that predicts the class of the largest predicted gain.
+
+    Parameters
+    ----------
+    regressor : regressor
+        Fitted to gains, which are negative costs, of shape (n_samples, n_classes).
+    """
+
+    def __init__(self, regressor):
+        self.regressor = regressor
+
+    def predict(self, X):
+        return self.regressor.predict(X).argmax(axis=1)
+
+    @property
+    def feature_importances_(self):
+        return self.regressor.feature_importances_
+
+
+# -- Single features, the weak rankers of AdaRank.
+
+# Fractions of its step with which a weak ranker is tried.
+STEP_FRACTIONS = (1.0, 0.5, 0.25, 0.125)
+# A relative decrease of the objective by less than this is rounding.
+ROUNDING = 1e-12
+
+# Number of weak rankers that are tried, best weighted performance first (None: all), and the
+# fractions of the step.
+SEARCHES = {"greedy": (None, STEP_FRACTIONS), "weighted": (1, STEP_FRACTIONS[:1])}
+
+
+class FeatureRanker(NamedTuple):
+    """Weak ranker that scores documents by one feature."""
+
+    feature: int
+    factor: float
+    """Factor of the feature; negative where smaller values rank earlier."""
+    n_features: int
+
+    def predict(self, X):
+        """Return the feature times the factor."""
+        return self.factor * X[:, self.feature]
+
+    @property
+    def feature_importances_(self):
+        """Absolute value of the factor for the feature, 0 for the others."""
+        return abs(self.factor) * np.eye(self.n_features)[self.feature]
+
+
+class FeatureLearner:
+    """Learner that selects a feature and a fraction of its step.
+
+    Xu & Li's weak ranker is the feature of the best performance under the weights of the queries
+    ("weighted"). Adding the same feature again changes no ranking and therefore no weight: the
+    feature stays the best one, and all following rounds are wasted. "greedy" tries all features
+    with fractions of their steps, and selects what lowers the objective most; the whole step of a
+    second feature often gives a worse ranking than the first feature alone. With either search the
+    rounds end when nothing that is tried lowers the objective.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Training samples.
+    objective : QueryObjective
+        Computes the performance of each feature, once.
+    learning_rate : float
+        Factor of the steps.
+    search : {"greedy", "weighted"}
+        See above.
+    """
+
+    max_tries = 1
+
+    def __init__(self, X, objective, learning_rate, search):
+        n_features = X.shape[1]
+        self.rankers = [
+            FeatureRanker(feature, sign, n_features)
+            for feature in range(n_features)
+            for sign in (1.0, -1.0)
+        ]
+        self.X = X
+        self.learning_rate = learning_rate
+        self.n_tried, self.fractions = SEARCHES[search]
+        self.performances = np.array(
+            [objective.performance(ranker.predict(X)) for ranker in self.rankers]
+        )
+
+    def fit(self, objective, random_state):
+        """Return the feature and fraction that lower the objective most; None if none does."""
+        best, least = None, objective.value * (1 - ROUNDING)
+        # Added to zero scores, all fractions of a feature give the same ranking.
+        fractions = self.fractions if objective.scores.any() else self.fractions[:1]
+        weighted = self.performances @ objective.query_weights
+        for index in np.argsort(-weighted, kind="stable")[: self.n_tried]:
+            ranker = self.rankers[index]
+            hypothesis = ranker.predict(self.X)
+            step = self.learning_rate * objective.step_by_performance(self.performances[index])
+            for fraction in fractions:
+                value = objective.value_at(objective.scores + fraction * step * hypothesis)
+                if value < least:
+                    least = value
+                    best = ranker._replace(factor=fraction * ranker.factor), fraction * hypothesis
+        return best

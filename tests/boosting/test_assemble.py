@@ -1,4 +1,4 @@
-"""AssembleClassifier, against Algorithm ASSEMBLE.AdaBoost in loops, and as a user meets it."""
+"""AssembleClassifier against Algorithm ASSEMBLE.AdaBoost in loops, and its public interface."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
 from sklrank.boosting import AssembleClassifier
-from sklrank.boosting._assemble_objective import AssembleObjective
+from sklrank.boosting._objectives import AssembleObjective
 
 X, TRUTH = make_blobs(100, centers=4, n_features=3, cluster_std=4.0, random_state=3)
 Y = np.full(100, -1)
@@ -27,13 +27,13 @@ def assemble(**parameters):
 
 def assert_same(one, other):
     assert_array_equal(one.decision_function(X), other.decision_function(X))
-    assert_array_equal(one.objective_, other.objective_)
+    assert_array_equal(one.loss_curve_, other.loss_curve_)
     assert_array_equal(one.transduction_, other.transduction_)
     assert_array_equal(one._random_state.get_state()[1], other._random_state.get_state()[1])
 
 
 def slow_assemble(X, y, n_rounds, n_classes, share):
-    """Bennett et al. (2002), Figure 2, with the steps of SAMME: predictions and steps."""
+    """Return votes and steps of Bennett et al. (2002), Figure 2, with the steps of SAMME."""
     labeled = [i for i in range(len(y)) if y[i] >= 0]
     unlabeled = [i for i in range(len(y)) if y[i] < 0]
     shares = {True: share / len(labeled), False: (1 - share) / len(unlabeled)}
@@ -60,14 +60,14 @@ def slow_assemble(X, y, n_rounds, n_classes, share):
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5, 1.0])
-def test_is_the_algorithm_of_the_paper(share):
+def test_follows_the_algorithm_of_the_paper(share):
     votes, steps = slow_assemble(X, Y, 6, 4, share)
     model = assemble(n_estimators=6, labeled_share=share).fit(X, Y)
     assert_allclose(model.estimator_weights_, steps, rtol=1e-10)
     assert_allclose(model.decision_function(X), votes, rtol=1e-10)
 
 
-def test_with_all_labels_it_is_adaboost():
+def test_equals_adaboost_when_all_samples_are_labeled():
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     ada = AdaBoostClassifier(tree, n_estimators=10, random_state=0).fit(X, TRUTH)
     model = assemble().fit(X, TRUTH)
@@ -75,25 +75,26 @@ def test_with_all_labels_it_is_adaboost():
     assert_array_equal(model.predict(X), ada.predict(X))
 
 
-def test_value_labels_weights_and_masses():
+def test_value_labels_weights_and_step_weights():
     labels = np.array([0, 2, -1, -1])
     objective = AssembleObjective(labels, np.array([0, 2, 1, 1]), 3, 0.8)
-    objective.move_to(np.zeros((4, 3)))
+    objective.set_scores(np.zeros((4, 3)))
     assert_array_equal(objective.labels, [0, 2, 1, 1])
     assert_allclose(objective.weights, [0.4, 0.4, 0.1, 0.1])
     scores = np.array([[2.0, 0, 1], [1, 0, 0.5], [0, 0, 3], [1, 0, 0]])
-    objective.move_to(scores)
+    objective.set_scores(scores)
     assert_array_equal(objective.labels, [0, 2, 2, 0])
-    rows = enumerate(zip([0.4, 0.4, 0.1, 0.1], [0, 2, 2, 0]))
-    losses = np.array([d * np.exp(scores[i].mean() - scores[i, k]) for i, (d, k) in rows])
+    samples = enumerate(zip([0.4, 0.4, 0.1, 0.1], [0, 2, 2, 0]))
+    losses = np.array([d * np.exp(scores[i].mean() - scores[i, k]) for i, (d, k) in samples])
     assert_allclose(objective.weights, losses, rtol=1e-10)
     assert_allclose(objective.value, losses.sum(), rtol=1e-10)
     hypothesis = np.eye(3)[[0, 0, 2, 0]]
-    wrong = losses[1]
-    assert_allclose(objective.masses(hypothesis), (2 * (losses.sum() - wrong), wrong), rtol=1e-10)
+    incorrect = losses[1]
+    correct = 2 * (losses.sum() - incorrect)
+    assert_allclose(objective.step_weights(hypothesis), (correct, incorrect), rtol=1e-10)
     steps = np.linspace(0, 5, 5001)
-    right = np.array([1, 0, 1, 1])  # under the labels as they are
-    after = [np.sum(losses * np.exp(step * (1 / 3 - right))) for step in steps]
+    is_correct = np.array([1, 0, 1, 1])
+    after = [np.sum(losses * np.exp(step * (1 / 3 - is_correct))) for step in steps]
     assert_allclose(objective.step(hypothesis), steps[np.argmin(after)], atol=1e-3)
 
 
@@ -101,7 +102,7 @@ def test_value_labels_weights_and_masses():
 def test_the_objective_never_rises(learning_rate):
     model = assemble(learning_rate=learning_rate, n_estimators=30).fit(X, Y)
     assert len(model.estimators_) > 1
-    assert (np.diff(model.objective_) <= 1e-9).all()
+    assert (np.diff(model.loss_curve_) <= 1e-9).all()
 
 
 @pytest.mark.parametrize("weighting", ["auto", "resampling"])
@@ -114,7 +115,7 @@ def test_seeds_pickles_and_warm_starts(weighting):
     assert_same(grown, model)
 
 
-def test_labeled_rows_keep_their_label_and_classes_their_names():
+def test_labeled_samples_keep_their_label_and_classes_their_names():
     names = np.array(["a", "b", "c", "d"], dtype=object)
     model = assemble().fit(X, np.where(Y < 0, -1, names[Y]))
     assert_array_equal(model.transduction_[Y >= 0], names[Y[Y >= 0]])
@@ -122,24 +123,24 @@ def test_labeled_rows_keep_their_label_and_classes_their_names():
     assert_array_equal(model.predict(X), names[assemble().fit(X, Y).predict(X)])
 
 
-def test_scores_far_apart_overflow_nothing():
+def test_scores_far_apart_do_not_overflow():
     objective = AssembleObjective(np.array([0, 1, -1]), np.array([0, 1, 1]), 2, 0.9)
-    objective.move_to(np.array([[0, 1e6], [1e6, 0], [0, 0]]))
+    objective.set_scores(np.array([[0, 1e6], [1e6, 0], [0, 0]]))
     assert np.isfinite(objective.value)
 
 
-def test_refuses_targets_that_are_no_partial_labels():
-    with pytest.raises(ValueError, match="labels no row"):
+def test_refuses_malformed_targets():
+    with pytest.raises(ValueError, match="labels no sample"):
         assemble().fit(X, np.full(100, -1))
     with pytest.raises(ValueError, match="one class only"):
         assemble().fit(X, np.where(Y == 2, 2, -1))
 
 
-def test_refuses_weak_learners_that_are_no_classifiers():
+def test_refuses_weak_learners_other_than_classifiers():
     with pytest.raises(ValueError, match=r"must be a classifier, got Ridge\(\)"):
         assemble(estimator=Ridge()).fit(X, Y)
 
 
-def test_minus_one_is_a_class_for_those_who_do_not_know_better():
-    """scikit-learn's check, with the exception that it makes for its own such estimators."""
+def test_check_of_classes_without_minus_one():
+    """scikit-learn's check, with the exception for its own semi-supervised classifiers."""
     check_classifiers_classes("SelfTrainingClassifier", assemble())

@@ -1,4 +1,4 @@
-"""NDCGBoost, RankBoost and AdaRank as a user meets them."""
+"""The public interface of NDCGBoost, RankBoost and AdaRank."""
 
 import pickle
 from functools import partial
@@ -25,7 +25,7 @@ from sklrank.tree import StumpClassifier
 
 
 def make_queries(seed, n=240):
-    """Grades by the first two of four features, in thirty queries of mixed rows."""
+    """Return features, grades by the first two of them, and thirty queries in mixed order."""
     random = np.random.RandomState(seed)
     X, qid = random.normal(size=(n, 4)), random.randint(30, size=n)
     y = np.digitize(2 * X[:, 0] + X[:, 1] + random.normal(size=n), [1, 3])
@@ -69,29 +69,29 @@ def fit(ranker, **parameters):
     return clone(ranker).set_params(**parameters).fit(X, Y, qid=QID)
 
 
-# -- What holds for any booster.
+# -- All algorithms.
 
 
 @with_each(CONFIGURATIONS | DRAWN)
 def test_learns_to_rank(ranker):
-    more, grades, qid = make_queries(1)
+    X_test, grades, qid = make_queries(1)
     chance = ndcg_score(grades, np.zeros(len(grades)), qid=qid)
     fitted = fit(ranker)
-    assert fitted.score(more, grades, qid=qid) > chance + 0.1
-    expected = ndcg_score(grades, fitted.predict(more), qid=qid)
-    assert_allclose(fitted.score(more, grades, qid=qid), expected)
+    assert fitted.score(X_test, grades, qid=qid) > chance + 0.1
+    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid)
+    assert_allclose(fitted.score(X_test, grades, qid=qid), expected)
 
 
 @pytest.mark.parametrize("name", ["ndcg", "ndcg-options", "ndcg-logistic", "rank", "ada"])
 @pytest.mark.parametrize("learning_rate", [0.2, 2.0])
 def test_the_objective_never_rises(name, learning_rate):
-    objective = fit(CONFIGURATIONS[name], n_estimators=30, learning_rate=learning_rate).objective_
-    assert len(objective) > 2
-    assert (objective[1:] <= objective[:-1] * (1 + 1e-12)).all()
+    losses = fit(CONFIGURATIONS[name], n_estimators=30, learning_rate=learning_rate).loss_curve_
+    assert len(losses) > 2
+    assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
 
 
 @with_each(CONFIGURATIONS | DRAWN)
-def test_a_row_stands_alone(ranker):
+def test_score_of_a_document_does_not_depend_on_others(ranker):
     fitted = fit(ranker)
     scores = fitted.predict(X)
     assert_array_equal(np.concatenate([fitted.predict(X[[i]]) for i in range(20)]), scores[:20])
@@ -99,17 +99,17 @@ def test_a_row_stands_alone(ranker):
 
 
 @with_each(CONFIGURATIONS)
-def test_rows_in_another_order(ranker):
+def test_order_of_the_samples_does_not_matter(ranker):
     order = np.random.RandomState(3).permutation(len(X))
     permuted = clone(ranker).fit(X[order], Y[order], qid=QID[order])
     assert_allclose(permuted.predict(X), fit(ranker).predict(X), atol=1e-9)
 
 
 @with_each(CONFIGURATIONS)
-def test_features_of_the_other_direction(ranker):
-    turned = X * [-1, 1, -1, 1]
+def test_sign_of_the_features_does_not_matter(ranker):
+    negated = X * [-1, 1, -1, 1]
     assert_allclose(
-        clone(ranker).fit(turned, Y, qid=QID).predict(turned), fit(ranker).predict(X), atol=1e-9
+        clone(ranker).fit(negated, Y, qid=QID).predict(negated), fit(ranker).predict(X), atol=1e-9
     )
 
 
@@ -121,7 +121,7 @@ def test_names_of_queries_do_not_matter(ranker):
 
 
 @with_each(CONFIGURATIONS)
-def test_without_ids_all_is_one_query(ranker):
+def test_without_qid_all_documents_are_of_one_query(ranker):
     alone = clone(ranker).fit(X, Y)
     same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
     assert_array_equal(alone.predict(X), same.predict(X))
@@ -129,19 +129,19 @@ def test_without_ids_all_is_one_query(ranker):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_score_takes_and_refuses_relevance_as_fit_does(algorithm):
+def test_score_checks_relevance_like_fit(algorithm):
     ranker = algorithm(n_estimators=3).fit(X, Y, qid=QID)
     with pytest.warns(DataConversionWarning, match="column-vector y"):
         assert ranker.score(X, Y[:, np.newaxis], qid=QID) == ranker.score(X, Y, qid=QID)
     for bad in (-Y, Y[:5], np.column_stack([Y, Y]), None):
-        for refusing in (ranker.fit, ranker.score):
+        for method in (ranker.fit, ranker.score):
             with pytest.raises(ValueError, match=r"\by\b") as error:
-                refusing(X, bad, qid=QID)
+                method(X, bad, qid=QID)
             assert "y_true" not in str(error.value) and "y_score" not in str(error.value)
 
 
 @with_each(CONFIGURATIONS | DRAWN)
-def test_stages(ranker):
+def test_staged_predictions(ranker):
     fitted = fit(ranker)
     stages = [*fitted.staged_predict(X)]
     assert len(stages) == len(fitted.estimators_) == len(fitted.estimator_weights_)
@@ -159,13 +159,13 @@ EARLY = {
 
 @with_each(CONFIGURATIONS | DRAWN | EARLY)
 @pytest.mark.parametrize("n_first", [3, 14])
-def test_warm_start_goes_on_as_if_at_once(ranker, n_first):
-    """Also through a pickle between, and where the first fit stopped early."""
+def test_warm_start_equals_one_fit(ranker, n_first):
+    """Also with a pickle in between, and where the first fit stopped early."""
     at_once = fit(ranker, n_estimators=16)
     first = fit(ranker, n_estimators=n_first, warm_start=True)
     first = pickle.loads(pickle.dumps(first)).set_params(n_estimators=16)
     second = first.fit(X, Y, qid=QID)
-    for name in ("estimator_weights_", "objective_", "validation_scores_"):
+    for name in ("estimator_weights_", "loss_curve_", "validation_scores_"):
         assert_array_equal(getattr(second, name), getattr(at_once, name))
     assert second.stop_reason_ == at_once.stop_reason_
     assert_array_equal(second.predict(X), at_once.predict(X))
@@ -179,7 +179,7 @@ def test_seeds(ranker):
     assert_array_equal(fit(ranker, random_state=generator).predict(X), fit(ranker).predict(X))
 
 
-def test_warm_start_cannot_take_rounds_away(fingerprint):
+def test_warm_start_cannot_remove_rounds(fingerprint):
     ranker = fit(NDCGBoost(n_estimators=5, warm_start=True))
     before = fingerprint(ranker.set_params(n_estimators=4))
     with pytest.raises(ValueError, match="n_estimators=4 is less than the 5 rounds"):
@@ -189,12 +189,12 @@ def test_warm_start_cannot_take_rounds_away(fingerprint):
 
 
 def ndcg_by_order(y, scores, qid):
-    """By the number of the lower grades."""
+    """Return the NDCG whose gains are the numbers of lower grades."""
     lower = [len(set(y[y < grade])) for grade in y]
     return ndcg_score(lower, scores, qid=qid, gain="linear")
 
 
-WATCHED = {
+VALIDATION = {
     "ndcg": (NDCGBoost, {}, ndcg_score),
     "ndcg-linear": (NDCGBoost, {"gain": "linear"}, partial(ndcg_score, gain="linear")),
     "rank": (RankBoost, {}, ndcg_by_order),
@@ -203,14 +203,14 @@ WATCHED = {
 }
 
 
-@pytest.mark.parametrize(("algorithm", "parameters", "metric"), WATCHED.values(), ids=WATCHED)
-def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm, parameters, metric):
-    """By the metric that is boosted."""
-    learnt_from = set()
+@pytest.mark.parametrize(("algorithm", "parameters", "metric"), VALIDATION.values(), ids=VALIDATION)
+def test_early_stopping_by_held_out_queries(algorithm, parameters, metric):
+    """The validation score is the metric that is boosted."""
+    seen = set()
 
     class Recorder(DecisionTreeClassifier):
         def fit(self, X, y, sample_weight=None):
-            learnt_from.update(X[:, 0])
+            seen.update(X[:, 0])
             return super().fit(X, y, sample_weight)
 
     ranker = algorithm(
@@ -222,26 +222,25 @@ def test_early_stopping_watches_queries_that_are_not_learnt_from(algorithm, para
         random_state=0,
         **parameters,
     ).fit(X, GRADES, qid=QID)
-    rows = np.isin(X[:, 0], [*learnt_from])
-    held_out = ~np.isin(QID, QID[rows])
+    train = np.isin(X[:, 0], [*seen])
+    held_out = ~np.isin(QID, QID[train])
     judged = [q for q in set(QID[held_out]) if GRADES[QID == q].any()]
     assert 0 < len(judged) <= 6
     history = [
         metric(GRADES[held_out], s[held_out], qid=QID[held_out]) for s in ranker.staged_predict(X)
     ]
     assert_allclose(ranker.validation_scores_, history)
-    reason = "the queries held out have not been ranked better for 3 rounds"
-    assert ranker.stop_reason_ == reason
+    assert ranker.stop_reason_ == "the validation score has not improved for 3 rounds"
 
-    def enough(n):
+    def stops(n):
         return n > 3 and max(history[n - 3 : n]) <= max(history[: n - 3]) + 1e-3
 
-    assert [enough(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
+    assert [stops(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
 
 
 @pytest.mark.parametrize("ranker", [NDCGBoost(gain="linear"), RankBoost(), AdaRank(metric="map")])
-def test_early_stopping_takes_the_grades_that_fit_takes(ranker):
-    """Their exponential gain would overflow."""
+def test_early_stopping_accepts_the_grades_that_fit_accepts(ranker):
+    """The exponential gain of these grades would overflow."""
     ranker = clone(ranker).set_params(n_iter_no_change=3)
     assert len(ranker.fit(X, 1000 * Y, qid=QID).validation_scores_) > 0
 
@@ -253,23 +252,23 @@ def test_early_stopping_takes_the_grades_that_fit_takes(ranker):
         ({"n_iter_no_change": 3}, {"validation_fraction": 0.2}),
     ],
 )
-def test_a_warm_start_holds_out_nothing_that_was_learnt_from(parameters, more, fingerprint):
+def test_warm_start_holds_out_no_query_of_earlier_rounds(parameters, more, fingerprint):
     ranker = fit(NDCGBoost(n_estimators=2, warm_start=True, **parameters))
     before = fingerprint(ranker.set_params(n_estimators=4, **more))
-    with pytest.raises(ValueError, match="the share held out cannot grow, it was 0"):
+    with pytest.raises(ValueError, match="the fraction held out cannot grow, it was 0"):
         ranker.fit(X, Y, qid=QID)
     assert fingerprint(ranker) == before
     assert len(ranker.set_params(n_iter_no_change=None).fit(X, Y, qid=QID).estimators_) == 4
-    # By now all has been learnt from.
+    # The last fit used all queries.
     with pytest.raises(ValueError, match="cannot grow"):
         ranker.set_params(n_estimators=6, n_iter_no_change=3).fit(X, Y, qid=QID)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_what_early_stopping_needs(algorithm):
+def test_early_stopping_needs_several_queries(algorithm):
     with pytest.raises(ValueError, match="qid has one query only; use n_iter_no_change=None"):
         algorithm(n_iter_no_change=2).fit(X, Y)
-    # All that can be learnt is in one query.
+    # Only one query has different grades.
     grades = np.where(QID == 3, Y, 0)
     with pytest.raises(ValueError, match="no query with documents of different relevance in the"):
         algorithm(n_iter_no_change=2).fit(X, grades, qid=QID)
@@ -282,22 +281,22 @@ def test_importances(name):
     assert importances.argmax() == 0
 
 
-def test_importances_of_adarank_are_parts_of_the_sum():
-    """Here of a linear function: all features are taken in one direction."""
+def test_importances_of_adarank_are_shares_of_the_coefficients():
+    """Each feature is selected in one direction only, so that the scores are linear."""
     ranker = fit(AdaRank())
     assert len({weak.factor for weak in ranker.estimators_}) > 1
-    parts = np.abs(ranker.predict(np.eye(4)))
-    assert_allclose(ranker.feature_importances_, parts / parts.sum())
+    coefficients = np.abs(ranker.predict(np.eye(4)))
+    assert_allclose(ranker.feature_importances_, coefficients / coefficients.sum())
 
 
-def test_importances_where_weak_learners_have_none():
+def test_no_importances_if_weak_learners_have_none():
     assert not hasattr(fit(DRAWN["ndcg-drawn"]), "feature_importances_")
     assert not hasattr(NDCGBoost(), "feature_importances_")
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_array])
-def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
+def test_sparse_matrices_if_the_weak_learner_accepts_them(algorithm, container):
     ranker = algorithm(DecisionTreeClassifier(max_depth=2), 5, random_state=0)
     expected = clone(ranker).fit(X, Y, qid=QID).predict(X)
     fitted = clone(ranker).fit(container(X), Y, qid=QID)
@@ -306,8 +305,8 @@ def test_sparse_rows_where_the_weak_learner_takes_them(algorithm, container):
         algorithm().fit(container(X), Y, qid=QID)
 
 
-def test_a_fitted_ranker_takes_what_it_took():
-    """The parameters that it has after that are for the next fit."""
+def test_fitted_ranker_accepts_the_input_that_it_was_fitted_to():
+    """Parameters set after `fit` apply to the next `fit`."""
     ranker = RankBoost(TREE, 8, random_state=0).fit(sparse.csr_array(X), Y, qid=QID)
     expected = ranker.predict(sparse.csr_array(X))
     ranker.set_params(estimator=None)
@@ -317,7 +316,7 @@ def test_a_fitted_ranker_takes_what_it_took():
     assert_array_equal(ranker.predict(sparse.csr_array(X)), expected)
 
 
-def test_sparse_rows_with_wide_indices(wide_csr):
+def test_sparse_matrices_with_indices_of_64_bits(wide_csr):
     ranker = NDCGBoost(DecisionTreeClassifier(max_depth=2, random_state=0), 5)
     expected = clone(ranker).fit(X, Y, qid=QID).predict(X)
     assert_allclose(ranker.fit(wide_csr(X), Y, qid=QID).predict(wide_csr(X)), expected)
@@ -334,32 +333,32 @@ def test_data_frames():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_single_precision(algorithm):
-    """A row is scored alike in either precision, whatever the ranker has learnt from."""
+    """Scores do not depend on the precision of X, whatever the precision in `fit`."""
     single = X.astype(np.float32)
-    fine = fit(algorithm())
-    assert_allclose(fine.predict(single), fine.predict(single.astype(float)), rtol=1e-6)
-    coarse = algorithm().fit(single, Y, qid=QID)
-    assert_allclose(coarse.predict(single), coarse.predict(single.astype(float)), rtol=1e-6)
-    # Rounding carries 0.1 over the threshold, which itself would be rounded to the same number.
-    tight = algorithm(n_estimators=1).fit([[0.1], [np.float32(0.1)]], [0, 1])
-    assert np.diff(tight.predict(np.array([[0.0], [0.1]], dtype=np.float32))) > 0
+    double = fit(algorithm())
+    assert_allclose(double.predict(single), double.predict(single.astype(float)), rtol=1e-6)
+    fitted = algorithm().fit(single, Y, qid=QID)
+    assert_allclose(fitted.predict(single), fitted.predict(single.astype(float)), rtol=1e-6)
+    # Rounding moves 0.1 above the threshold, and would round the threshold to the same number.
+    close = algorithm(n_estimators=1).fit([[0.1], [np.float32(0.1)]], [0, 1])
+    assert np.diff(close.predict(np.array([[0.0], [0.1]], dtype=np.float32))) > 0
 
 
 @pytest.mark.parametrize(("verbose", "n_lines"), [(0, 0), (1, 11), (2, 13)])
-def test_progress(verbose, n_lines, capsys):
+def test_verbose(verbose, n_lines, capsys):
     fit(NDCGBoost(n_estimators=12, verbose=verbose))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == n_lines
     if verbose:
         assert lines[0].startswith("[NDCGBoost] round 1 of 12: objective ")
-        assert lines[-1] == "[NDCGBoost] 12 rounds: n_estimators rounds were played"
+        assert lines[-1] == "[NDCGBoost] 12 rounds: n_estimators rounds were fitted"
 
 
-# -- Where there is nothing to gain, and what is refused.
+# -- Nothing to gain, and errors.
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_features_that_tell_nothing(algorithm):
+def test_constant_features(algorithm):
     ranker = algorithm().fit(np.ones_like(X), Y, qid=QID)
     assert ranker.estimators_ == []
     assert_array_equal(ranker.predict(X), np.zeros(len(X)))
@@ -368,13 +367,13 @@ def test_features_that_tell_nothing(algorithm):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("learning_rate", [1.0, 2.0])
-def test_what_can_be_ranked_without_an_error(algorithm, learning_rate):
-    """The rounds end, or go on without harm."""
+def test_separable_data(algorithm, learning_rate):
+    """The rounds end, or continue without overflow."""
     grades = np.digitize(X[:, 2], [-1, 0, 1])
     ranker = algorithm(n_estimators=200, learning_rate=learning_rate).fit(X, grades, qid=QID)
     assert_allclose(ranker.score(X, grades, qid=QID), 1.0)
     assert np.isfinite(ranker.predict(X)).all()
-    assert (ranker.objective_[1:] <= ranker.objective_[:-1] * (1 + 1e-12)).all()
+    assert (ranker.loss_curve_[1:] <= ranker.loss_curve_[:-1] * (1 + 1e-12)).all()
 
 
 def replaced(values, value):
@@ -400,7 +399,7 @@ BAD_INPUT = [
     ((X, Y, QID[:-1]), "qid must be of shape"),
     ((X, Y, QID[:, np.newaxis]), "qid must be of shape"),
     ((X, Y, [None, *QID[1:]]), "qid must hold ids of one kind"),
-    ((X, Y, replaced(QID, np.nan)), "qid must be known for every row"),
+    ((X, Y, replaced(QID, np.nan)), "qid must be known for every sample"),
     ((X, np.column_stack([Y, Y]), QID), "1d array"),
     ((X, None, QID), "y is None"),
     ((X[:, 0], Y, QID), "2D array"),
@@ -424,7 +423,7 @@ def test_bad_input_leaves_the_model_as_it_was(algorithm, warm_start, fingerprint
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("warm_start", [False, True])
-def test_a_weak_learner_that_fails_leaves_the_model_as_it_was(algorithm, warm_start, fingerprint):
+def test_failing_weak_learner_leaves_the_model_as_it_was(algorithm, warm_start, fingerprint):
     class Failing(DecisionTreeClassifier):
         fits_left = 6
 
@@ -469,7 +468,7 @@ def test_bad_parameters(algorithm, parameters, error, message):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_class_is_no_weak_learner(algorithm):
+def test_refuses_an_estimator_class(algorithm):
     pytest.importorskip("sklearn", "1.7", reason="its message is another")
     with pytest.raises(TypeError, match="got estimator class instead"):
         algorithm(DecisionTreeClassifier).fit(X, Y, qid=QID)
@@ -483,7 +482,7 @@ def test_a_class_is_no_weak_learner(algorithm):
         (NDCGBoost(StumpClassifier(max_bins=1)), "'max_bins' parameter"),
         (AdaRank(metric="mrr"), "'metric' parameter"),
         (AdaRank(k=0), "'k' parameter"),
-        (AdaRank(StumpClassifier()), "must tell the 3 values of y apart, got StumpClassifier"),
+        (AdaRank(StumpClassifier()), "must distinguish the 3 values of y, got StumpClassifier"),
     ],
 )
 def test_bad_parameters_of_one_algorithm(ranker, message):
@@ -491,47 +490,48 @@ def test_bad_parameters_of_one_algorithm(ranker, message):
         ranker.fit(X, Y, qid=QID)
 
 
-def test_adarank_and_grades_of_no_gain():
-    """2^y - 1 is rounded to 0: NDCG counts no such query, average precision does."""
+def test_adarank_and_grades_without_gain():
+    """2^y - 1 is rounded to 0: NDCG leaves such queries out, average precision does not."""
     ranker = fit(AdaRank())
     grades = np.where(QID < 15, Y, 1e-17 * Y)
-    half = ranker.fit(X, grades, qid=QID).objective_
-    assert_array_equal(half, ranker.fit(X, np.where(QID < 15, Y, 0), qid=QID).objective_)
+    half = ranker.fit(X, grades, qid=QID).loss_curve_
+    assert_array_equal(half, ranker.fit(X, np.where(QID < 15, Y, 0), qid=QID).loss_curve_)
     with pytest.raises(ValueError, match="no document whose gain differs from 0.* 2e-17"):
         AdaRank().fit(X, 1e-17 * Y, qid=QID)
-    assert np.isfinite(AdaRank(metric="map").fit(X, 1e-17 * Y, qid=QID).objective_).all()
+    assert np.isfinite(AdaRank(metric="map").fit(X, 1e-17 * Y, qid=QID).loss_curve_).all()
 
 
-def test_adarank_draws_again_until_the_classifier_beats_chance():
-    """Single rows are of one class, and what predicts a constant ranks nothing."""
+def test_adarank_draws_again_until_the_classifier_must_beat_chance():
+    """A single sample has one class, and a constant prediction ranks nothing."""
     ranker = fit(AdaRank(TREE, 3, max_samples=1))
-    assert ranker.stop_reason_ == "none of 10 weak learners, each of new rows, beat chance"
+    reason = "none of 10 weak learners, each fitted to newly drawn samples, was better than chance"
+    assert ranker.stop_reason_ == reason
     few = fit(AdaRank(TREE, 20, max_samples=2, random_state=0))
     assert all(len(np.unique(weak.predict(X))) > 1 for weak in few.estimators_)
     assert len(few.estimators_) == 20
 
 
-def test_stumps_of_two_grades_serve_adarank():
+def test_adarank_accepts_stumps_for_two_grades():
     ranker = AdaRank(StumpClassifier(), 3, weighting="auto").fit(X, 3 * (Y > 0), qid=QID)
     tree = clone(ranker).set_params(estimator=DecisionTreeClassifier(max_depth=1), random_state=0)
     assert_allclose(tree.fit(X, 3 * (Y > 0), qid=QID).estimator_weights_, ranker.estimator_weights_)
 
 
-def test_what_a_subclass_of_stumps_does_counts():
-    class ContraryFit(StumpClassifier):
+def test_subclasses_of_stumps_are_not_compiled():
+    class OppositeFit(StumpClassifier):
         def fit(self, X, y, sample_weight=None):
             return super().fit(X, 1 - y, sample_weight)
 
-    class ContraryPredict(StumpClassifier):
+    class OppositePredict(StumpClassifier):
         def predict(self, X):
             return 1 - super().predict(X)
 
-    for stump in (ContraryFit(), ContraryPredict()):
+    for stump in (OppositeFit(), OppositePredict()):
         assert fit(NDCGBoost(stump, 3)).stop_reason_.endswith("no better than chance")
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_scores_without_ids(algorithm):
+def test_score_without_qid(algorithm):
     with pytest.raises(ValueError, match="fitted with queries.*enable_metadata_routing=True"):
         fit(algorithm(n_estimators=2)).score(X, Y)
 
@@ -594,8 +594,8 @@ def test_permutation_importance(algorithm):
 
 
 def test_mq2008(letor_data):
-    """The first fold; figures of all folds are in the benchmarks."""
-    rows, grades, qid = letor_data(1, 2, 3)
-    ranker = NDCGBoost().fit(rows, grades, qid=qid)
-    rows, grades, qid = letor_data(5)
-    assert ndcg_score(grades, ranker.predict(rows), qid=qid, k=10) >= 0.72
+    """The first fold; see examples/paper_ndcg_boost.py for all folds."""
+    X_train, grades, qid = letor_data(1, 2, 3)
+    ranker = NDCGBoost().fit(X_train, grades, qid=qid)
+    X_test, grades, qid = letor_data(5)
+    assert ndcg_score(grades, ranker.predict(X_test), qid=qid, k=10) >= 0.72

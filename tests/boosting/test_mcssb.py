@@ -1,4 +1,4 @@
-"""MCSSBClassifier as a user meets it."""
+"""The public interface of MCSSBClassifier."""
 
 import pickle
 
@@ -31,7 +31,7 @@ CONFIGURATIONS = [
     {},
     {"weighting": "resampling"},
     {"similarity": "knn", "learning_rate": 2.0},
-    {"similarity": "absolute", "learning_rate": 2.0},
+    {"similarity": "identity", "learning_rate": 2.0},
     RECOMMENDED,
 ]
 
@@ -42,7 +42,7 @@ def mcssb(**parameters):
 
 def assert_same(one, other):
     assert_array_equal(one.decision_function(X), other.decision_function(X))
-    assert_array_equal(one.objective_, other.objective_)
+    assert_array_equal(one.loss_curve_, other.loss_curve_)
     assert_array_equal(one.transduction_, other.transduction_)
     assert_array_equal(one._random_state.get_state()[1], other._random_state.get_state()[1])
 
@@ -52,22 +52,22 @@ def model(request):
     return mcssb(**request.param)
 
 
-# -- What is promised.
+# -- Guarantees.
 
 
 def test_the_objective_never_rises(model):
     model.fit(X, Y)
     assert len(model.estimators_) > 1
-    assert (np.diff(model.objective_) <= 1e-9 * model.objective_[:-1]).all()
+    assert (np.diff(model.loss_curve_) <= 1e-9 * model.loss_curve_[:-1]).all()
 
 
-def test_recommended_setting_labels_what_has_no_label():
+def test_recommended_setting_labels_unlabeled_samples():
     model = mcssb(**RECOMMENDED).fit(X, Y)
     assert np.mean(model.transduction_ == TRUTH) > 0.95
     assert model.score(X, TRUTH) > 0.95
 
 
-def test_rows_without_labels_help():
+def test_unlabeled_samples_help():
     few = Y >= 0
     alone = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[few], Y[few])
     assert mcssb(**RECOMMENDED).fit(X, Y).score(X, TRUTH) > alone.score(X, TRUTH)
@@ -85,25 +85,25 @@ def test_scores_are_sums_of_steps(model):
     log_sums = np.log(np.exp(scores).sum(axis=1, keepdims=True))
     assert_allclose(model.predict_log_proba(X), scores - log_sums, atol=1e-9)
     assert_array_equal(model.predict(X), stages[-1])
-    assert len(stages) == len(model.estimators_) == len(model.objective_) - 1
+    assert len(stages) == len(model.estimators_) == len(model.loss_curve_) - 1
     assert_array_equal(model.transduction_, np.where(Y < 0, model.predict(X), Y))
     assert_allclose(model.feature_importances_.sum(), 1)
 
 
-def test_what_looks_at_no_feature_has_no_importance():
-    """Single rows are drawn, of one class each."""
+def test_weak_learners_without_features_add_no_importance():
+    """Single samples are drawn, so that all weak learners are dummies."""
     model = mcssb(weighting="resampling", max_samples=1).fit(X, Y)
     assert len(model.estimators_) > 0
     assert_array_equal(model.feature_importances_, np.zeros(3))
 
 
-def test_with_two_classes_the_decision_is_a_difference():
+def test_decision_function_of_two_classes_is_a_difference():
     model = mcssb(**RECOMMENDED).fit(X, np.where(Y > 1, 1, Y))
-    shares = model.predict_proba(X)
-    assert_allclose(model.decision_function(X), np.log(shares[:, 1] / shares[:, 0]), atol=1e-9)
+    proba = model.predict_proba(X)
+    assert_allclose(model.decision_function(X), np.log(proba[:, 1] / proba[:, 0]), atol=1e-9)
 
 
-# -- What must not matter.
+# -- Invariances.
 
 
 def test_same_seed_same_model(model):
@@ -117,12 +117,12 @@ def test_names_and_order_of_the_classes_do_not_matter(model):
     renamed = clone(model).fit(X, named)
     if model.weighting != "resampling":
         assert_array_equal(renamed.predict(X), expected)
-        assert_allclose(renamed.objective_, model.objective_, rtol=1e-6)
+        assert_allclose(renamed.loss_curve_, model.loss_curve_, rtol=1e-6)
     assert_array_equal(renamed.classes_, ["a", "b", "c", "d"])
 
 
 @pytest.mark.parametrize("parameters", [{}, {"similarity": "knn"}, RECOMMENDED], ids=str)
-def test_order_of_the_rows_does_not_matter(parameters):
+def test_order_of_the_samples_does_not_matter(parameters):
     order = np.random.RandomState(0).permutation(120)
     expected = mcssb(**parameters).fit(X, Y)
     found = mcssb(**parameters).fit(X[order], Y[order])
@@ -130,19 +130,19 @@ def test_order_of_the_rows_does_not_matter(parameters):
     assert_array_equal(found.transduction_, expected.transduction_[order])
 
 
-def test_more_rounds_later_are_as_good_as_at_once(model):
+def test_warm_start_equals_one_fit(model):
     grown = clone(model).set_params(warm_start=True, n_estimators=5).fit(X, Y)
     grown.set_params(n_estimators=12).fit(X, Y)
     assert_same(grown, model.fit(X, Y))
 
 
-def test_a_pickle_predicts_the_same(model):
+def test_pickle_predicts_the_same(model):
     model.fit(X, Y)
     assert_same(pickle.loads(pickle.dumps(model)), model)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"similarity": "knn"}, RECOMMENDED], ids=str)
-def test_sparse_rows_and_data_frames(parameters):
+def test_sparse_matrices_and_data_frames(parameters):
     expected = mcssb(**parameters).fit(X, Y)
     from_sparse = mcssb(**parameters).fit(sparse.csr_matrix(X), Y)
     assert_array_equal(from_sparse.predict(sparse.csr_matrix(X)), expected.predict(X))
@@ -155,20 +155,20 @@ def test_sparse_rows_and_data_frames(parameters):
 # -- Parameters.
 
 
-def test_sparse_rows_with_wide_indices(wide_csr):
+def test_sparse_matrices_with_indices_of_64_bits(wide_csr):
     expected = mcssb().fit(X, Y).predict(X)
     assert_array_equal(mcssb().fit(wide_csr(X), Y).predict(wide_csr(X)), expected)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
-def test_a_matrix_or_a_callable_in_place_of_a_name(storage):
+def test_similarity_as_a_matrix_or_a_callable(storage):
     def kernel(X):
         return storage(rbf_kernel(X))
 
     called = mcssb(similarity=kernel).fit(X, Y)
     given = mcssb(similarity="precomputed").fit(X, Y, similarities=kernel(X))
     assert_array_equal(given.predict(X), called.predict(X))
-    assert_allclose(given.objective_, called.objective_, rtol=1e-10)
+    assert_allclose(given.loss_curve_, called.loss_curve_, rtol=1e-10)
     assert np.isfinite(cross_val_score(mcssb(similarity=kernel), X, TRUTH, cv=3)).all()
 
 
@@ -192,31 +192,35 @@ def test_any_weak_learner(weighting, estimator):
     ("max_samples", "n_samples", "drawn"),
     [(None, 120, 24), (None, 60, 20), (33, 120, 33), (0.5, 120, 60)],
 )
-def test_how_many_rows_are_drawn(max_samples, n_samples, drawn):
-    rows = X[:n_samples]
+def test_number_of_drawn_samples(max_samples, n_samples, drawn):
+    samples = X[:n_samples]
     learner = ClassifierLearner(
-        DecisionTreeClassifier(), rows, weighting="resampling", max_samples=max_samples, n_classes=4
+        DecisionTreeClassifier(),
+        samples,
+        weighting="resampling",
+        max_samples=max_samples,
+        n_classes=4,
     )
     assert learner.n_drawn == drawn
     model = mcssb(weighting="resampling", max_samples=max_samples, n_estimators=1)
-    model.fit(rows, Y[:n_samples])
+    model.fit(samples, Y[:n_samples])
     assert model.estimators_[0].tree_.weighted_n_node_samples[0] == drawn
 
 
-def test_all_rows_may_have_labels(model):
+def test_all_samples_may_be_labeled(model):
     assert model.fit(X, TRUTH).score(X, TRUTH) > 0.9
     assert_array_equal(model.transduction_, TRUTH)
 
 
-def test_where_all_pairs_are_alike_the_largest_class_is_all_there_is():
+def test_uniform_similarity_predicts_the_largest_class():
     one_more = Y.copy()
     one_more[np.flatnonzero(TRUTH == 2)[-1]] = 2
     model = mcssb(similarity="uniform").fit(X, one_more)
     assert np.mean(model.predict(X) == 2) > 0.95
-    assert (np.diff(model.objective_) <= 0).all()
+    assert (np.diff(model.loss_curve_) <= 0).all()
     balanced = mcssb(similarity="uniform").fit(X, Y)
     assert balanced.estimators_ == []
-    assert "nothing left to gain" in balanced.stop_reason_
+    assert "all weights are zero" in balanced.stop_reason_
 
 
 SPARSE = [make(X) for make in (sparse.csr_matrix, sparse.coo_array, sparse.bsr_array)]
@@ -224,15 +228,15 @@ SPARSE = [make(X) for make in (sparse.csr_matrix, sparse.coo_array, sparse.bsr_a
 
 @pytest.mark.parametrize("Z", [X, X.tolist(), pd.DataFrame(X), *SPARSE], ids=type)
 @pytest.mark.parametrize("weights", [None, np.arange(120.0)], ids=["", "weighted"])
-def test_score_leaves_out_what_has_no_label(Z, weights):
+def test_score_leaves_out_unlabeled_samples(Z, weights):
     model = mcssb().fit(np.asarray(X), Y)
     known = Y >= 0
-    right = model.predict(X[known]) == Y[known]
-    expected = np.average(right, weights=None if weights is None else weights[known])
+    is_correct = model.predict(X[known]) == Y[known]
+    expected = np.average(is_correct, weights=None if weights is None else weights[known])
     assert model.score(Z, Y, weights) == pytest.approx(expected)
 
 
-def test_search_with_strings_for_classes():
+def test_cross_validation_with_strings_as_classes():
     names = np.array(["a", "b", "c", "d"], dtype=object)
     y = np.where(Y < 0, -1, names[Y])
     folds = KFold(3, shuffle=True, random_state=0)
@@ -241,7 +245,7 @@ def test_search_with_strings_for_classes():
     assert scores.mean() > 0.5
 
 
-def test_one_label_of_each_of_many_classes_is_no_regression():
+def test_one_label_for_each_of_many_classes_is_a_classification_target():
     y = np.full(120, -1)
     y[:30] = np.arange(30)
     model = mcssb(n_estimators=2, weighting="cost").fit(X, y)
@@ -253,33 +257,33 @@ def test_one_label_of_each_of_many_classes_is_no_regression():
 )
 def test_extreme_parameters(parameters):
     model = mcssb(**parameters).fit(np.repeat(X[::4], 4, axis=0), Y)
-    assert np.isfinite(model.objective_).all()
+    assert np.isfinite(model.loss_curve_).all()
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_minus_one_is_a_class_for_those_who_do_not_know_better():
-    """scikit-learn's check, with the exception that it makes for its own such estimators."""
+def test_check_of_classes_without_minus_one():
+    """scikit-learn's check, with the exception for its own semi-supervised classifiers."""
     check_classifiers_classes("SelfTrainingClassifier", mcssb())
 
 
-# -- What is refused.
+# -- Errors.
 
 
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.full(120, -1), "labels no row"),
+        (np.full(120, -1), "labels no sample"),
         (np.where(Y == 2, 2, -1), r"one class only, \[2\]"),
         (np.where(Y < 0, -1, Y + 0.5), "Unknown label type: continuous"),
         (np.where(Y < 0, np.nan, Y), "NaN"),
         (Y[:9], "inconsistent numbers of samples"),
         (np.where(Y < 0, "-1", "a"), r"strings and has '-1'.*dtype=object"),
         (np.where(Y < 0, "-1", "a").astype("S"), r"strings and has '-1'.*dtype=object"),
-        (np.where(Y < 0, None, Y.astype(object)), "mark rows without a label by -1"),
+        (np.where(Y < 0, None, Y.astype(object)), "mark unlabeled samples by -1"),
         (np.where(Y == 2, "a", Y.astype(object)), "classes of one kind"),
     ],
 )
-def test_refuses_targets_that_are_no_partial_labels(y, message, fingerprint):
+def test_refuses_malformed_targets(y, message, fingerprint):
     model = mcssb().fit(X, Y)
     before = fingerprint(model)
     with pytest.raises(ValueError, match=message):
@@ -287,7 +291,7 @@ def test_refuses_targets_that_are_no_partial_labels(y, message, fingerprint):
     assert fingerprint(model) == before
 
 
-def test_refuses_rows_that_are_not_numbers():
+def test_refuses_nan_and_unfitted_models():
     with pytest.raises(ValueError, match="NaN"):
         mcssb().fit(np.where(X > 0, X, np.nan), Y)
     with pytest.raises(NotFittedError):
@@ -318,14 +322,14 @@ def test_refuses_rows_that_are_not_numbers():
         ),
     ],
 )
-def test_refuses_parameters_that_do_not_fit(parameters, matrix, message):
+def test_refuses_parameters(parameters, matrix, message):
     with pytest.raises(ValueError, match=message):
         mcssb(**parameters).fit(X, Y, similarities=matrix)
 
 
-def test_score_refuses_what_it_cannot_score():
+def test_score_refuses_malformed_arguments():
     model = mcssb().fit(X, Y)
-    with pytest.raises(ValueError, match="labels no row"):
+    with pytest.raises(ValueError, match="labels no sample"):
         model.score(X, np.full(120, -1))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         model.score(X, Y, np.ones(7))

@@ -1,13 +1,12 @@
-"""The objective of MCSSB, against its equations in loops."""
+"""The objective of MCSSB against its equations in loops."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from sklrank.boosting._class_masses import labeled_masses
-from sklrank.boosting._mcssb_objective import MAX_SCORE_GAP, MCSSBObjective
-from sklrank.boosting._similarity import DenseSimilarity, SparseSimilarity
+from sklrank.boosting._objectives import MAX_SCORE_GAP, MCSSBObjective
+from sklrank.boosting._similarity import DenseSimilarity, SparseSimilarity, labeled_affinities
 
 N, K = 8, 3
 LABELS = np.array([0, -1, 1, -1, 2, -1, -1, 0])
@@ -24,7 +23,7 @@ MATRICES = {
     "dense": some_matrix(0, share=1.0),
     "sparse": some_matrix(1),
     "uniform": np.ones((N, N)),
-    "absolute": np.eye(N),
+    "identity": np.eye(N),
 }
 KINDS = [
     ("dense", DenseSimilarity),
@@ -32,17 +31,17 @@ KINDS = [
     ("sparse", DenseSimilarity),
     ("sparse", SparseSimilarity),
     ("uniform", DenseSimilarity),
-    ("absolute", SparseSimilarity),
+    ("identity", SparseSimilarity),
 ]
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}-{kind[1].__name__}")
 def problem(request):
-    """A similarity matrix and the objective that is made of it."""
+    """Return a similarity matrix and its objective."""
     name, storage = request.param
-    similar = storage(MATRICES[name])
-    masses = labeled_masses(similar, LABELS, K)
-    return MATRICES[name], MCSSBObjective(similar, masses, LABELS, C)
+    similarity = storage(MATRICES[name])
+    affinities = labeled_affinities(similarity, LABELS, K)
+    return MATRICES[name], MCSSBObjective(similarity, affinities, LABELS, C)
 
 
 def some_scores(seed=0, size=2.0):
@@ -50,7 +49,7 @@ def some_scores(seed=0, size=2.0):
 
 
 class Naive:
-    """Equations 2.1 to 2.18, one sum after the other."""
+    """Equations 2.1 to 2.18 in loops."""
 
     def __init__(self, S, scores):
         self.S = S
@@ -85,7 +84,7 @@ class Naive:
                 costs[i, k] = alpha + C * beta
         return costs
 
-    def masses(self, h):
+    def step_weights(self, h):
         S, b, y = self.S, self.b, self.y
         a_u = b_u = a_l = b_l = 0.0
         for j in range(N):
@@ -101,11 +100,11 @@ class Naive:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_all_of_it_by_its_equations(problem, seed):
+def test_values_costs_weights_and_steps(problem, seed):
     S, objective = problem
     scores = some_scores(seed)
     naive = Naive(S, scores)
-    objective.move_to(scores)
+    objective.set_scores(scores)
     costs = naive.costs()
     assert_allclose(objective.value, naive.value(), rtol=1e-10)
     assert_allclose(objective.costs, costs, rtol=1e-10, atol=1e-10 * np.abs(costs).max())
@@ -114,79 +113,83 @@ def test_all_of_it_by_its_equations(problem, seed):
         objective.weights, -costs.min(axis=1), rtol=1e-10, atol=1e-10 * np.abs(costs).max()
     )
     for h in (np.eye(K)[np.random.RandomState(seed).randint(K, size=N)] for _ in range(3)):
-        won, lost = naive.masses(h)
-        assert_allclose(objective.masses(h), (won, lost), rtol=1e-10)
-        expected = max(0.0, np.log(won / lost) / 4)
+        correct, incorrect = naive.step_weights(h)
+        assert_allclose(objective.step_weights(h), (correct, incorrect), rtol=1e-10)
+        expected = max(0.0, np.log(correct / incorrect) / 4)
         assert_allclose(objective.step(h), expected, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_lemma_2_and_theorem_4_hold_for_every_step(problem, seed):
-    """Of a hypothesis that is not even good: the lemma needs no better one."""
+    """The lemma holds for any hypothesis, so that a random one is enough."""
     _, objective = problem
     scores = some_scores(seed)
     h = np.eye(K)[np.random.RandomState(seed).randint(K, size=N)]
-    objective.move_to(scores)
-    before, (won, lost), best = objective.value, objective.masses(h), objective.step(h)
+    objective.set_scores(scores)
+    before, (correct, incorrect), best = (
+        objective.value,
+        objective.step_weights(h),
+        objective.step(h),
+    )
     for step in (0.01, 0.3, 1.0, 2.0):
-        objective.move_to(scores + step * h)
-        bound = (np.exp(-2 * step) - 1) * won + (np.exp(2 * step) - 1) * lost
+        objective.set_scores(scores + step * h)
+        bound = (np.exp(-2 * step) - 1) * correct + (np.exp(2 * step) - 1) * incorrect
         assert objective.value - before <= bound + 1e-9 * before
     if best:
-        objective.move_to(scores + best * h)
-        gap = (np.sqrt(won) - np.sqrt(lost)) ** 2
+        objective.set_scores(scores + best * h)
+        gap = (np.sqrt(correct) - np.sqrt(incorrect)) ** 2
         assert objective.value <= before * np.exp(-gap / before) * (1 + 1e-12)
-        objective.move_to(scores + 2 * best * h)
+        objective.set_scores(scores + 2 * best * h)
         assert objective.value <= before * (1 + 1e-12)
 
 
 def test_costs_are_gradients(problem):
-    """The bound touches the objective: half of its slope is what a class costs."""
+    """The bound touches the objective: the cost of a class is half of the slope."""
     _, objective = problem
     scores = some_scores()
-    objective.move_to(scores)
+    objective.set_scores(scores)
     costs = objective.costs
     slopes = np.zeros((N, K))
     for i in range(N):
         for k in range(K):
             moved = scores.copy()
             moved[i, k] += 1e-5
-            objective.move_to(moved)
+            objective.set_scores(moved)
             up = objective.value
             moved[i, k] -= 2e-5
-            objective.move_to(moved)
+            objective.set_scores(moved)
             slopes[i, k] = (up - objective.value) / 2e-5
     assert_allclose(slopes, 2 * costs, rtol=1e-5, atol=1e-5 * np.abs(costs).max())
 
 
-def test_scores_far_apart_overflow_nothing(problem):
+def test_scores_far_apart_do_not_overflow(problem):
     _, objective = problem
-    objective.move_to(some_scores(size=1e5))
+    objective.set_scores(some_scores(size=1e5))
     for numbers in (objective.value, objective.costs, objective.weights):
         assert np.isfinite(numbers).all()
-    assert np.isfinite(objective.masses(np.eye(K)[np.zeros(N, dtype=int)])).all()
+    assert np.isfinite(objective.step_weights(np.eye(K)[np.zeros(N, dtype=int)])).all()
 
 
 def test_scores_near_the_cap_are_exact():
     S = MATRICES["dense"]
     objective = MCSSBObjective(
-        DenseSimilarity(S), labeled_masses(DenseSimilarity(S), LABELS, K), LABELS, C
+        DenseSimilarity(S), labeled_affinities(DenseSimilarity(S), LABELS, K), LABELS, C
     )
     scores = some_scores()
     scores *= 0.3 * MAX_SCORE_GAP / np.ptp(scores, axis=1).max()
     naive = Naive(S, scores)
-    objective.move_to(scores)
+    objective.set_scores(scores)
     assert_allclose(objective.value, naive.value(), rtol=1e-10)
     assert_allclose(objective.costs, naive.costs(), rtol=1e-8, atol=1e-8 * objective.value)
 
 
-def test_any_class_masses_make_a_labeled_term():
-    """Confident rows that no class speaks for, and that resemble none, have nothing to gain."""
-    masses = np.array([[2.0, 0, 0], [0, 0, 0]])
+def test_any_class_affinities_define_a_labeled_term():
+    """Samples without affinities and similarities have no weight."""
+    affinities = np.array([[2.0, 0, 0], [0, 0, 0]])
     objective = MCSSBObjective(
-        SparseSimilarity(sparse.csr_matrix((2, 2))), masses, np.array([-1, -1]), C
+        SparseSimilarity(sparse.csr_matrix((2, 2))), affinities, np.array([-1, -1]), C
     )
-    objective.move_to(np.zeros((2, 3)))
+    objective.set_scores(np.zeros((2, 3)))
     assert_allclose(objective.value, C * 2 * 3)
     assert_allclose(objective.costs, [[C * 3 * (1 / 3 - 1), C, C], [0, 0, 0]])
     assert_allclose(objective.weights, [2 * C, 0])

@@ -1,4 +1,4 @@
-"""What AdaRank weighs, query by query; and its search among features."""
+"""The objective of AdaRank, and its search for a feature."""
 
 from math import exp, log, log2
 
@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._queries import Queries
-from sklrank.boosting._feature_ranker import SHARES, FeatureLearner
-from sklrank.boosting._query_objective import QueryObjective
+from sklrank.boosting._objectives import QueryObjective
+from sklrank.boosting._weak_learners import STEP_FRACTIONS, FeatureLearner
 from sklrank.metrics import _document_lists, _document_ranking
 
 RANDOM = np.random.RandomState(0)
@@ -21,7 +21,7 @@ COUNTED = [2, 3, 7, 11]
 
 
 def ndcg(grades, scores, k):
-    """Of scores without ties."""
+    """Return the NDCG of a query, for scores without ties."""
 
     def dcg(grades):
         return sum((2**grade - 1) / log2(1 + place) for place, grade in enumerate(grades[:k], 1))
@@ -30,6 +30,7 @@ def ndcg(grades, scores, k):
 
 
 def average_precision(grades, scores, k):
+    """Return the average precision of a query, for scores without ties."""
     found = grades[np.argsort(-scores)][:k] > 0
     precisions = [found[:place].mean() for place, hit in enumerate(found, 1) if hit]
     return sum(precisions) / min(k or len(grades), sum(grades > 0))
@@ -53,7 +54,7 @@ def test_weights_and_steps(metric, k, step_rule):
     """Algorithm 4, lines 4, 5 and 7, and the step of Xu & Li (2007)."""
     objective = objective_of(metric, k, step_rule)
     F, f = X[:, 0], X[:, 4]
-    objective.move_to(F)
+    objective.set_scores(F)
     losses = [exp(-E) for E in performances(metric, F, k)]
     p = np.array(losses) / sum(losses)
     assert_allclose(objective.value, sum(losses) / len(losses))
@@ -68,72 +69,72 @@ def test_weights_and_steps(metric, k, step_rule):
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "map"])
-def test_what_is_to_beat_chance(metric):
+def test_must_beat_chance(metric):
     """Chance is the mean performance of random orders."""
-    objective = objective_of(metric, beats_chance=True)
-    objective.move_to(X[:, 0])
+    objective = objective_of(metric, must_beat_chance=True)
+    objective.set_scores(X[:, 0])
     orders = [performances(metric, RANDOM.random_sample(len(QID)), None) for _ in range(2000)]
     chance = objective.query_weights @ np.mean(orders, axis=0)
     assert objective.step(np.ones(len(QID))) == 0
-    # Constant in each query.
+    # A hypothesis that is constant in each query.
     assert objective.step(QID.astype(float)) == 0
-    any_step = objective_of(metric)
-    any_step.move_to(X[:, 0])
+    unrestricted = objective_of(metric)
+    unrestricted.set_scores(X[:, 0])
     for sign in (1, -1):
         f = sign * X[:, 4]
-        quality = objective.query_weights @ performances(metric, f, None)
-        assert abs(quality - chance) > 0.02
-        assert (quality > chance) == (sign > 0)
-        assert any_step.step(f) > 0
-        assert objective.step(f) == (any_step.step(f) if sign > 0 else 0)
+        weighted = objective.query_weights @ performances(metric, f, None)
+        assert abs(weighted - chance) > 0.02
+        assert (weighted > chance) == (sign > 0)
+        assert unrestricted.step(f) > 0
+        assert objective.step(f) == (unrestricted.step(f) if sign > 0 else 0)
 
 
 def test_documents_share_the_weight_of_their_query():
     objective = objective_of()
-    objective.move_to(X[:, 0])
+    objective.set_scores(X[:, 0])
     for q, weight in zip(COUNTED, objective.query_weights):
-        rows = QID == q
-        assert_allclose(objective.weights[rows], weight / rows.sum())
+        documents = QID == q
+        assert_allclose(objective.weights[documents], weight / documents.sum())
     assert not objective.weights[QID == 5].any()
     assert_array_equal(np.unique(GRADES)[objective.labels], GRADES)
 
 
-def test_the_weighted_search_takes_the_feature_of_the_best_weighted_performance():
+def test_weighted_search_selects_the_feature_of_the_best_weighted_performance():
     objective = objective_of()
-    objective.move_to(X[:, 0].copy())
+    objective.set_scores(X[:, 0].copy())
     learner = FeatureLearner(X, objective, 1.0, "weighted")
-    quality = {
+    weighted = {
         (feature, sign): objective.query_weights @ performances("ndcg", sign * X[:, feature], None)
         for feature in range(5)
         for sign in (1, -1)
     }
-    ranker, hypothesis = learner.learn(objective, None)
-    assert (ranker.feature, ranker.factor) == max(quality, key=quality.get)
+    ranker, hypothesis = learner.fit(objective, None)
+    assert (ranker.feature, ranker.factor) == max(weighted, key=weighted.get)
     assert_array_equal(hypothesis, X[:, ranker.feature] * ranker.factor)
 
 
 @pytest.mark.parametrize("learning_rate", [0.5, 1.0])
-def test_the_greedy_search_takes_what_lowers_the_objective_most(learning_rate):
+def test_greedy_search_lowers_the_objective_most(learning_rate):
     objective = objective_of()
     F = 0.4 * X[:, 3]
-    objective.move_to(F)
+    objective.set_scores(F)
     learner = FeatureLearner(X, objective, learning_rate, "greedy")
     tried = {}
     for feature in range(5):
         for sign in (1, -1):
             step = learning_rate * objective.step(sign * X[:, feature])
-            for share in SHARES:
-                scores = F + step * share * sign * X[:, feature]
+            for fraction in STEP_FRACTIONS:
+                scores = F + step * fraction * sign * X[:, feature]
                 losses = np.exp(-performances("ndcg", scores, None))
-                tried[feature, sign * share] = losses.mean()
-    ranker, hypothesis = learner.learn(objective, None)
+                tried[feature, sign * fraction] = losses.mean()
+    ranker, hypothesis = learner.fit(objective, None)
     assert_allclose(tried[ranker.feature, ranker.factor], min(tried.values()), rtol=1e-12)
     assert_allclose(hypothesis, X[:, ranker.feature] * ranker.factor)
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "map"])
-def test_a_feature_is_sorted_once_where_nothing_more_is_to_be_told(metric, monkeypatch):
-    """For its performance, and in the first round, where all shares of it rank alike."""
+def test_features_are_sorted_once_in_the_first_round(metric, monkeypatch):
+    """Besides once for their performance: all fractions of a feature give the same ranking."""
     sorted_scores = []
 
     def list_documents(queries, scores, values, ties):
@@ -141,17 +142,17 @@ def test_a_feature_is_sorted_once_where_nothing_more_is_to_be_told(metric, monke
         return _document_lists.list_documents(queries, scores, values, ties)
 
     objective = objective_of(metric)
-    objective.move_to(np.zeros(len(QID)))
+    objective.set_scores(np.zeros(len(QID)))
     monkeypatch.setattr(_document_ranking, "list_documents", list_documents)
     learner = FeatureLearner(X, objective, 1.0, "greedy")
     assert len(sorted_scores) == 10
-    assert learner.learn(objective, None)[0].factor in (1, -1)
+    assert learner.fit(objective, None)[0].factor in (1, -1)
     assert len(sorted_scores) == 20
 
 
 @pytest.mark.parametrize("search", ["greedy", "weighted"])
-def test_nothing_is_taken_that_does_not_lower_the_objective(search):
+def test_no_feature_is_selected_that_does_not_lower_the_objective(search):
     objective = objective_of()
-    objective.move_to(X[:, 1].copy())
-    # The feature itself, again: the ranking stays as it is.
-    assert FeatureLearner(X[:, [1, 1]], objective, 1.0, search).learn(objective, None) is None
+    objective.set_scores(X[:, 1].copy())
+    # Adding the same feature again does not change the ranking.
+    assert FeatureLearner(X[:, [1, 1]], objective, 1.0, search).fit(objective, None) is None

@@ -1,4 +1,4 @@
-"""The refiner as an estimator: what it takes, what it refuses, what it learns."""
+"""The public interface of RankingRefiner."""
 
 import pickle
 
@@ -24,17 +24,17 @@ PARAMETERS = [
     {"estimator": DecisionTreeClassifier(max_depth=2, random_state=0)},
     {
         "estimator": DecisionTreeClassifier(max_depth=2),
-        "response": "predict_proba",
+        "response_method": "predict_proba",
         "weighting": "resampling",
         "max_samples": 10,
     },
-    {"estimator": LogisticRegression(), "response": "predict_proba", "noise": "auto"},
+    {"estimator": LogisticRegression(), "response_method": "predict_proba", "noise": "auto"},
 ]
 
 
 @pytest.fixture
 def data():
-    """Documents of three queries in mixed order, their first column the base ranker's score."""
+    """Return documents of three queries in mixed order; the base scores are the first feature."""
     random = np.random.RandomState(0)
     X = random.normal(size=(60, 4)).round(1)
     qid = random.choice(["a", "b", "c"], size=60)
@@ -50,41 +50,41 @@ def refiner(**parameters):
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_the_objective_never_rises(data, parameters):
     model = refiner(**parameters).fit(*data)
-    assert len(model.objective_) == len(model.estimators_) + 1 > 2
-    assert (np.diff(model.objective_) <= 1e-12 * model.objective_[0]).all()
+    assert len(model.loss_curve_) == len(model.estimators_) + 1 > 2
+    assert (np.diff(model.loss_curve_) <= 1e-12 * model.loss_curve_[0]).all()
     assert (model.estimator_weights_ > 0).all()
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
 def test_the_first_round_by_hand(data, parameters):
-    """Objective and confidence as printed, over all pairs of rows of a query."""
+    """The objective and the confidence by loops over all pairs of documents of a query."""
     X, judged, qid = data
     model = refiner(**parameters).fit(*data)
     noise = model.noise_
-    of_base = of_judged = n_told = 0.0
+    base_loss = judgement_loss = n_judged = 0.0
     for k, query in enumerate(np.unique(qid)):
-        rows = np.flatnonzero(qid == query)
-        confidence = parameters.get("confidence", 1 / np.sort(X[rows, 0])[-10:].std())
+        documents = np.flatnonzero(qid == query)
+        confidence = parameters.get("confidence", 1 / np.sort(X[documents, 0])[-10:].std())
         assert_allclose(model.confidence_[k], confidence)
-        for i in rows:
-            for j in rows:
+        for i in documents:
+            for j in documents:
                 # W_ij + W_ji = 1.
-                of_base += 0.5
-                told = judged[i] > judged[j]
-                of_judged += 1 - noise / 2 if told else noise / 2
-                n_told += told
+                base_loss += 0.5
+                is_judged = judged[i] > judged[j]
+                judgement_loss += 1 - noise / 2 if is_judged else noise / 2
+                n_judged += is_judged
     if parameters.get("noise") == "auto":
-        assert_allclose((1 - noise) * n_told, of_judged / 2)
+        assert_allclose((1 - noise) * n_judged, judgement_loss / 2)
     else:
         assert noise == parameters.get("noise", 0.5)
     if parameters.get("combination") == "sum":
-        assert_allclose(model.objective_[0], parameters["balance"] * of_base + of_judged)
+        assert_allclose(model.loss_curve_[0], parameters["balance"] * base_loss + judgement_loss)
     else:
-        assert_allclose(model.objective_[0], of_base * of_judged)
+        assert_allclose(model.loss_curve_[0], base_loss * judgement_loss)
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS[:4], ids=str)
-def test_order_of_rows_and_names_of_queries_do_not_matter(data, parameters):
+def test_order_of_samples_and_names_of_queries_do_not_matter(data, parameters):
     X, judged, qid = data
     expected = refiner(**parameters).fit(X, judged, qid).predict(X)
     order = np.random.RandomState(1).permutation(len(X))
@@ -94,7 +94,7 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(data, parameters):
     assert_allclose(model.predict(X), expected, rtol=1e-8)
 
 
-def test_pairs_say_what_grades_say(data):
+def test_pairs_equal_grades(data):
     X, judged, qid = data
     better = (judged[:, None] > judged) & (qid[:, None] == qid)
     pairs = np.argwhere(better)
@@ -102,7 +102,7 @@ def test_pairs_say_what_grades_say(data):
     assert_allclose(model.predict(X), refiner().fit(*data).predict(X), rtol=1e-10)
 
 
-def test_ways_to_name_the_base_ranker(data):
+def test_kinds_of_base_rankers(data):
     pd = pytest.importorskip("pandas")
     X, judged, qid = data
     expected = refiner().fit(*data).predict(X)
@@ -126,7 +126,7 @@ def test_ways_to_name_the_base_ranker(data):
     assert_allclose(frozen.fit(*data).predict(X), expected)
 
 
-def test_a_base_ranker_needs_no_fit(data):
+def test_base_ranker_needs_no_fit_method(data):
     class Formula:
         def predict(self, X):
             return X[:, 0]
@@ -136,7 +136,7 @@ def test_a_base_ranker_needs_no_fit(data):
     assert_array_equal(by_formula.predict(X), refiner().fit(*data).predict(X))
 
 
-def test_a_document_ranker_can_be_refined(data):
+def test_document_ranker_as_base_ranker(data):
     X, judged, qid = data
     known = np.isfinite(judged)
     base = NDCGBoost(n_estimators=5).fit(X[known], judged[known], qid[known])
@@ -146,7 +146,7 @@ def test_a_document_ranker_can_be_refined(data):
 
 
 def test_each_query_has_its_own_confidence(data):
-    """Base scores of one query in another unit change nothing."""
+    """The unit of the base scores of one query does not matter."""
     X, _, qid = data
     scores = X[:, 0]
     scaled = np.where(qid == "b", 1000 * scores - 5, scores)
@@ -155,7 +155,7 @@ def test_each_query_has_its_own_confidence(data):
     assert_allclose(models[0].confidence_[1], 1000 * models[1].confidence_[1])
 
 
-def test_equal_first_documents_mean_infinite_confidence(data):
+def test_equal_top_scores_mean_infinite_confidence(data):
     X, judged, _ = data
     base = np.where(np.arange(60) < 10, 5.0, X[:, 0])
     model = RankingRefiner(n_estimators=5).fit(X, judged, base_scores=base)
@@ -170,7 +170,7 @@ def test_extreme_base_scores(data, confidence, unit):
     X, judged, qid = data
     model = RankingRefiner(n_estimators=9, confidence=confidence)
     model.fit(X, judged, qid, base_scores=unit * X[:, 0])
-    assert np.isfinite(model.predict(X)).all() and np.isfinite(model.objective_).all()
+    assert np.isfinite(model.predict(X)).all() and np.isfinite(model.loss_curve_).all()
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e300])
@@ -183,7 +183,7 @@ def test_the_unit_of_base_scores_does_not_matter(data, unit):
     assert_allclose(model.predict(X), expected.predict(X))
 
 
-# scikit-learn adds the scores up to see whether they are finite.
+# scikit-learn sums the scores to check that they are finite.
 @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
 @pytest.mark.parametrize("confidence", [0.0, 1.0, np.inf])
 def test_extreme_differences(data, confidence):
@@ -196,7 +196,7 @@ def test_extreme_differences(data, confidence):
     assert np.isfinite(model.predict(X)).all()
 
 
-def test_a_large_balance_follows_the_base_ranker(data):
+def test_large_balance_follows_the_base_ranker(data):
     scores = [
         refiner(combination="sum", balance=balance).fit(*data).predict(data[0])
         for balance in (1e9, 1e100)
@@ -205,7 +205,7 @@ def test_a_large_balance_follows_the_base_ranker(data):
     assert np.ptp(scores[1]) > 0
 
 
-def test_without_judgements_of_an_order_it_follows_the_base_ranker(data):
+def test_equal_judgements_follow_the_base_ranker(data):
     X = data[0]
     judged = np.where(np.arange(60) < 5, 0.0, np.nan)
     for noise in (0.5, "auto"):
@@ -249,22 +249,22 @@ def test_warm_start_and_pickle(data, parameters):
     at_once = refiner(**parameters).fit(*data)
     assert_allclose(model.predict(X), at_once.predict(X), rtol=1e-8)
     again = refiner(**parameters).fit(*data)
-    assert_array_equal(again.objective_, at_once.objective_)
+    assert_array_equal(again.loss_curve_, at_once.loss_curve_)
     assert_array_equal(again.predict(X), at_once.predict(X))
 
 
 def test_scores_are_sums_of_probabilities(data):
-    """Also after a warm start that was told another response: the rounds go on as they began."""
+    """Also after a warm start with another response method, which applies to the next fit only."""
     X = data[0]
-    parameters = {"estimator": LogisticRegression(), "response": "predict_proba"}
+    parameters = {"estimator": LogisticRegression(), "response_method": "predict_proba"}
     model = refiner(n_estimators=5, warm_start=True, **parameters).fit(*data)
-    model.set_params(n_estimators=12, response="predict").fit(*data)
-    chances = [member.predict_proba(X)[:, 1] for member in model.estimators_]
-    assert_allclose(model.predict(X), model.estimator_weights_ @ chances)
+    model.set_params(n_estimators=12, response_method="predict").fit(*data)
+    proba = [weak.predict_proba(X)[:, 1] for weak in model.estimators_]
+    assert_allclose(model.predict(X), model.estimator_weights_ @ proba)
     assert_allclose(model.predict(X), refiner(**parameters).fit(*data).predict(X))
 
 
-def test_score_leaves_out_what_is_not_judged(data):
+def test_score_leaves_out_documents_that_are_not_judged(data):
     X, judged, qid = data
     model = refiner().fit(*data)
     known = np.isfinite(judged)
@@ -285,29 +285,29 @@ NO_BASE = RankingRefiner()
 BASE = RankingRefiner(0)
 BAD = [
     (NO_BASE, {}, "base_scores=None"),
-    (NO_BASE, {"base_scores": np.zeros(5)}, r"60 rows.*\(5,\)"),
+    (NO_BASE, {"base_scores": np.zeros(5)}, r"60 samples.*\(5,\)"),
     (NO_BASE, {"base_scores": np.zeros((60, 2))}, r"one score"),
     (NO_BASE, {"base_scores": np.full(60, np.nan)}, "base_scores contains NaN"),
-    (RankingRefiner(4), {}, "base_ranker=4.*from 0 to 3"),
+    (RankingRefiner(4), {}, "base_ranker=4.*0 to 3"),
     (RankingRefiner("price"), {}, "base_ranker='price'.*no names"),
     (RankingRefiner(LinearRegression()), {}, "not fitted"),
     (RankingRefiner(-1), {}, "base_ranker"),
-    (RankingRefiner(True), {}, "base_ranker=True is neither"),
+    (RankingRefiner(True), {}, "base_ranker=True is a truth value"),
     (RankingRefiner(0, balance=1e101), {}, "balance"),
     (BASE, {"y": ["good"] * 60}, "y must be numbers"),
     (NO_BASE, {"base_scores": ["high"] * 60}, "base_scores must be numbers"),
-    (BASE, {"y": None, "pairs": [[0, 1], [2]]}, "pairs must hold two row numbers"),
+    (BASE, {"y": None, "pairs": [[0, 1], [2]]}, "pairs must hold two indices"),
     (BASE, {"y": None}, "requires y to be passed"),
     (BASE, {"y": np.full(60, np.nan)}, "nothing is judged"),
     (BASE, {"y": np.zeros(5)}, "60 rows"),
     (BASE, {"y": np.full(60, np.inf)}, "y contains infinity"),
     (BASE, {"y": np.full(60, 1j)}, "type complex128"),
     (BASE, {"qid": np.zeros(5)}, "qid"),
-    (BASE, {"pairs": [[0, 1]]}, "y and pairs both"),
+    (BASE, {"pairs": [[0, 1]]}, "y and pairs are both given"),
     (BASE, {"y": None, "pairs": [[0, 60]]}, "from 0 to 59; got 60"),
     (BASE, {"y": None, "pairs": [[-1, 0]]}, "got -1"),
     (BASE, {"y": None, "pairs": [[0, 1]], "qid": np.arange(60)}, "different qid"),
-    (BASE, {"y": None, "pairs": [[3, 3]], "qid": None}, "row 3 twice"),
+    (BASE, {"y": None, "pairs": [[3, 3]], "qid": None}, "sample 3 twice"),
     (BASE, {"y": None, "pairs": [[0.0, 1.0]]}, "integers"),
     (BASE, {"y": None, "pairs": [0, 1]}, "shape"),
     (BASE, {"y": None, "pairs": np.empty((0, 2), int)}, "shape"),
@@ -319,9 +319,9 @@ BAD = [
     (RankingRefiner(0, confidence="sure"), {}, "confidence"),
     (RankingRefiner(0, combination="both"), {}, "combination"),
     (RankingRefiner(0, LinearRegression()), {}, "must be a classifier"),
-    (RankingRefiner(0, response="decision_function"), {}, "response"),
+    (RankingRefiner(0, response_method="decision_function"), {}, "response"),
     (
-        RankingRefiner(0, Perceptron(), response="predict_proba"),
+        RankingRefiner(0, Perceptron(), response_method="predict_proba"),
         {},
         "Perceptron.* has no predict_proba",
     ),
@@ -338,21 +338,21 @@ def test_bad_input_is_refused_by_name(data, fingerprint, model, changes, message
     assert fingerprint(model) == before
 
 
-def test_names_of_columns(data):
+def test_names_of_features(data):
     pd = pytest.importorskip("pandas")
     X, judged, qid = data
     frame = pd.DataFrame(X, columns=list("wxyz"))
-    with pytest.raises(ValueError, match="'price' is not a column of X, which has w, x, y, z"):
+    with pytest.raises(ValueError, match="'price' is not a feature of X, which has w, x, y, z"):
         RankingRefiner("price").fit(frame, judged, qid)
 
 
-def test_sparse_rows(data):
+def test_sparse_matrices(data):
     from scipy import sparse
 
     X, judged, qid = data
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
     dense = refiner(estimator=tree).fit(X, judged, qid)
     for make in (sparse.csr_array, sparse.coo_array, sparse.dia_array):
-        thin = refiner(estimator=tree).fit(make(X), judged, qid)
-        assert_allclose(thin.predict(make(X)), dense.predict(X))
-        assert thin.score(make(X), judged, qid) == pytest.approx(dense.score(X, judged, qid))
+        fitted = refiner(estimator=tree).fit(make(X), judged, qid)
+        assert_allclose(fitted.predict(make(X)), dense.predict(X))
+        assert fitted.score(make(X), judged, qid) == pytest.approx(dense.score(X, judged, qid))

@@ -1,18 +1,22 @@
-"""Objectives of ranking refinement against double loops over all pairs."""
+"""Objectives and losses of ranking refinement against double loops over all pairs."""
 
 import numpy as np
 import pytest
 
 from sklrank._queries import Queries
-from sklrank.boosting._pair_orders import ExplicitPairLoss, GradedPairLoss
-from sklrank.boosting._refinement_errors import BaseRankerLoss, JudgementLoss
-from sklrank.boosting._refinement_objectives import ProductObjective, SumObjective
+from sklrank.boosting._objectives import ProductObjective, SumObjective
+from sklrank.boosting._pair_losses import (
+    BaseRankerLoss,
+    ExplicitPairLoss,
+    GradedPairLoss,
+    JudgementLoss,
+)
 
 BALANCE = 0.7
 
 
 class Case:
-    """Base scores, judgements and scores of some queries; sums as the dissertation prints them."""
+    """Base scores, judgements and scores of some queries, and the sums of the dissertation."""
 
     def __init__(self, seed, *, confidence=1.3, noise=0.5, as_pairs=False, spread=1.0, n=25):
         random = np.random.RandomState(seed)
@@ -33,20 +37,20 @@ class Case:
         }
         judgements = GradedPairLoss(grades, self.queries)
         if as_pairs:
-            # Of which some contradict each other.
+            # Some of the pairs contradict each other.
             kept = [pair for k, pair in enumerate(sorted(self.pairs)) if k % 3]
             self.pairs = {*kept, *((j, i) for i, j in kept[::5])}
             judgements = ExplicitPairLoss(np.array(sorted(self.pairs)))
-        sources = (
+        losses = (
             BaseRankerLoss(self.base, self.confidence, self.queries),
             JudgementLoss(judgements, noise, self.queries),
             self.queries,
         )
-        self.product = ProductObjective(*sources)
-        self.sum = SumObjective(*sources, BALANCE)
+        self.product = ProductObjective(*losses)
+        self.sum = SumObjective(*losses, BALANCE)
 
     def matrices(self, scores):
-        """W_ij e^(F_j - F_i) and T_ij e^(F_j - F_i), 0 for pairs of different queries."""
+        """Return W_ij e^(F_j - F_i) and T_ij e^(F_j - F_i), 0 for pairs of different queries."""
         n = len(scores)
         of_base, of_judged = np.zeros((n, n)), np.zeros((n, n))
         for i in range(n):
@@ -62,12 +66,12 @@ class Case:
                 else:
                     w = 1 / (1 + np.exp(-self.confidence[0] * gap))
                 of_base[i, j] = w * cost
-                told = (i, j) in self.pairs
-                of_judged[i, j] = (1 - self.noise / 2 if told else self.noise / 2) * cost
+                judged = (i, j) in self.pairs
+                of_judged[i, j] = (1 - self.noise / 2 if judged else self.noise / 2) * cost
         return of_base, of_judged
 
     def expected(self, objective, scores):
-        """The value and the weights gamma_ij."""
+        """Return the value and the weights gamma_ij."""
         of_base, of_judged = self.matrices(scores)
         if objective is self.sum:
             gamma = BALANCE * of_base + of_judged
@@ -101,7 +105,7 @@ def objective(request, case):
 
 def test_value_labels_and_weights(case, objective):
     """Equations 4.9 to 4.12, and Algorithm 6, lines 3 to 5."""
-    objective.move_to(case.scores)
+    objective.set_scores(case.scores)
     value, gamma = case.expected(objective, case.scores)
     signed = gamma.sum(axis=1) - gamma.sum(axis=0)
     size = gamma.sum()
@@ -112,101 +116,104 @@ def test_value_labels_and_weights(case, objective):
 
 
 def hypotheses(random, n, kind):
-    """Of which documents rise, or of the chance that they do."""
+    """Return which documents are raised, or the probability of it."""
     return {
         "classes": random.randint(2, size=n).astype(float),
-        "chances": random.random_sample(n),
-        "chances alike": 0.5 + 0.01 * random.random_sample(n),
+        "probabilities": random.random_sample(n),
+        "similar probabilities": 0.5 + 0.01 * random.random_sample(n),
     }[kind]
 
 
-KINDS = pytest.mark.parametrize("kind", ["classes", "chances", "chances alike"])
+KINDS = pytest.mark.parametrize("kind", ["classes", "probabilities", "similar probabilities"])
 
 
 @KINDS
-def test_masses_and_step(case, objective, kind):
-    """Theorem 9's mu and nu, of chances the expected ones, and Algorithm 6, line 8."""
-    objective.move_to(case.scores)
+def test_step_weights_and_step(case, objective, kind):
+    """Mu and nu of Theorem 9, expected values for probabilities, and Algorithm 6, line 8."""
+    objective.set_scores(case.scores)
     _, gamma = case.expected(objective, case.scores)
     for seed in range(4):
-        rises = hypotheses(np.random.RandomState(seed), len(case.scores), kind)
+        raised = hypotheses(np.random.RandomState(seed), len(case.scores), kind)
         np.fill_diagonal(gamma, 0.0)
-        mu = rises @ gamma @ (1 - rises)
-        nu = (1 - rises) @ gamma @ rises
-        np.testing.assert_allclose(objective.masses(rises), (mu, nu), rtol=1e-10)
+        mu = raised @ gamma @ (1 - raised)
+        nu = (1 - raised) @ gamma @ raised
+        np.testing.assert_allclose(objective.step_weights(raised), (mu, nu), rtol=1e-10)
         step = 0.0 if mu <= nu else np.log(mu / nu) / 2
-        np.testing.assert_allclose(objective.step(rises), step, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(objective.step(raised), step, rtol=1e-9, atol=1e-12)
 
 
-def test_expected_masses_are_means_of_masses(case, objective):
-    """Over draws of which documents rise, each by itself."""
+def test_expected_step_weights_are_means_over_draws(case, objective):
+    """Over independent draws of which documents are raised."""
     random = np.random.RandomState(0)
-    chances = random.random_sample(len(case.scores))
-    objective.move_to(case.scores)
+    n = len(case.scores)
+    probabilities = random.random_sample(n)
+    objective.set_scores(case.scores)
     draws = np.array(
         [
-            objective.masses((random.random_sample(len(chances)) < chances).astype(float))
+            objective.step_weights(
+                (random.random_sample(len(probabilities)) < probabilities).astype(float)
+            )
             for _ in range(2000)
         ]
     )
     error = draws.std(axis=0) / np.sqrt(len(draws))
-    assert (np.abs(draws.mean(axis=0) - objective.masses(chances)) < 5 * error).all()
+    assert (np.abs(draws.mean(axis=0) - objective.step_weights(probabilities)) < 5 * error).all()
 
 
 @KINDS
 @pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
-def test_it_never_rises_and_falls_as_theorem_9_says(case, objective, rate, kind):
-    """Round by round, with any hypothesis that is better than chance."""
+def test_objective_falls_as_in_theorem_9_and_never_raised(case, objective, rate, kind):
+    """In each round, with any hypothesis that is better than chance."""
     random = np.random.RandomState(1)
     scores = case.scores.copy()
-    objective.move_to(scores)
+    objective.set_scores(scores)
     for _ in range(15):
-        rises = hypotheses(random, len(scores), kind)
-        won, lost = objective.masses(rises)
-        if won < lost:
-            rises, (won, lost) = 1 - rises, (lost, won)
+        raised = hypotheses(random, len(scores), kind)
+        correct, incorrect = objective.step_weights(raised)
+        if correct < incorrect:
+            raised, (correct, incorrect) = 1 - raised, (incorrect, correct)
         before = objective.value
-        scores += rate * objective.step(rises) * rises
-        objective.move_to(scores)
+        scores += rate * objective.step(raised) * raised
+        objective.set_scores(scores)
         assert objective.value <= before * (1 + 1e-12)
         if rate == 1.0:
-            least = (np.sqrt(won) - np.sqrt(lost)) ** 2
+            least = (np.sqrt(correct) - np.sqrt(incorrect)) ** 2
             if objective is case.sum:
                 assert objective.value <= (before - least) * (1 + 1e-12)
             else:
                 fall = np.log(before) - np.log(objective.value)
                 assert fall >= least - 1e-12
-                # What is left of Theorem 10.
-                assert fall >= (won - lost) ** 2 / 4 - 1e-12
+                # Theorem 10 with eta^2 / 4 in place of eta.
+                assert fall >= (correct - incorrect) ** 2 / 4 - 1e-12
 
 
 def test_theorem_10_does_not_hold():
-    """Its proof turns an inequality around; a hypothesis hardly better than chance shows it."""
+    """Its proof reverses an inequality; a hypothesis hardly better than chance disproves it."""
     case = Case(3)
-    case.product.move_to(case.scores)
-    rises = (np.random.RandomState(0).random_sample(len(case.scores)) < 0.5).astype(float)
-    won, lost = case.product.masses(rises)
-    if won < lost:
-        rises, (won, lost) = 1 - rises, (lost, won)
+    case.product.set_scores(case.scores)
+    raised = (np.random.RandomState(0).random_sample(len(case.scores)) < 0.5).astype(float)
+    correct, incorrect = case.product.step_weights(raised)
+    if correct < incorrect:
+        raised, (correct, incorrect) = 1 - raised, (incorrect, correct)
     before = case.product.value
-    case.product.move_to(case.scores + case.product.step(rises) * rises)
-    assert np.log(before / case.product.value) < won - lost
+    case.product.set_scores(case.scores + case.product.step(raised) * raised)
+    assert np.log(before / case.product.value) < correct - incorrect
 
 
 def test_weights_are_the_gradient(case, objective):
-    """The demand for a row is what the objective (the product's logarithm) falls by as it rises."""
-    objective.move_to(case.scores)
+    """Of the objective, or of the logarithm of the product, by finite differences."""
+    objective.set_scores(case.scores)
     signed = np.where(objective.labels == 1, objective.weights, -objective.weights)
     scale = objective.value if objective is case.sum else 1.0
-    for row in range(0, len(signed), 5):
+    for document in range(0, len(signed), 5):
         values = []
         for sign in (1, -1):
             scores = case.scores.copy()
-            scores[row] += sign * 1e-5
-            objective.move_to(scores)
+            scores[document] += sign * 1e-5
+            objective.set_scores(scores)
             values.append(objective.value if objective is case.sum else np.log(objective.value))
         np.testing.assert_allclose(
-            (values[1] - values[0]) / 2e-5, signed[row], rtol=1e-4, atol=1e-7 * scale
+            (values[1] - values[0]) / 2e-5, signed[document], rtol=1e-4, atol=1e-7 * scale
         )
 
 
@@ -215,32 +222,33 @@ def test_weights_are_the_gradient(case, objective):
 def test_far_scores_stay_finite(spread, confidence):
     case = Case(0, spread=spread, confidence=confidence)
     for objective in (case.product, case.sum):
-        objective.move_to(case.scores)
-        rises = (case.scores > 0).astype(float)
+        objective.set_scores(case.scores)
+        raised = (case.scores > 0).astype(float)
         assert np.isfinite(objective.value)
         assert np.isfinite(objective.weights).all()
-        assert np.isfinite(objective.masses(rises)).all()
-        assert np.isfinite(objective.step(rises))
+        assert np.isfinite(objective.step_weights(raised)).all()
+        assert np.isfinite(objective.step(raised))
 
 
 def test_base_scores_far_apart():
-    """Each W_ij is right though e^(lambda g) of the whole query is no number."""
+    """Each W_ij is correct although e^(lambda g) overflows."""
     base = np.array([-3e3, -1e3, -1e3 - 0.5, 1e3, 1e3 + 0.25, 5e3])
     queries = Queries.from_qid(None, len(base))
-    error = BaseRankerLoss(base, np.ones(1), queries)
-    _, demand = error.demand(np.ones(6), np.ones(6))
+    loss = BaseRankerLoss(base, np.ones(1), queries)
+    _, negative_gradient = loss.loss_and_negative_gradient(np.ones(6), np.ones(6))
     W = 1 / (1 + np.exp(np.clip(base - base[:, None], -700, 700)))
-    np.testing.assert_allclose(demand, W.sum(axis=1) - W.sum(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(negative_gradient, W.sum(axis=1) - W.sum(axis=0), rtol=1e-10)
 
 
-def test_nothing_is_left_to_gain():
-    """One row a query, or no order told by anyone."""
+def test_weights_are_zero_without_an_order():
+    """Queries of one document, or neither source has an order."""
     alone = Queries.from_qid(np.arange(3), 3)
     together = Queries.from_qid(None, 3)
     for queries in (alone, together):
         confidence = np.zeros(queries.n_queries)
-        base = BaseRankerLoss(np.arange(3.0), confidence, queries)
-        judged = JudgementLoss(GradedPairLoss(np.array([1.0, 1.0, np.nan]), queries), 0.5, queries)
-        objective = ProductObjective(base, judged, queries)
-        objective.move_to(np.zeros(3))
+        base_loss = BaseRankerLoss(np.arange(3.0), confidence, queries)
+        grades = np.array([1.0, 1.0, np.nan])
+        judgement_loss = JudgementLoss(GradedPairLoss(grades, queries), 0.5, queries)
+        objective = ProductObjective(base_loss, judgement_loss, queries)
+        objective.set_scores(np.zeros(3))
         assert not objective.weights.any()

@@ -1,4 +1,4 @@
-"""Similarities of rows and class masses, against loops over all pairs."""
+"""Similarities of samples and class affinities, against loops over all pairs."""
 
 import numpy as np
 import pytest
@@ -6,23 +6,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from sklrank.boosting import _similarity
-from sklrank.boosting._class_masses import (
-    diffused_masses,
-    indicators,
-    labeled_masses,
-    shrunken_shares,
-)
 from sklrank.boosting._similarity import (
     DenseSimilarity,
     SparseSimilarity,
+    diffused_affinities,
+    labeled_affinities,
     make_similarity,
     neighbor_graph,
+    one_hot,
+    shrunken_proportions,
 )
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(9, 2))
 LABELS = np.array([0, -1, 1, -1, -1, 2, 0, -1, -1])
-SHARES = RANDOM.dirichlet(np.ones(3), size=9)
+PROBABILITIES = RANDOM.dirichlet(np.ones(3), size=9)
 
 
 def distances(X):
@@ -36,7 +34,7 @@ def some_graph(n=9, seed=1):
 
 
 @pytest.mark.parametrize("block", [1, 20, 10**6])
-def test_gaussian_has_a_share_of_the_range_of_distances_for_its_width(block, monkeypatch):
+def test_width_of_the_gaussian_is_a_share_of_the_range_of_distances(block, monkeypatch):
     monkeypatch.setattr(_similarity, "BLOCK", block)
     apart = distances(X)
     pairs = apart[~np.eye(9, dtype=bool)]
@@ -52,7 +50,7 @@ def test_gaussian_has_a_share_of_the_range_of_distances_for_its_width(block, mon
 @pytest.mark.parametrize(
     "X", [np.eye(4), np.zeros((4, 2)), np.eye(2), np.linalg.qr(RANDOM.normal(size=(5, 5)))[0]]
 )
-def test_gaussian_of_rows_that_are_equally_far_from_each_other(X):
+def test_gaussian_of_samples_at_equal_distances(X):
     found = make_similarity(X, "rbf").matrix
     off_diagonal = found[~np.eye(len(X), dtype=bool)]
     assert_allclose(off_diagonal, off_diagonal[0], rtol=1e-10)
@@ -60,7 +58,7 @@ def test_gaussian_of_rows_that_are_equally_far_from_each_other(X):
     assert_array_equal(np.diag(found), 0)
 
 
-def test_neighbor_graph_joins_rows_of_which_one_is_near_the_other():
+def test_neighbor_graph_connects_samples_if_one_is_near_the_other():
     apart = distances(X)
     np.fill_diagonal(apart, np.inf)
     near = np.argsort(apart, axis=1)[:, :2]
@@ -69,71 +67,68 @@ def test_neighbor_graph_joins_rows_of_which_one_is_near_the_other():
     assert_array_equal(neighbor_graph(X, 99).toarray(), 1 - np.eye(9))
 
 
-def test_uniform_and_absolute():
+def test_uniform_and_identity():
     assert_array_equal(make_similarity(X, "uniform").matrix, np.ones((9, 9)))
     assert make_similarity(X, "uniform").matrix.strides == (0, 0)
-    assert_array_equal(make_similarity(X, "absolute").matrix.toarray(), np.eye(9))
+    assert_array_equal(make_similarity(X, "identity").matrix.toarray(), np.eye(9))
 
 
 @pytest.mark.parametrize("bandwidth, expected", [(1e-300, 0.0), (1e300, 1.0)])
-def test_gaussian_of_any_width_has_similarities(bandwidth, expected):
+def test_gaussian_of_extreme_widths(bandwidth, expected):
     found = make_similarity(X, "rbf", bandwidth=bandwidth).matrix
     assert_array_equal(found, expected * (1 - np.eye(9)))
 
 
 @pytest.mark.filterwarnings("ignore:(overflow|invalid)")
-def test_gaussian_refuses_distances_that_are_no_numbers():
-    with pytest.raises(ValueError, match="distances of rows overflow"):
+def test_gaussian_refuses_distances_that_overflow():
+    with pytest.raises(ValueError, match="distances of samples overflow"):
         make_similarity(1e200 * X, "rbf")
 
 
-def test_a_callable_makes_the_matrix():
+def test_callable_computes_the_matrix():
     def linear(X):
         return np.abs(X @ X.T)
 
     assert_allclose(make_similarity(X, linear).matrix, np.abs(X @ X.T))
 
 
-def naive_pull(matrix, shares):
+def naive_negative_gradient(matrix, b):
     n = len(matrix)
     return np.array(
-        [
-            sum(matrix[i, j] / (shares[i] @ shares[j]) ** 2 * shares[j] for j in range(n))
-            for i in range(n)
-        ]
+        [sum(matrix[i, j] / (b[i] @ b[j]) ** 2 * b[j] for j in range(n)) for i in range(n)]
     )
 
 
 @pytest.mark.parametrize("block", [1, 20, 10**6])
-@pytest.mark.parametrize("of", [DenseSimilarity, SparseSimilarity])
-def test_products_are_sums_over_pairs(of, block, monkeypatch):
+@pytest.mark.parametrize("storage", [DenseSimilarity, SparseSimilarity])
+def test_products_are_sums_over_pairs(storage, block, monkeypatch):
     monkeypatch.setattr(_similarity, "BLOCK", block)
     matrix = some_graph()
-    similar = of(matrix)
-    assert_allclose(similar.times(SHARES), matrix @ SHARES, rtol=1e-10)
-    assert_allclose(similar.pull(SHARES), naive_pull(matrix, SHARES), rtol=1e-10)
+    similarity = storage(matrix)
+    assert_allclose(similarity.dot(PROBABILITIES), matrix @ PROBABILITIES, rtol=1e-10)
+    expected = naive_negative_gradient(matrix, PROBABILITIES)
+    assert_allclose(similarity.negative_gradient(PROBABILITIES), expected, rtol=1e-10)
 
 
-def test_products_of_a_matrix_without_memory():
-    assert_allclose(
-        make_similarity(X, "uniform").pull(SHARES), naive_pull(np.ones((9, 9)), SHARES), rtol=1e-10
-    )
+def test_products_of_a_broadcast_matrix():
+    found = make_similarity(X, "uniform").negative_gradient(PROBABILITIES)
+    assert_allclose(found, naive_negative_gradient(np.ones((9, 9)), PROBABILITIES), rtol=1e-10)
 
 
-def test_labeled_masses_are_similarities_to_labeled_rows_of_a_class():
+def test_labeled_affinities_are_similarities_to_labeled_samples_of_a_class():
     matrix = some_graph()
     expected = [
         [sum(matrix[i, j] for i in range(9) if LABELS[i] == k) for k in range(3)] for j in range(9)
     ]
-    assert_allclose(labeled_masses(DenseSimilarity(matrix), LABELS, 3), expected, rtol=1e-10)
+    assert_allclose(labeled_affinities(DenseSimilarity(matrix), LABELS, 3), expected, rtol=1e-10)
 
 
-def test_diffused_masses_against_the_limit_of_the_diffusion():
+def test_diffused_affinities_against_the_limit_of_the_diffusion():
     matrix = some_graph(seed=2)
     degrees = matrix.sum(axis=1)
     transfer = matrix / np.sqrt(np.outer(degrees, degrees))
-    spread = np.linalg.solve(np.eye(9) - 0.9 * transfer, indicators(LABELS, 3))
-    spread *= shrunken_shares(np.array([2, 1, 1])) / spread.sum(axis=0)
+    spread = np.linalg.solve(np.eye(9) - 0.9 * transfer, one_hot(LABELS, 3))
+    spread *= shrunken_proportions(np.array([2, 1, 1])) / spread.sum(axis=0)
     expected = np.zeros((9, 3))
     for i in range(9):
         k = spread[i].argmax()
@@ -141,28 +136,28 @@ def test_diffused_masses_against_the_limit_of_the_diffusion():
             expected[i, k] = spread[i, k] / spread[i].sum()
         else:
             expected[i, LABELS[i]] = 1.0
-    found = diffused_masses(sparse.csr_matrix(matrix), LABELS, 3)
+    found = diffused_affinities(sparse.csr_matrix(matrix), LABELS, 3)
     assert_array_equal(found > 0, expected > 0)
     assert_allclose(found, expected, rtol=1e-3)  # the diffusion stops where little is left to come
 
 
-def test_shares_of_classes_are_equal_until_many_labels_say_otherwise():
-    assert_allclose(shrunken_shares(np.array([2.0, 1, 1])), 1 / 3)
-    assert_allclose(shrunken_shares(np.array([5.0, 5, 5])), 1 / 3)
-    assert_allclose(shrunken_shares(np.array([9e6, 1e6])), [0.9, 0.1], rtol=1e-4)
-    drawn = (1 - 0.68) / (9 * 2 * 0.3**2)
+def test_proportions_are_shrunken_towards_equal_ones_if_labels_are_few():
+    assert_allclose(shrunken_proportions(np.array([2.0, 1, 1])), 1 / 3)
+    assert_allclose(shrunken_proportions(np.array([5.0, 5, 5])), 1 / 3)
+    assert_allclose(shrunken_proportions(np.array([9e6, 1e6])), [0.9, 0.1], rtol=1e-4)
+    shrinkage = (1 - 0.68) / (9 * 2 * 0.3**2)
     assert_allclose(
-        shrunken_shares(np.array([8.0, 2])),
-        [0.5 * drawn + 0.8 * (1 - drawn), 0.5 * drawn + 0.2 * (1 - drawn)],
+        shrunken_proportions(np.array([8.0, 2])),
+        [0.5 * shrinkage + 0.8 * (1 - shrinkage), 0.5 * shrinkage + 0.2 * (1 - shrinkage)],
     )
 
 
-def test_no_label_reaches_rows_that_nothing_joins_to_a_labeled_one():
+def test_samples_that_are_not_connected_to_a_labeled_one_have_no_affinity():
     graph = sparse.csr_matrix(
         [[0, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
     )
-    masses = diffused_masses(graph, np.array([0, -1, -1, -1, 1]), 2)
-    assert_array_equal(masses, [[1, 0], [1, 0], [0, 0], [0, 0], [0, 1]])
+    affinities = diffused_affinities(graph, np.array([0, -1, -1, -1, 1]), 2)
+    assert_array_equal(affinities, [[1, 0], [1, 0], [0, 0], [0, 0], [0, 1]])
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
@@ -176,6 +171,6 @@ def test_no_label_reaches_rows_that_nothing_joins_to_a_labeled_one():
         (np.full((9, 9), np.nan), "NaN"),
     ],
 )
-def test_refuses_what_is_no_similarity(kind, matrix, message):
+def test_refuses_malformed_similarities(kind, matrix, message):
     with pytest.raises(ValueError, match=message):
         make_similarity(X, kind(matrix))

@@ -1,4 +1,4 @@
-"""How weak learners take labels and weights, and what comes of their predictions."""
+"""Learners: how weak learners are given labels and weights, and their hypotheses."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklrank.boosting._weak_learners import (
     ClassifierLearner,
     StumpLearner,
-    draw_rows,
+    draw_samples,
     hypothesis_of,
     sample_size,
 )
@@ -26,33 +26,33 @@ RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(60, 3))
 LABELS = (X[:, 1] + 0.5 * RANDOM.normal(size=60) > 0).astype(int)
 WEIGHTS = RANDOM.exponential(size=60) * RANDOM.randint(2, size=60)
-DEMAND = SimpleNamespace(labels=LABELS, weights=WEIGHTS)
+OBJECTIVE = SimpleNamespace(labels=LABELS, weights=WEIGHTS)
 
 
-def learn(learner, demand=DEMAND, seed=0):
-    return learner.learn(demand, np.random.RandomState(seed))
+def fit(learner, objective=OBJECTIVE, seed=0):
+    return learner.fit(objective, np.random.RandomState(seed))
 
 
-def test_rows_are_drawn_in_proportion_to_their_weights():
-    rows = draw_rows(LABELS, WEIGHTS, 50_000, np.random.RandomState(0))
-    shares = WEIGHTS / WEIGHTS.sum()
-    found = np.bincount(rows, minlength=60) / 50_000
-    deviation = np.sqrt(shares * (1 - shares) / 50_000)
-    assert (np.abs(found - shares) <= 5 * deviation).all()
+def test_samples_are_drawn_in_proportion_to_their_weights():
+    drawn = draw_samples(LABELS, WEIGHTS, 50_000, np.random.RandomState(0))
+    expected = WEIGHTS / WEIGHTS.sum()
+    found = np.bincount(drawn, minlength=60) / 50_000
+    deviation = np.sqrt(expected * (1 - expected) / 50_000)
+    assert (np.abs(found - expected) <= 5 * deviation).all()
     assert not found[WEIGHTS == 0].any()
 
 
-def test_two_labels_are_drawn_if_there_are():
-    """However rare the second one is; within it by weight."""
+def test_two_labels_are_drawn_if_possible():
+    """However rare the second one is, and in proportion to the weights of its samples."""
     labels = np.array([0, 0, 1, 1, 1])
     weights = np.array([1e9, 1e9, 1.0, 3.0, 0.0])
     random = np.random.RandomState(0)
-    draws = [draw_rows(labels, weights, 4, random) for _ in range(400)]
-    rare = [rows[labels[rows] == 1] for rows in draws]
-    assert all(len(rows) == 1 for rows in rare)
+    draws = [draw_samples(labels, weights, 4, random) for _ in range(400)]
+    rare = [drawn[labels[drawn] == 1] for drawn in draws]
+    assert all(len(drawn) == 1 for drawn in rare)
     share = np.mean(np.concatenate(rare) == 3)
     assert abs(share - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 400)
-    alone = draw_rows(labels, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), 4, random)
+    alone = draw_samples(labels, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), 4, random)
     assert not labels[alone].any()
 
 
@@ -85,64 +85,64 @@ def test_sample_size(max_samples, n_samples, size):
 )
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
 def test_weights_or_draws(estimator, weighting, resampled, container):
-    rows = container(X)
-    learner = ClassifierLearner(estimator, rows, weighting=weighting)
-    assert learner.resampled == resampled
-    assert (learner.n_tries > 1) == resampled
-    model, hypothesis = learn(learner)
+    samples = container(X)
+    learner = ClassifierLearner(estimator, samples, weighting=weighting)
+    assert learner.resampling == resampled
+    assert (learner.max_tries > 1) == resampled
+    model, hypothesis = fit(learner)
     assert type(model) is type(estimator) and model is not estimator
-    assert_array_equal(hypothesis, model.predict(rows))
+    assert_array_equal(hypothesis, model.predict(samples))
     assert hypothesis.dtype == np.float64
 
 
-def test_a_classifier_that_takes_no_weights_cannot_be_given_any():
+def test_classifiers_without_sample_weight_refuse_weights():
     with pytest.raises(ValueError, match="takes no sample_weight; use weighting='resampling'"):
         ClassifierLearner(KNeighborsClassifier(), X, weighting="sample_weight")
 
 
 @pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
 @pytest.mark.parametrize("label", [0, 1])
-def test_one_class_that_has_weight(weighting, label):
-    """Classifiers refuse it."""
-    demand = SimpleNamespace(labels=LABELS, weights=WEIGHTS * (LABELS == label))
+def test_weights_of_one_class_only(weighting, label):
+    """Many classifiers refuse it."""
+    objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS * (LABELS == label))
     learner = ClassifierLearner(LogisticRegression(), X, weighting=weighting)
-    model, hypothesis = learn(learner, demand)
+    model, hypothesis = fit(learner, objective)
     assert isinstance(model, DummyClassifier)
     assert_array_equal(hypothesis, np.full(60, label))
-    assert_array_equal(hypothesis_of(model, X, response="predict_proba"), np.full(60, label))
+    assert_array_equal(hypothesis_of(model, X, response_method="predict_proba"), np.full(60, label))
 
 
-def test_seeds_of_weak_learners_come_of_ours():
+def test_weak_learners_are_seeded():
     learner = ClassifierLearner(DecisionTreeClassifier(max_features=1), X)
-    first, again, other = (learn(learner, seed=seed)[0].random_state for seed in (0, 0, 1))
+    first, again, other = (fit(learner, seed=seed)[0].random_state for seed in (0, 0, 1))
     assert first == again != other
     assert learner.estimator.random_state is None
 
 
 @pytest.mark.parametrize("criterion", ["gini", "gain"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_stumps_are_stumps(criterion, dtype):
-    """Binned once, they learn and tell what the classifier does by itself."""
-    rows, stump = X.astype(dtype), StumpClassifier(criterion=criterion)
-    demand = SimpleNamespace(labels=LABELS, weights=WEIGHTS + 0.1)
-    model, hypothesis = learn(StumpLearner(stump, rows), demand)
-    by_itself, expected = learn(ClassifierLearner(stump, rows), demand)
+def test_binned_stumps_equal_the_classifier(criterion, dtype):
+    """Features that are binned once give the same stump as `StumpClassifier.fit`."""
+    samples, stump = X.astype(dtype), StumpClassifier(criterion=criterion)
+    objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS + 0.1)
+    model, hypothesis = fit(StumpLearner(stump, samples), objective)
+    classifier, expected = fit(ClassifierLearner(stump, samples), objective)
     assert_array_equal(hypothesis, expected)
-    assert_array_equal(model.predict(rows), by_itself.predict(rows))
-    assert_array_equal(hypothesis_of(model, rows), expected)
+    assert_array_equal(model.predict(samples), classifier.predict(samples))
+    assert_array_equal(hypothesis_of(model, samples), expected)
 
 
 @pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
-def test_probabilities_of_rising(weighting):
+def test_probabilities_as_hypothesis(weighting):
     learner = ClassifierLearner(
-        LogisticRegression(), X, weighting=weighting, response="predict_proba"
+        LogisticRegression(), X, weighting=weighting, response_method="predict_proba"
     )
-    model, hypothesis = learn(learner)
+    model, hypothesis = fit(learner)
     assert_allclose(hypothesis, model.predict_proba(X)[:, 1])
     assert 0 < hypothesis.min() < hypothesis.max() < 1
 
 
-def test_hypotheses_of_more_classes_are_indicators():
+def test_hypotheses_of_several_classes_are_indicator_matrices():
     model = DecisionTreeClassifier().fit(X, np.arange(60) % 3)
     indicator = hypothesis_of(model, X, 4)
     assert indicator.shape == (60, 4)

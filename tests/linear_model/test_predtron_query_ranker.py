@@ -182,7 +182,7 @@ BAD_INPUT = [
     ((X, GRADES, QID[:-1]), "qid must be of shape"),
     ((X, GRADES, QID[:, np.newaxis]), "qid must be of shape"),
     ((X, GRADES, [None, *QID[1:]]), "qid must hold ids of one kind"),
-    ((X, GRADES, replaced(QID, np.nan)), "qid must be known for every row"),
+    ((X, GRADES, replaced(QID, np.nan)), "qid must be known for every sample"),
 ]
 
 

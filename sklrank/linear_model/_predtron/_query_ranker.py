@@ -274,7 +274,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         if restart:
             self._start_model(1, 0.0)
         self._check_pairwise(X)
-        self._knows_queries = qid is not None
+        self._set_fitted_with_qid(qid, len(y))
         # Rounds are played in the order in which queries first come, whatever their ids.
         in_turn = np.argsort(queries.order[queries.starts[:-1]])
         starts, items = lists_of(queries.starts, in_turn)

@@ -1,0 +1,200 @@
+"""Boosting in function space: the loop over rounds, and the base class of all boosters.
+
+In each round an objective (`_objectives.py`) computes a label and a weight for each training sample
+from the current scores, a weak learner (`_weak_learners.py`) is fitted to them, the objective
+computes the step, and the step times the predictions of the weak learner is added to the scores.
+"""
+
+from copy import deepcopy
+from itertools import islice
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank.boosting._weak_learners import hypothesis_of
+
+__all__ = ["Booster", "run_rounds"]
+
+
+def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_state, after_round):
+    """Boost for a number of rounds, or until the objective cannot be lowered.
+
+    Parameters
+    ----------
+    objective : Objective
+        Computes labels, weights and steps. It must have been set to `scores`.
+    learner : object
+        Fits a weak learner to the labels and weights; see `_weak_learners.py`.
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Initial scores, updated in place.
+    n_rounds : int
+        Maximal number of rounds.
+    learning_rate : float
+        Factor of each step. Up to 2 the objective never rises.
+    random_state : RandomState instance
+        Generator for the weak learners.
+    after_round : callable
+        Called as ``after_round(model, step)`` after each round, when the objective has been set to
+        the new scores. It returns a reason to stop, or None.
+
+    Returns
+    -------
+    str
+        The reason why the rounds ended.
+    """
+    for _ in range(n_rounds):
+        if not objective.weights.any():
+            return "all weights are zero: the objective cannot be lowered further"
+        for _ in range(learner.max_tries):
+            fitted = learner.fit(objective, random_state)
+            if fitted is None:
+                return "no weak learner lowers the objective"
+            model, hypothesis = fitted
+            step = learning_rate * objective.step(hypothesis)
+            if step > 0:
+                break
+        else:
+            if learner.max_tries > 1:
+                return (
+                    f"none of {learner.max_tries} weak learners, each fitted to newly drawn "
+                    "samples, was better than chance"
+                )
+            return "the last weak learner was no better than chance"
+        scores += step * hypothesis
+        objective.set_scores(scores)
+        reason = after_round(model, step)
+        if reason is not None:
+            return reason
+    return "n_estimators rounds were fitted"
+
+
+class Booster(BaseEstimator):
+    """A weighted sum of weak learners, fitted one after the other.
+
+    In `fit` a subclass checks its input, makes an objective and a learner, and calls
+    :meth:`_start_rounds` and :meth:`_boost`.
+    """
+
+    # Method of the weak learners whose output is added to the scores.
+    _response_method = "predict"
+    # Number of columns of the scores; None for rankers, which have one score for each sample.
+    _n_classes = None
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, 2, closed="right")],
+        "weighting": [StrOptions({"auto", "sample_weight", "resampling"})],
+        "max_samples": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    @property
+    def _is_warm_start(self):
+        """Tell whether `fit` continues the rounds of an earlier `fit`."""
+        return self.warm_start and hasattr(self, "estimators_")
+
+    def _start_rounds(self):
+        """Remove the rounds of an earlier `fit`, unless a warm start continues them."""
+        if self._is_warm_start:
+            if len(self.estimators_) > self.n_estimators:
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "
+                    "rounds fitted so far; with warm_start=True it can only grow"
+                )
+            if isinstance(self.random_state, Integral):
+                # If this fit fails, the kept generator must be as it was before.
+                self._random_state = deepcopy(self._random_state)
+            return
+        self.estimators_ = []
+        self.estimator_weights_ = np.empty(0)
+        self.loss_curve_ = np.empty(0)
+        self._random_state = check_random_state(self.random_state)
+
+    def _boost(self, objective, learner, early_stopping=None):
+        """Add rounds up to `n_estimators`, and return the scores of the training samples.
+
+        `early_stopping(model, step)` is called after each round and returns a reason to stop, or
+        None.
+        """
+        scores = self._scores(learner.X)
+        models, steps = list(self.estimators_), list(self.estimator_weights_)
+        losses = list(self.loss_curve_)
+        objective.set_scores(scores)
+        if not losses:
+            losses.append(objective.value)
+
+        def after_round(model, step):
+            models.append(model)
+            steps.append(step)
+            losses.append(objective.value)
+            self._print_round(len(models), step, objective.value)
+            return early_stopping(model, step) if early_stopping else None
+
+        self.stop_reason_ = run_rounds(
+            objective,
+            learner,
+            scores,
+            self.n_estimators - len(models),
+            learning_rate=self.learning_rate,
+            random_state=self._random_state,
+            after_round=after_round,
+        )
+        self.estimators_ = models
+        self.estimator_weights_ = np.array(steps)
+        self.loss_curve_ = np.array(losses)
+        if self.verbose:
+            print(f"[{type(self).__name__}] {len(models)} rounds: {self.stop_reason_}")
+        return scores
+
+    def _print_round(self, n_rounds, step, loss):
+        """Print the first nine rounds and every tenth one; all if `verbose` is above 1."""
+        if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
+            print(
+                f"[{type(self).__name__}] round {n_rounds} of {self.n_estimators}: "
+                f"objective {loss:.6g}, step {step:.4g}"
+            )
+
+    def _hypothesis(self, model, X):
+        """Return what a round with this weak learner adds to the scores, up to the step."""
+        return hypothesis_of(model, X, self._n_classes, self._response_method)
+
+    def _staged_scores(self, X):
+        """Yield the scores before the first round and after each; the array changes in place."""
+        n_classes = self._n_classes
+        scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
+        yield scores
+        for model, step in zip(self.estimators_, self.estimator_weights_):
+            scores += step * self._hypothesis(model, X)
+            yield scores
+
+    def _scores_of_rounds(self, X):
+        """Yield the scores after each round."""
+        return (scores.copy() for scores in islice(self._staged_scores(X), 1, None))
+
+    def _scores(self, X):
+        """Return the scores after all rounds."""
+        *_, scores = self._staged_scores(X)
+        return scores
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Mean importance of each feature in the weak learners, by their weights; the sum is 1."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for model, step in zip(self.estimators_, self.estimator_weights_):
+            # A dummy replaces the weak learner of a round in which one class was drawn.
+            if not isinstance(model, DummyClassifier):
+                total += step * model.feature_importances_
+        return total / (total.sum() or 1.0)

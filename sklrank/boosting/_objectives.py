@@ -1,0 +1,483 @@
+r"""Objectives of boosting: functions of the scores of the training samples.
+
+An objective knows no estimator. At the scores :math:`F` to which it has been set it gives each
+sample a *label* and a *weight*: a weak learner that fits these labels under these weights lowers a
+bound on the objective most. For the hypothesis :math:`f` of a weak learner it computes two *step
+weights*, :math:`c` for what the hypothesis gets right and :math:`w` for what it gets wrong, such
+that for any step :math:`\alpha`
+
+.. math:: L(F + \alpha f) \leq L(F) - (1 - e^{-s \alpha}) c + (e^{s \alpha} - 1) w.
+
+The right side is least at :math:`\alpha = \frac{1}{2 s} \log(c / w)`, where the objective is lower
+by :math:`(\sqrt c - \sqrt w)^2` or more. At twice that step the bound equals L(F), so that no step
+up to there raises the objective. (For a product of losses all of this holds for its logarithm.)
+"""
+
+from abc import ABC, abstractmethod
+from math import log
+
+import numpy as np
+from scipy.special import softmax
+
+from sklrank.boosting import _ndcg_pairs
+from sklrank.boosting._pair_losses import GradedPairLoss
+from sklrank.metrics._conventions import choose
+from sklrank.metrics._document_ranking import average_precision_of_queries, ndcg_of_queries
+
+__all__ = [
+    "METRICS",
+    "STEP_RULES",
+    "AssembleObjective",
+    "MCSSBObjective",
+    "NDCGObjective",
+    "Objective",
+    "PairObjective",
+    "ProductObjective",
+    "QueryObjective",
+    "SumObjective",
+]
+
+# A hypothesis that is never wrong has an infinite step. Beyond this ratio of the step weights
+# hardly anything is left to gain from the pairs or samples that it gets right, and the scores stay
+# far from overflow.
+MAX_RATIO = 1e6
+# Step weights whose relative difference is smaller than this are equal up to rounding.
+ROUNDING = 1e-12
+
+# Scores further than this from the middle of their query, or from the largest score of their
+# sample, are replaced by this: their exponentials, the reciprocals and the squares of both stay
+# finite, and so far out nothing is left to gain.
+MAX_SCORE_GAP = 300.0
+# Losses of pairs sum products of two exponentials, and are squared or multiplied themselves.
+MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
+# RankBoost stops when its loss, which starts at 1, is below this. Scores that keep growing would be
+# cut off at the gap above, which ties documents.
+MIN_PAIR_LOSS = 1e-12
+
+
+class Objective(ABC):
+    """Base class of objectives.
+
+    Attributes
+    ----------
+    value : float
+        The objective at the scores of the last `set_scores`.
+    labels : ndarray of int of shape (n_samples,)
+        The class that the weak learner should predict for each sample.
+    weights : ndarray of shape (n_samples,)
+        Weight of each sample, 0 or more.
+    scale : float
+        The `s` of the bound.
+    """
+
+    scale = 1.0
+
+    @abstractmethod
+    def set_scores(self, scores):
+        """Set the scores, and compute `value`, `labels` and `weights` there."""
+
+    @abstractmethod
+    def step_weights(self, hypothesis):
+        """Return what the hypothesis gets right, and what it gets wrong: two numbers >= 0."""
+
+    def step(self, hypothesis):
+        """Return the step that minimises the bound; 0 if it is no better than chance."""
+        return self.step_size(*self.step_weights(hypothesis))
+
+    def step_size(self, correct, incorrect):
+        """Return the step for these step weights."""
+        if not correct > incorrect * (1 + ROUNDING):
+            return 0.0
+        ratio = min(correct / incorrect, MAX_RATIO) if incorrect > 0 else MAX_RATIO
+        return log(ratio) / (2 * self.scale)
+
+    def _set_gradient(self, negative_gradient):
+        """Label 1 the samples whose scores should rise, and 0 those whose scores should fall."""
+        self.labels = (negative_gradient > 0).astype(np.intp)
+        self.weights = np.abs(negative_gradient)
+
+
+def exp_scores(scores, queries, max_gap):
+    """Return e^F and e^-F, up to one factor for each query and its reciprocal.
+
+    The factor moves the middle of the range of the scores of a query to 0. Scores further than
+    `max_gap` from it are clipped, so that products of a few exponentials stay finite.
+    """
+    first = queries.starts[:-1]
+    grouped = scores[queries.order]
+    middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
+    exp_pos = np.exp(np.clip(scores - middle[queries.codes], -max_gap, max_gap))
+    return exp_pos, 1 / exp_pos
+
+
+# -- Rankings of documents.
+
+
+class NDCGObjective(Objective):
+    r"""A bound on the expected loss of NDCG: Equation 3.11 of Valizadegan (2010).
+
+    .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
+              A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}
+
+    Document i of gain :math:`2^{r_i} - 1` has the expected rank :math:`1 + A_i`, and the NDCG that
+    it loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F is twice
+    the score; here it is the score.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_samples,)
+        Gain of each document.
+    queries : Queries
+        Query of each document. NDCG is not defined for queries without any gain; the mean is over
+        the others.
+    """
+
+    def __init__(self, gains, queries):
+        # The loops expect the documents with a gain to come first in each query.
+        self._order = np.lexsort((gains == 0, queries.codes))
+        self._queries = queries
+        self._starts = queries.starts
+        ideal = ideal_dcg(gains, queries)
+        gains = gains[self._order]
+        self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
+        normaliser = ideal * max(1, np.count_nonzero(ideal))
+        normaliser = np.where(normaliser == 0, 1.0, normaliser)
+        self._gains = gains / np.repeat(normaliser, queries.sizes)
+        self._buffers = np.empty((2, 2, queries.sizes.max()))
+
+    def set_scores(self, scores):
+        exp_pos, _ = exp_scores(scores, self._queries, MAX_SCORE_GAP)
+        self._exp_scores = exp_pos[self._order]
+        ordered = np.empty(len(scores))
+        self.value = _ndcg_pairs.loss_and_negative_gradient(
+            self._exp_scores, self._gains, self._starts, self._n_relevant, ordered
+        )
+        negative_gradient = np.empty(len(scores))
+        negative_gradient[self._order] = ordered
+        self._set_gradient(negative_gradient)
+
+    def step_weights(self, hypothesis):
+        return _ndcg_pairs.step_weights(
+            self._exp_scores,
+            self._gains,
+            self._starts,
+            self._n_relevant,
+            hypothesis[self._order],
+            *self._buffers,
+        )
+
+
+def ideal_dcg(gains, queries):
+    """Return the largest DCG of each query."""
+    best_first = np.lexsort((-gains, queries.codes))
+    ranks = 1.0 + np.arange(len(gains)) - np.repeat(queries.starts[:-1], queries.sizes)
+    return np.add.reduceat(gains[best_first] * (1 / np.log2(ranks + 1)), queries.starts[:-1])
+
+
+class PairObjective(Objective):
+    r"""The loss of RankBoost.
+
+    The mean of :math:`\exp(F_j - F_i)` over the pairs of documents of a query of which i is more
+    relevant than j.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Relevance.
+    queries : Queries
+        Query of each document.
+    """
+
+    def __init__(self, y, queries):
+        self._queries = queries
+        self._pairs = GradedPairLoss(y, queries)
+        ones = np.ones(len(y))
+        self._n_pairs, _ = self._pairs.loss_and_negative_gradient(ones, ones)
+
+    def set_scores(self, scores):
+        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        loss, negative_gradient = self._pairs.loss_and_negative_gradient(*self._exp_scores)
+        self.value = loss / self._n_pairs
+        self._set_gradient(negative_gradient)
+        self.weights /= self._n_pairs
+        if self.value < MIN_PAIR_LOSS:
+            self.weights[:] = 0.0
+
+    def step_weights(self, hypothesis):
+        correct, incorrect = self._pairs.step_weights(*self._exp_scores, hypothesis)
+        return correct / self._n_pairs, incorrect / self._n_pairs
+
+
+METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
+
+
+def _xu_li_step_weights(query_weights, performance):
+    return query_weights @ (1 + performance), query_weights @ (1 - performance)
+
+
+def _printed_step_weights(query_weights, performance):
+    return query_weights @ performance, query_weights @ (1 - performance)
+
+
+# Step weights from the weight and the performance of each query.
+STEP_RULES = {"xu-li": _xu_li_step_weights, "printed": _printed_step_weights}
+
+
+class QueryObjective(Objective):
+    r"""The loss of AdaRank.
+
+    The mean of :math:`\exp(-E(q, F))` over queries q, where E, the *performance*, is a metric of
+    the ranking of a query. The weight of a query is its share of the loss (Algorithm 4 of
+    Valizadegan 2010, line 7). It is divided equally among its documents, whose labels are their
+    relevance. The steps are those of the papers; no bound guarantees that they lower the objective.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Relevance.
+    queries : Queries
+        Query of each document. Queries without a relevant document are left out.
+    metric : {"ndcg", "map"}
+        The metric E.
+    k : int or None
+        Number of documents, from the top, on which the metric depends.
+    step_rule : {"xu-li", "printed"}
+        See `STEP_RULES`.
+    must_beat_chance : bool, default=False
+        Whether the step of a hypothesis is 0 if it ranks no better, under the weights, than ties
+        everywhere. The step weights of the papers favour any hypothesis, even a constant one. A
+        single feature may rank worse than chance by itself and still lower the objective together
+        with others.
+    """
+
+    def __init__(self, y, queries, metric, k, step_rule, *, must_beat_chance=False):
+        self._queries = queries
+        self._metric = METRICS[metric](queries, y, choose("standard", gain="exponential"), k)
+        self._step_weights = STEP_RULES[step_rule]
+        self._must_beat_chance = must_beat_chance
+        chance = self._metric(np.zeros(len(y)))
+        self._is_counted = ~np.isnan(chance)
+        if not self._is_counted.any():
+            raise ValueError(
+                f"y has no document whose gain differs from 0 under metric={metric!r}, its largest "
+                f"grade is {y.max():g}: let the grades be 1 or more where relevant"
+            )
+        self._chance = chance[self._is_counted]
+        self.labels = np.unique(y, return_inverse=True)[1]
+
+    def performance(self, scores):
+        """Return the metric, from 0 to 1, of each query that has a relevant document."""
+        return self._metric(scores)[self._is_counted]
+
+    def set_scores(self, scores):
+        self.scores = scores
+        losses = np.exp(-self.performance(scores))
+        self.value = losses.mean()
+        self.query_weights = losses / losses.sum()
+        weights = np.zeros(self._queries.n_queries)
+        weights[self._is_counted] = self.query_weights / self._queries.sizes[self._is_counted]
+        self.weights = weights[self._queries.codes]
+
+    def step(self, hypothesis):
+        performance = self.performance(hypothesis)
+        if self._must_beat_chance and not self.query_weights @ (performance - self._chance) > 0:
+            return 0.0
+        return self.step_by_performance(performance)
+
+    def step_by_performance(self, performance):
+        """Return the step of a hypothesis whose performance is known."""
+        return self.step_size(*self._step_weights(self.query_weights, performance))
+
+    def step_weights(self, hypothesis):
+        return self._step_weights(self.query_weights, self.performance(hypothesis))
+
+    def value_at(self, scores):
+        """Return the objective at other scores."""
+        return np.exp(-self.performance(scores)).mean()
+
+
+class RefinementObjective(Objective):
+    """A combination of two losses, for ranking refinement (Valizadegan 2010, chapter 4).
+
+    Parameters
+    ----------
+    base_loss : BaseRankerLoss
+        The loss err_w of the base ranker.
+    judgement_loss : JudgementLoss
+        The loss err_t of the judgements.
+    queries : Queries
+        Query of each document. The losses are sums over all queries.
+    """
+
+    def __init__(self, base_loss, judgement_loss, queries):
+        self._base_loss = base_loss
+        self._judgement_loss = judgement_loss
+        self._queries = queries
+
+    @abstractmethod
+    def _combine(self, base, judged):
+        """Return the objective for two losses, and their factors in the pair weights gamma."""
+
+    def set_scores(self, scores):
+        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
+        judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
+        self.value, self._factors = self._combine(base, judged)
+        a, b = self._factors
+        self._set_gradient(a * base_gradient + b * judged_gradient)
+
+    def step_weights(self, hypothesis):
+        a, b = self._factors
+        base = self._base_loss.step_weights(*self._exp_scores, hypothesis)
+        judged = self._judgement_loss.step_weights(*self._exp_scores, hypothesis)
+        return a * base[0] + b * judged[0], a * base[1] + b * judged[1]
+
+
+class ProductObjective(RefinementObjective):
+    r"""L_p of Equation 4.10, multiplicative ranking refinement: the product of the two losses.
+
+    The weights :math:`\gamma_{ij} = a_{ij} + b_{ij}` of pairs (4.11, 4.12) sum to one for each of
+    the two, so that neither needs a weight. The bound of :class:`Objective` holds for the
+    logarithm: in a round it falls by :math:`(\sqrt\mu - \sqrt\nu)^2` or more (Theorem 9).
+    Theorem 10 states :math:`\eta = \mu - \nu` instead, which is more and does not always hold;
+    :math:`\eta^2 / 4` does, as :math:`\mu + \nu \leq 2`.
+    """
+
+    def _combine(self, base, judged):
+        return base * judged, (1 / base, 1 / judged)
+
+
+class SumObjective(RefinementObjective):
+    """L_a of Equation 4.9, linear ranking refinement: the weighted sum of the two losses.
+
+    Parameters
+    ----------
+    base_loss, judgement_loss, queries : object
+        As in :class:`RefinementObjective`.
+    balance : float
+        Weight of the loss of the base ranker, gamma in Equation 4.9.
+    """
+
+    def __init__(self, base_loss, judgement_loss, queries, balance):
+        super().__init__(base_loss, judgement_loss, queries)
+        self._balance = balance
+
+    def _combine(self, base, judged):
+        # Only the ratio of the factors matters; weak learners sum squares of the weights.
+        largest = max(self._balance, 1.0)
+        return self._balance * base + judged, (self._balance / largest, 1 / largest)
+
+
+# -- Classes of samples with and without labels.
+
+
+class AssembleObjective(Objective):
+    r"""The loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
+
+    .. math:: \sum_i d_i \exp\Bigl(\frac{1}{K} \sum_k F_i^k - F_i^{y_i}\Bigr)
+
+    The label of an unlabeled sample is its pseudo-label, the class of the largest score. A new
+    pseudo-label never raises the loss, as no other label has a smaller one. The weight of a sample
+    is its loss. The step of :meth:`Objective.step`,
+    :math:`\log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
+    :math:`\epsilon`, minimises the loss along the hypothesis. With two classes the bound of the
+    loss is exact up to a factor; with more classes it is not used.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_samples,)
+        Classes; -1 for unlabeled samples.
+    pseudo_labels : ndarray of int of shape (n_samples,)
+        Classes of the unlabeled samples as long as all scores are 0.
+    n_classes : int
+        K.
+    labeled_share : float
+        The share of the labeled samples in the sum of the d. All labeled samples have the same d,
+        and all unlabeled samples have the same d.
+    """
+
+    scale = 0.5
+
+    def __init__(self, labels, pseudo_labels, n_classes, labeled_share):
+        self._is_labeled = labels >= 0
+        self._true_labels = labels
+        self._initial_pseudo_labels = pseudo_labels
+        self._n_classes = n_classes
+        n_labeled = np.count_nonzero(self._is_labeled)
+        n_unlabeled = max(1, len(labels) - n_labeled)
+        self._initial_weights = np.where(
+            self._is_labeled, labeled_share / n_labeled, (1 - labeled_share) / n_unlabeled
+        )
+
+    def set_scores(self, scores):
+        pseudo_labels = scores.argmax(axis=1) if scores.any() else self._initial_pseudo_labels
+        self.labels = np.where(self._is_labeled, self._true_labels, pseudo_labels)
+        margins = scores[np.arange(len(scores)), self.labels] - scores.mean(axis=1)
+        self.weights = self._initial_weights * np.exp(np.minimum(-margins, MAX_SCORE_GAP))
+        self.value = self.weights.sum()
+
+    def step_weights(self, hypothesis):
+        is_correct = hypothesis[np.arange(len(hypothesis)), self.labels]
+        correct = (self._n_classes - 1) * (self.weights @ is_correct)
+        return correct, self.weights @ (1 - is_correct)
+
+
+class MCSSBObjective(Objective):
+    r"""Equation 2.7 of Valizadegan (2010), for class probabilities b, the softmax of the scores.
+
+    .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}
+
+    The second sum is that of Eq. 2.6 with the class affinities :math:`q_j^k`, the similarity of
+    sample j to the labeled samples of class k; see `_similarity.py` for other affinities.
+
+    For a hypothesis that assigns sample i to class k, the sample adds
+
+    .. math:: B_i^k = b_i^k \sum_j \frac{S_{ij} b_j^k}{(b_i^\top b_j)^2}
+              + \frac{C}{2} \frac{q_i^k}{b_i^k}
+
+    to the correct step weight (Eqs. 2.17 and 2.18) and :math:`A_i^k = b_i^k \sum_l B_i^l` to the
+    incorrect one (Eqs. 2.15 and 2.16, with their sums over j taken together). The difference
+    :math:`A_i^k - B_i^k` is :math:`\alpha_i^k + C \beta_i^k` of Eq. 2.12, the cost of assigning
+    sample i to class k.
+
+    Parameters
+    ----------
+    similarity : DenseSimilarity or SparseSimilarity
+        S, with a row for each training sample.
+    class_affinities : ndarray of shape (n_samples, n_classes)
+        q.
+    labels : ndarray of int of shape (n_samples,)
+        Classes, which labeled samples keep; -1 for unlabeled samples.
+    labeled_weight : float
+        C.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_samples, n_classes)
+        Cost of assigning each sample to each class; the sum over the classes is 0.
+    """
+
+    # The bound of Lemma 2 has e^(2 alpha).
+    scale = 2.0
+
+    def __init__(self, similarity, class_affinities, labels, labeled_weight):
+        self._similarity = similarity
+        self._half_affinities = labeled_weight / 2 * class_affinities
+        self._true_labels = labels
+
+    def set_scores(self, scores):
+        scores = scores - scores.max(axis=1, keepdims=True)
+        # The reciprocals of probabilities and their squares must be finite.
+        probabilities = softmax(np.maximum(scores, -MAX_SCORE_GAP), axis=1)
+        by_similarity = probabilities * self._similarity.negative_gradient(probabilities)
+        by_labels = self._half_affinities / probabilities
+        self.value = by_similarity.sum() + 2 * by_labels.sum()
+        self._correct = by_similarity + by_labels
+        self._incorrect = probabilities * self._correct.sum(axis=1, keepdims=True)
+        self.costs = self._incorrect - self._correct
+        self.labels = np.where(self._true_labels < 0, self.costs.argmin(axis=1), self._true_labels)
+        # As the sum over the classes is 0, the least cost is positive by rounding only.
+        self.weights = np.maximum(-self.costs.min(axis=1), 0.0)
+
+    def step_weights(self, hypothesis):
+        return np.vdot(hypothesis, self._correct), np.vdot(hypothesis, self._incorrect)

@@ -1,0 +1,194 @@
+r"""Exponential losses of scores on ordered pairs of documents.
+
+A loss is a sum over ordered pairs of documents of a query,
+
+.. math:: \sum_{i,j} V_{ij} \exp(F_j - F_i),
+
+in which :math:`V_{ij}` says how surely i comes before j (i and j may be the same document). The
+losses differ in V, and none of them stores the matrix of pairs. Each has the methods
+
+- ``loss_and_negative_gradient(exp_pos, exp_neg)``: given :math:`e^F` and :math:`e^{-F}`,
+  `(n_samples,)` each, return the loss and its negative gradient, which is
+  :math:`\sum_j \gamma_{ij} - \gamma_{ji}` for the terms :math:`\gamma` of the sum;
+- ``step_weights(exp_pos, exp_neg, hypothesis)``: return the sum of the terms that a hypothesis
+  ranks correctly (it raises the first document and not the second) and the sum of those that it
+  ranks incorrectly.
+
+A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with probability
+:math:`h_i`, independently of the others, and the step weights are expected values, the sums of
+:math:`\gamma_{ij} h_i (1 - h_j)` and of :math:`\gamma_{ij} (1 - h_i) h_j`. The bound of
+`_objectives.py` holds for them by Jensen's inequality, as the exponential is convex.
+"""
+
+import numpy as np
+
+from sklrank.boosting import _refinement_pairs
+
+__all__ = ["AllPairLoss", "BaseRankerLoss", "ExplicitPairLoss", "GradedPairLoss", "JudgementLoss"]
+
+
+class GradedPairLoss:
+    """V = 1 for each document of higher grade before one of lower grade, 0 for other pairs.
+
+    Parameters
+    ----------
+    grades : ndarray of shape (n_samples,)
+        Graded relevance; documents of grade NaN are in no pair.
+    queries : Queries
+        Query of each document.
+    """
+
+    def __init__(self, grades, queries):
+        judged = np.flatnonzero(~np.isnan(grades))
+        self._order = order = judged[np.lexsort((grades[judged], queries.codes[judged]))]
+        codes, grades = queries.codes[order], grades[order]
+        new_query = np.diff(codes, prepend=-1) > 0
+        new_grade = new_query.copy()
+        new_grade[1:] |= grades[1:] > grades[:-1]
+        self._grades = np.append(np.flatnonzero(new_grade), len(order))
+        self._queries = np.append(np.flatnonzero(new_query[new_grade]), len(self._grades) - 1)
+        self.is_empty = len(self._queries) == len(self._grades)
+
+    def loss_and_negative_gradient(self, exp_pos, exp_neg):
+        order, ordered = self._order, np.empty(len(self._order))
+        loss = _refinement_pairs.graded_loss_and_negative_gradient(
+            exp_pos[order], exp_neg[order], self._grades, self._queries, ordered
+        )
+        negative_gradient = np.zeros(len(exp_pos))
+        negative_gradient[order] = ordered
+        return loss, negative_gradient
+
+    def step_weights(self, exp_pos, exp_neg, hypothesis):
+        order = self._order
+        return _refinement_pairs.graded_step_weights(
+            exp_pos[order], exp_neg[order], self._grades, self._queries, hypothesis[order]
+        )
+
+
+class ExplicitPairLoss:
+    """V = 1 for the given pairs, 0 for others.
+
+    Parameters
+    ----------
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Indices of samples, the first document before the second; no pair twice.
+    """
+
+    def __init__(self, pairs):
+        self._first, self._second = pairs.T
+        self.is_empty = len(pairs) == 0
+
+    def loss_and_negative_gradient(self, exp_pos, exp_neg):
+        costs = exp_pos[self._second] * exp_neg[self._first]
+        negative_gradient = np.bincount(self._first, costs, len(exp_pos))
+        negative_gradient -= np.bincount(self._second, costs, len(exp_pos))
+        return costs.sum(), negative_gradient
+
+    def step_weights(self, exp_pos, exp_neg, hypothesis):
+        costs = exp_pos[self._second] * exp_neg[self._first]
+        first, second = hypothesis[self._first], hypothesis[self._second]
+        return costs @ (first * (1 - second)), costs @ ((1 - first) * second)
+
+
+class AllPairLoss:
+    """V = 1 for all pairs of documents of a query, including a document and itself.
+
+    Parameters
+    ----------
+    queries : Queries
+        Query of each document.
+    """
+
+    def __init__(self, queries):
+        self._queries = queries
+
+    def loss_and_negative_gradient(self, exp_pos, exp_neg):
+        codes = self._queries.codes
+        sums_pos, sums_neg = self._sums(exp_pos), self._sums(exp_neg)
+        negative_gradient = exp_neg * sums_pos[codes] - exp_pos * sums_neg[codes]
+        return sums_pos @ sums_neg, negative_gradient
+
+    def step_weights(self, exp_pos, exp_neg, hypothesis):
+        raised, kept = hypothesis, 1.0 - hypothesis
+        correct = self._sums(exp_neg * raised) @ self._sums(exp_pos * kept)
+        incorrect = self._sums(exp_neg * kept) @ self._sums(exp_pos * raised)
+        # A document is not raised above itself.
+        own = (exp_neg * raised) @ (exp_pos * kept)
+        return correct - own, incorrect - own
+
+    def _sums(self, values):
+        """Return the sum of each query."""
+        return np.bincount(self._queries.codes, values)
+
+
+class BaseRankerLoss:
+    """V = W of Equation 4.1, from the scores of a base ranker (err_w, Equation 4.6).
+
+    Its methods take time in the number of pairs, those of the other losses in the number of
+    documents.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Scores of the base ranker.
+    confidence : ndarray of shape (n_queries,)
+        Lambda of each query, from 0 to infinity (Equation 4.2).
+    queries : Queries
+        Query of each document.
+    """
+
+    def __init__(self, scores, confidence, queries):
+        self._order = np.lexsort((-scores, queries.codes))
+        self._starts = queries.starts
+        # The difference of two halves does not overflow.
+        gaps = -np.diff(scores[self._order] / 2, prepend=np.inf)
+        gaps[queries.starts[:-1]] = 0.0
+        rates = np.repeat(confidence, queries.sizes)
+        # Equal scores are a tie even with infinite confidence.
+        with np.errstate(invalid="ignore", over="ignore"):
+            self._ratios = np.where(gaps == 0, 1.0, np.exp(-2 * rates * gaps))
+
+    def loss_and_negative_gradient(self, exp_pos, exp_neg):
+        order, ordered = self._order, np.empty(len(self._order))
+        loss = _refinement_pairs.base_loss_and_negative_gradient(
+            exp_pos[order], exp_neg[order], self._ratios, self._starts, ordered
+        )
+        negative_gradient = np.empty_like(ordered)
+        negative_gradient[order] = ordered
+        return loss, negative_gradient
+
+    def step_weights(self, exp_pos, exp_neg, hypothesis):
+        order = self._order
+        return _refinement_pairs.base_step_weights(
+            exp_pos[order], exp_neg[order], self._ratios, self._starts, hypothesis[order]
+        )
+
+
+class JudgementLoss:
+    """V = T of Equation 4.3, from judgements of which a share is wrong (err_t, Equation 4.7).
+
+    Parameters
+    ----------
+    judgements : GradedPairLoss or ExplicitPairLoss
+        The set O of ordered pairs.
+    noise : float
+        Eta, from 0 (all judgements are right) to 1 (they carry no information).
+    queries : Queries
+        Query of each document.
+    """
+
+    def __init__(self, judgements, noise, queries):
+        self._judgements, self._all_pairs = judgements, AllPairLoss(queries)
+        self._judged_factor, self._all_factor = 1 - noise, noise / 2
+
+    def loss_and_negative_gradient(self, exp_pos, exp_neg):
+        a, b = self._judged_factor, self._all_factor
+        loss, negative_gradient = self._judgements.loss_and_negative_gradient(exp_pos, exp_neg)
+        all_loss, all_gradient = self._all_pairs.loss_and_negative_gradient(exp_pos, exp_neg)
+        return a * loss + b * all_loss, a * negative_gradient + b * all_gradient
+
+    def step_weights(self, exp_pos, exp_neg, hypothesis):
+        a, b = self._judged_factor, self._all_factor
+        correct, incorrect = self._judgements.step_weights(exp_pos, exp_neg, hypothesis)
+        all_correct, all_incorrect = self._all_pairs.step_weights(exp_pos, exp_neg, hypothesis)
+        return a * correct + b * all_correct, a * incorrect + b * all_incorrect
