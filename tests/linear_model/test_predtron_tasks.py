@@ -177,10 +177,10 @@ def ranking_losses(gains, discounts, positions):
     return differences / max(totals.max(), 1e-12)
 
 
-@pytest.mark.parametrize("most_states", [MAX_STATES, 0.0], ids=["table", "solver"])
+@pytest.mark.parametrize("max_states", [MAX_STATES, 0.0], ids=["table", "solver"])
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", RANKING_PROBLEMS)
-def test_rankings_by_enumeration(loss, representation, most_states):
+def test_rankings_by_enumeration(loss, representation, max_states):
     """All permutations, for lists of several lengths in one task and for both updates."""
     random = np.random.RandomState(2)
     loss = RANKING_PROBLEMS[loss]
@@ -190,7 +190,7 @@ def test_rankings_by_enumeration(loss, representation, most_states):
     relevance[starts[3] : starts[4]] = 0
     gains, discounts = gains_of(loss, relevance, starts), discounts_of(loss, 6)
     f = position_values(representation, 6)
-    tasks = [RankingTask(gains, starts, discounts, f, d, most_states) for d in (False, True)]
+    tasks = [RankingTask(gains, starts, discounts, f, d, max_states) for d in (False, True)]
     n_mistakes = 0
     for i, m in enumerate(sizes):
         positions = np.array(list(permutations(range(m))), dtype=int)
@@ -253,8 +253,8 @@ def test_long_rankings_match_the_solver(m, grades):
         best = -np.sort(-gains) @ discounts
         values = np.outer(scores, f) / np.linalg.norm(f) - np.outer(gains, discounts) / best
         best_value = values[linear_sum_assignment(-values)].sum()
-        for most_states in (MAX_STATES, 0.0):
-            task = RankingTask(gains, starts, discounts, f, False, most_states)
+        for max_states in (MAX_STATES, 0.0):
+            task = RankingTask(gains, starts, discounts, f, False, max_states)
             _, direction = task.evaluate(0, scores)
             # The positions follow from the direction and the correct ranking, which is sorted by
             # gain, then score.

@@ -31,17 +31,17 @@ __all__ = ["PredtronMixin", "can_partial_fit", "rows_are_rounds"]
 
 
 def can_partial_fit(model):
-    """Return True, or raise for a precomputed kernel, of which new samples lack values."""
+    """Return True; raise AttributeError for a precomputed kernel, which cannot be extended."""
     if model._is_precomputed:
         raise AttributeError(
-            "kernel='precomputed' cannot go on with more samples, whose kernel values with those "
-            "before are not known: call fit with the kernel matrix of all samples"
+            "kernel='precomputed' cannot continue training, since the kernel values of new samples "
+            "with the earlier ones are not known: call fit with the kernel matrix of all samples"
         )
     return True
 
 
 def rows_are_rounds(rounds):
-    """Return the rows of X of these rounds, which are not queries: one row each."""
+    """Return the rows of X of these rounds, one row each, and no starts of queries."""
     return rounds, None
 
 
@@ -53,8 +53,7 @@ class PredtronMixin:
     those of each query start. If `restart`, it starts a model: it sets `_model` by `_make_model`.
     """
 
-    # Of a classifier with a reject option: it is updated with the held-out scores of the first
-    # pass.
+    # Set by a classifier with a reject option; updated with the held-out scores of the first pass.
     _reject_rule = None
 
     _accepts_sparse = True
