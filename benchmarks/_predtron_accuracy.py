@@ -1,4 +1,4 @@
-"""What the Predtrons reach on test rows, beside what people use: parts of `predtron.py`."""
+"""Accuracy of the Predtrons on test samples, beside common alternatives: parts of `predtron.py`."""
 
 import os
 import sys
@@ -30,10 +30,10 @@ FILES = ("optdigits", "pendigits", "letter")
 
 
 def settings(rates=RATES):
-    """The recommended setting by learning rate, and as printed."""
+    """Yield the recommended setting for each learning rate, and the one as printed."""
     for update in UPDATES:
         name = "Predtron" if update == UPDATES[0] else "Predtron, loss-driven"
-        # Loss-driven, weights are only scaled by the rate.
+        # The rate of loss-driven steps only scales the weights.
         for rate in rates if update == UPDATES[0] else rates[-1:]:
             parameters = {"update": update, "learning_rate": rate}
             yield f"{name}, rate {rate:g}", {**parameters, **RECOMMENDED}
@@ -52,7 +52,7 @@ def load_class_sets(quick):
 
 
 def mean_score(model, X, y, n_splits, **scoring):
-    """Of test rows, a third, over splits; columns are standardised."""
+    """Return the mean score on a third of the samples over splits; features are standardised."""
     splits = ShuffleSplit(n_splits, test_size=1 / 3, random_state=0)
     return cross_val_score(
         make_pipeline(StandardScaler(), model), X, y, cv=splits, **scoring
@@ -60,7 +60,7 @@ def mean_score(model, X, y, n_splits, **scoring):
 
 
 def classes(quick):
-    """Accuracy."""
+    """Print accuracies."""
     sets = load_class_sets(quick)
     seeded = {"random_state": 0}
     models = {
@@ -80,7 +80,7 @@ def classes(quick):
 
 
 def grades(quick):
-    """Mean absolute error, of five grades of the progress of diabetes."""
+    """Print the mean absolute error on five grades of the progress of diabetes."""
     X, y = load_diabetes(return_X_y=True)
     y = np.digitize(y, np.quantile(y, [0.2, 0.4, 0.6, 0.8]))
     models = {
@@ -111,7 +111,7 @@ def load_label_sets(quick):
 
 
 def label_sets(quick):
-    """Hamming and subset loss."""
+    """Print Hamming and subset losses."""
     sets = load_label_sets(quick)
     models = {
         f"{name}, {loss}": PredtronClassifier(loss=loss, **parameters)
@@ -129,11 +129,11 @@ def label_sets(quick):
             row += [f"{loss(Y_test, predicted):.3f}" for loss in (hamming_loss, zero_one_loss)]
         table.append(row)
     columns = [title for name in sets for title in (f"{name} Hamming", "subset")]
-    print_table("5. Sets of labels", ["", *columns], table)
+    print_table("5. Label sets", ["", *columns], table)
 
 
 def label_rankings(quick):
-    """Rank loss and NDCG."""
+    """Print rank losses and NDCG."""
     sets = load_label_sets(quick)
     models = {name: PredtronLabelRanker(**parameters) for name, parameters in settings()}
     models["Predtron, reciprocal, rate 0.01"] = PredtronLabelRanker(
@@ -158,7 +158,7 @@ def label_rankings(quick):
 
 
 def standardise(X, y, qid):
-    """The columns of each query."""
+    """Standardise the features within each query."""
     X = X.copy()
     for query in np.unique(qid):
         X[qid == query] = StandardScaler().fit_transform(X[qid == query])
@@ -166,19 +166,19 @@ def standardise(X, y, qid):
 
 
 def folds(parts):
-    """Rows to learn from, to validate and to test: `(X, y, qid)` each."""
+    """Yield the training, validation and test parts of each fold, as `(X, y, qid)`."""
     for fold in range(5):
         train = [parts[(fold + i) % 5] for i in range(3)]
         yield tuple(map(np.concatenate, zip(*train))), parts[(fold + 3) % 5], parts[(fold + 4) % 5]
 
 
 def ndcg(model, X, y, qid):
-    """NDCG@10, the mean over queries that have a relevant document."""
+    """Return the mean NDCG@10 of the queries with a relevant document."""
     return ndcg_score(y, model.predict(X), qid=qid, k=10)
 
 
-def validated(train, validation, quick):
-    """Of many settings the best one on the validation part."""
+def select_model(train, validation, quick):
+    """Return the model of the best setting on the validation part."""
     representations = ({"power": 1.1}, {"power": 0.5}, {"representation": "reciprocal"})
     grid = [
         {"learning_rate": rate, **representation, **RECOMMENDED, "max_iter": 20}
@@ -190,11 +190,11 @@ def validated(train, validation, quick):
 
 
 def document_rankings(quick):
-    """NDCG@10 on the five folds."""
+    """Print the NDCG@10 on the five folds."""
     _, parts = load_parts()
-    by_columns = {
-        "as they are": list(folds(parts)),
-        "of each query": list(folds([standardise(*part) for part in parts])),
+    by_features = {
+        "unscaled": list(folds(parts)),
+        "standardised by query": list(folds([standardise(*part) for part in parts])),
     }
     rated = {"representation": "reciprocal", "learning_rate": 0.001, **RECOMMENDED}
     makers = {
@@ -208,7 +208,7 @@ def document_rankings(quick):
     table = []
     for name, model in makers.items():
         row = [name]
-        for of_folds in by_columns.values():
+        for of_folds in by_features.values():
             found = []
             for (X, y, qid), _, test in of_folds:
                 model.fit(X, y) if name == "ridge" else model.fit(X, y, qid)
@@ -216,8 +216,8 @@ def document_rankings(quick):
             row.append(f"{np.mean(found):.4f}")
         table.append(row)
     table.append(["Predtron, by validation"])
-    for of_folds in by_columns.values():
-        found = [ndcg(validated(*fold[:2], quick), *fold[2]) for fold in of_folds]
+    for of_folds in by_features.values():
+        found = [ndcg(select_model(*fold[:2], quick), *fold[2]) for fold in of_folds]
         table[-1].append(f"{np.mean(found):.4f}")
-    columns = [f"columns {name}" for name in by_columns]
+    columns = [f"features {name}" for name in by_features]
     print_table("7. Documents of MQ2008: NDCG@10", ["", *columns], table)

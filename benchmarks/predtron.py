@@ -1,23 +1,24 @@
-"""Learning from any loss: speed of the Predtrons, and what they reach, beside what people use.
+"""Speed and accuracy of the Predtrons, beside common alternatives.
 
-1. Rounds per CPU second of a fit of one pass: 64 features and ten classes, or two; and ten classes
-   on sparse rows, 30 of 100,000 features, with the peak memory of the fit. Beside it scikit-learn's
-   Perceptron and SGDClassifier ("pa1" is passive-aggressive), which learn each class against the
-   rest; the multiclass perceptron as a loop in NumPy; and river's perceptrons, for a few rows.
-2. Queries of 100 documents and 46 features by the number of grades: microseconds a query and pass,
-   and how much of it goes to the assignment, which the loss-driven step does without. Beside it
-   `scipy.optimize.linear_sum_assignment` alone on the matrices of such queries.
-3. Accuracy on classes. 4. Grades: mean absolute error. 5. Sets of labels: Hamming and subset loss.
+1. Rounds per CPU second of a fit of one pass, on 64 features with ten classes or two, and on sparse
+   samples with ten classes, 30 of whose 100,000 features are nonzero; for these also the peak
+   memory of the fit. Beside it scikit-learn's Perceptron and SGDClassifier ("pa1" is
+   passive-aggressive), which learn each class against the rest; the multiclass perceptron as a loop
+   in NumPy; and river's perceptrons, on few samples.
+2. Microseconds per query and pass for queries of 100 documents and 46 features, by the number of
+   grades, and the share of the assignment problem, which the loss-driven step does not solve.
+   Beside it `scipy.optimize.linear_sum_assignment` alone on the matrices of such queries.
+3. Accuracy on classes. 4. Grades: mean absolute error. 5. Label sets: Hamming and subset loss.
 6. Label rankings: rank loss and NDCG. 7. Documents of MQ2008: NDCG@10.
 
-In 3 to 6 columns are standardised, in 7 those of each query, too. "As printed" is one pass and the
-last weights, by the learning rate 1 where no other is named; the rest are averaged over ten passes
-in random order, "recommended" in 7 over twenty. The setting recommended for documents is the best
-one on the validation parts of the five folds, which are parts of other folds' tests; "by
-validation" chooses in each fold alone.
+In 3 to 6 features are standardised; in 7 a second column has them standardised within each query.
+"As printed" is one pass and the last weights, with the learning rate 1 unless another one is named.
+The other models are averaged over ten shuffled passes, "recommended" in 7 over twenty. The
+recommended setting for documents is the best one on the validation parts of the five folds, which
+are parts of the other folds' tests; "by validation" selects one in each fold separately.
 
-Where `SKLRANK_DATA` does not name the folder of the data, 3 and 4 do with what scikit-learn brings,
-and 5 to 7 are left out.
+If `SKLRANK_DATA` does not name the folder of the data, 3 and 4 use data sets of scikit-learn only,
+and 5 to 7 are skipped.
 
     python benchmarks/predtron.py [--quick] [--only 1 3]
 """
@@ -40,7 +41,7 @@ N_QUERIES, N_DOCUMENTS = 200, 100
 
 
 def dense_rows(n_rows, n_classes, n_features=64):
-    """Gaussian clusters, one a class."""
+    """Draw Gaussian clusters, one for each class."""
     random = np.random.RandomState(0)
     y = random.randint(n_classes, size=n_rows)
     centers = random.normal(0, 0.5, (n_classes, n_features))
@@ -48,12 +49,12 @@ def dense_rows(n_rows, n_classes, n_features=64):
 
 
 def sparse_rows(n_rows, n_classes=10, n_features=100_000, n_entries=30):
-    """Words, a tenth of them drawn from a hundred that are the class's own."""
+    """Draw bags of words; a tenth of the words are from a hundred words of the class."""
     random = np.random.RandomState(0)
     y = random.randint(n_classes, size=n_rows)
     columns = random.randint(n_features, size=(n_rows, n_entries))
-    own = random.randint(100, size=columns.shape) * n_classes + y[:, np.newaxis]
-    columns = np.where(random.rand(*columns.shape) < 0.1, own, columns).astype(np.intc)
+    class_words = random.randint(100, size=columns.shape) * n_classes + y[:, np.newaxis]
+    columns = np.where(random.rand(*columns.shape) < 0.1, class_words, columns).astype(np.intc)
     starts = np.arange(0, n_rows * n_entries + 1, n_entries, dtype=np.intc)
     X = sparse.csr_array((np.ones(columns.size), columns.ravel(), starts), (n_rows, n_features))
     X.sum_duplicates()
@@ -61,7 +62,7 @@ def sparse_rows(n_rows, n_classes=10, n_features=100_000, n_entries=30):
 
 
 def fit_loop(X, y):
-    """The multiclass perceptron as one would write it."""
+    """Fit the multiclass perceptron by a plain loop in NumPy."""
     weights = np.zeros((y.max() + 1, X.shape[1]))
     if sparse.issparse(X):
         for i, label in enumerate(y.tolist()):
@@ -80,7 +81,7 @@ def fit_loop(X, y):
 
 
 def fit_river(X, y):
-    """River's perceptrons, a row at a time; False where river is not installed."""
+    """Fit river's perceptrons, sample by sample; return False if river is not installed."""
     try:
         from river.linear_model import Perceptron as RiverPerceptron
         from river.multiclass import OneVsRestClassifier
@@ -97,7 +98,7 @@ def fit_river(X, y):
 
 
 def seconds(action, *arguments):
-    """The least CPU seconds of several runs."""
+    """Return the least CPU seconds of several runs."""
     times = []
     for _ in range(REPETITIONS):
         with Stopwatch() as watch:
@@ -153,44 +154,44 @@ def rounds(quick):
         n = n_used.get(name, n_rows)
         row.append(f"{peak_megabytes(fit, X[:n], y[:n]):.0f}")
         table.append(row)
-    columns = ["rounds a second; ours by theirs"]
+    columns = ["rounds per second; ratio of ours to theirs"]
     columns += [title for kind in data for title in (kind, "")]
-    print_table(f"1. {n_rows} rows, one pass", [*columns, "peak MB, sparse"], table)
+    print_table(f"1. {n_rows} samples, one pass", [*columns, "peak MB, sparse"], table)
 
 
 def queries(n_grades):
-    """Documents, half of them of grade 0, a quarter of grade 1, ...; or all grades different."""
+    """Draw documents: half of grade 0, a quarter of grade 1, ...; or all of different grades."""
     random = np.random.RandomState(0)
     X = random.normal(size=(N_QUERIES * N_DOCUMENTS, 46))
     quality = X @ random.normal(size=46) / np.sqrt(46) + random.normal(size=len(X))
     if n_grades == N_DOCUMENTS:
-        places = quality.reshape(N_QUERIES, N_DOCUMENTS).argsort(axis=1).argsort(axis=1)
-        y = places.ravel() / 10
+        ranks = quality.reshape(N_QUERIES, N_DOCUMENTS).argsort(axis=1).argsort(axis=1)
+        y = ranks.ravel() / 10
     else:
         y = np.digitize(quality, np.quantile(quality, 1 - 0.5 ** np.arange(1, n_grades)))
     return X, y, np.repeat(np.arange(N_QUERIES), N_DOCUMENTS)
 
 
 def query_time(data, **parameters):
-    """Microseconds a query: in a fit of one pass, and in each pass more."""
-    n_more = 3
+    """Return the microseconds per query of a fit of one pass, and of each further pass."""
+    n_further = 3
     one = seconds(PredtronQueryRanker(**parameters).fit, *data)
-    all_of_them = seconds(PredtronQueryRanker(max_iter=1 + n_more, **parameters).fit, *data)
-    return 1e6 * one / N_QUERIES, 1e6 * (all_of_them - one) / (n_more * N_QUERIES)
+    more = seconds(PredtronQueryRanker(max_iter=1 + n_further, **parameters).fit, *data)
+    return 1e6 * one / N_QUERIES, 1e6 * (more - one) / (n_further * N_QUERIES)
 
 
 def solver_time(X, y, qid):
-    """Microseconds of SciPy's solver a query, at the scores of the fitted model."""
+    """Return the microseconds per query of SciPy's solver, with the fitted model's scores."""
     scores = PredtronQueryRanker().fit(X, y, qid).predict(X)
     positions = np.arange(1.0, N_DOCUMENTS + 1)
-    discounts, heights = 1 / np.log2(1 + positions), -(positions**1.1)
-    heights /= np.linalg.norm(heights)
+    discounts, position_values = 1 / np.log2(1 + positions), -(positions**1.1)
+    position_values /= np.linalg.norm(position_values)
     costs = []
     for i in range(N_QUERIES):
         rows = slice(i * N_DOCUMENTS, (i + 1) * N_DOCUMENTS)
         gains = np.exp2(y[rows]) - 1
         best = -np.sort(-gains) @ discounts
-        costs.append(np.outer(gains / best, discounts) - np.outer(scores[rows], heights))
+        costs.append(np.outer(gains / best, discounts) - np.outer(scores[rows], position_values))
     return 1e6 * seconds(lambda: [linear_sum_assignment(cost) for cost in costs]) / N_QUERIES
 
 
@@ -198,15 +199,15 @@ def assignments(quick):
     table = []
     for n_grades in (2, 3, 5, N_DOCUMENTS):
         data = queries(n_grades)
-        fit, more = query_time(data)
+        fit, further = query_time(data)
         _, without = query_time(data, update="loss-driven")
         solver = solver_time(*data)
-        share = f"{100 * (more - without) / more:.0f} %"
-        times = (fit, more, without, more - without, solver)
+        share = f"{100 * (further - without) / further:.0f} %"
+        times = (fit, further, without, further - without, solver)
         table.append([n_grades, *(f"{time:.0f}" for time in times), share])
-    columns = ["grades", "fit, one pass", "a pass more", "loss-driven", "assignment", "SciPy's"]
-    title = f"2. Microseconds a query of {N_DOCUMENTS} documents"
-    print_table(title, [*columns, "assignment's share"], table)
+    columns = ["grades", "fit, one pass", "further pass", "loss-driven", "assignment", "SciPy's"]
+    title = f"2. Microseconds per query of {N_DOCUMENTS} documents"
+    print_table(title, [*columns, "share of assignment"], table)
 
 
 PARTS = {
@@ -222,13 +223,13 @@ PARTS = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small and fast, to see it work")
+    parser.add_argument("--quick", action="store_true", help="small and fast, to test the script")
     parser.add_argument("--only", type=int, nargs="+", choices=PARTS, default=list(PARTS))
     arguments = parser.parse_args()
     print_header()
     for part in arguments.only:
         if part >= 5 and "SKLRANK_DATA" not in os.environ:
-            print(f"\n{part}. is left out: SKLRANK_DATA names no folder")
+            print(f"\n{part}. is skipped: SKLRANK_DATA names no folder")
             continue
         PARTS[part](arguments.quick)
 

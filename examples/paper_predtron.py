@@ -1,22 +1,23 @@
-"""Figure 1 of Jain, Natarajan and Tewari (2015): what representation and margin do to Predtron.
+"""Figure 1 of Jain, Natarajan and Tewari (2015): effect of representation and margin on Predtron.
 
-Printed and drawn is the mean NDCG loss of the documents of 100 test queries, with the 95 % interval
-of its mean over seeds. The learner is the basic version: steps of size 1 from weights of zero, one
-pass over the queries of `make_subset_ranking`, whose weights make no mistake.
+The script prints and draws the mean NDCG loss on the documents of 100 test queries, with the 95 %
+interval of its mean over seeds. The learner is the basic version: steps of size 1 from weights of
+zero, in one pass over the queries of `make_subset_ranking`, which some weights rank without a loss.
 
-- (a) By the queries learnt, for three representations f of the position i. -i^1.1 and -i^2 come
-  close to 0 by 60 queries, 1/i is far from it at 100.
-- (b) By the documents of a query, 30 of which are learnt. The loss rises with the share of queries
-  that have a relevant document: hardly any has one among 5, a third among 10, nearly all among 20.
-  From then on it falls, slowly for 1/i: the more documents there are, the more of them a step of
-  the others averages over, while one of 1/i moves a few at the top. The paper has all three rise,
-  and does not say up to how many documents; no spread of scores and centres that we tried gives
-  both that and (a).
-- (c) By the features, 5 of which have a weight, on the cube [-1, 1]^p. The map of the p-norm (l1
-  margin, Corollary 6) hardly minds the others; the Euclidean one (l2 margin, Corollary 5) does.
+- (a) Loss by the number of training queries, for three representations f of the position i. -i^1.1
+  and -i^2 come close to 0 after 60 queries; 1/i does not after 100.
+- (b) Loss by the number of documents in a query, with 30 training queries. The loss first rises
+  with the share of queries that have a relevant document: almost none with 5 documents, a third
+  with 10, nearly all with 20. Then it falls, slowly for 1/i. With more documents, a step of the
+  other two representations averages over more of them, while a step of 1/i moves a few documents at
+  the top. In the paper all three losses rise, up to a number of documents that it does not state.
+  No spread of scores and centres that we tried reproduces both that and (a).
+- (c) Loss by the number of features, 5 of which have a weight, on the cube [-1, 1]^p. Irrelevant
+  features hardly affect the map of the p-norm (l1 margin, Corollary 6). They do affect the
+  Euclidean map (l2 margin, Corollary 5).
 
-The paper says neither how many features and documents there are nor how far scores spread; ours are
-the defaults of `make_subset_ranking`.
+The paper states neither the numbers of features and documents nor the spread of the scores; here
+they are the defaults of `make_subset_ranking`.
 
 Run:  python examples/paper_predtron.py [--seeds 20] [--jobs 1] [--plot FILE]
 """
@@ -35,8 +36,8 @@ N_TEST = 100
 QUERIES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 DOCUMENTS = (5, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 FEATURES = (10, 20, 50, 100, 200, 500, 1000)
-# Queries learnt in (b) and (c).
-N_LEARNT = 30
+# Training queries in (b) and (c).
+N_TRAIN = 30
 CUBE = {"design": "uniform", "n_informative": 5}
 
 REPRESENTATIONS = {
@@ -54,17 +55,17 @@ MARGINS = {
 
 
 def losses(model, seed, numbers, **shape):
-    """Loss of the test queries after each of the numbers of queries learnt."""
+    """Return the loss on the test queries after each of the numbers of training queries."""
     X, y, qid = make_subset_ranking(max(numbers) + N_TEST, **shape, random_state=seed)
     test = qid >= max(numbers)
-    model, learnt, values = clone(model), 0, []
+    model, n_trained, values = clone(model), 0, []
     for number in numbers:
-        new = (learnt <= qid) & (qid < number)
+        new = (n_trained <= qid) & (qid < number)
         model.partial_fit(X[new], y[new], qid[new])
-        learnt = number
-        # Every ranking of a query without a relevant document is right.
-        right = ndcg_score(y[test], model.predict(X[test]), qid=qid[test], empty="one")
-        values.append(1 - right)
+        n_trained = number
+        # No ranking of a query without a relevant document has a loss.
+        ndcg = ndcg_score(y[test], model.predict(X[test]), qid=qid[test], empty="one")
+        values.append(1 - ndcg)
     return values
 
 
@@ -73,15 +74,15 @@ def by_queries(model, seed):
 
 
 def by_documents(model, seed):
-    return [losses(model, seed, [N_LEARNT], n_documents=m)[0] for m in DOCUMENTS]
+    return [losses(model, seed, [N_TRAIN], n_documents=m)[0] for m in DOCUMENTS]
 
 
 def by_features(model, seed):
-    return [losses(model, seed, [N_LEARNT], n_features=p, **CUBE)[0] for p in FEATURES]
+    return [losses(model, seed, [N_TRAIN], n_features=p, **CUBE)[0] for p in FEATURES]
 
 
 def with_relevant(seed):
-    """Share of queries that have a relevant document, by the documents of a query."""
+    """Return the share of queries with a relevant document for each number of documents."""
     shares = []
     for m in DOCUMENTS:
         _, y, _ = make_subset_ranking(n_documents=m, random_state=seed)
@@ -90,19 +91,19 @@ def with_relevant(seed):
 
 
 PANELS = {
-    "(a) representations": ("queries learnt, n", QUERIES, REPRESENTATIONS, by_queries),
-    f"(b) representations, n = {N_LEARNT}": (
-        "documents of a query, m",
+    "(a) representations": ("training queries, n", QUERIES, REPRESENTATIONS, by_queries),
+    f"(b) representations, n = {N_TRAIN}": (
+        "documents per query, m",
         DOCUMENTS,
         REPRESENTATIONS,
         by_documents,
     ),
-    f"(c) margins, n = {N_LEARNT}": ("features, p", FEATURES, MARGINS, by_features),
+    f"(c) margins, n = {N_TRAIN}": ("features, p", FEATURES, MARGINS, by_features),
 }
 
 
 def run(models, play, arguments):
-    """For each model, by its name, the losses `(seeds, points)`."""
+    """Return the losses `(seeds, points)` of each model, by its name."""
     jobs = [(name, seed) for name in models for seed in range(arguments.seeds)]
     runs = Parallel(n_jobs=arguments.jobs)(delayed(play)(models[name], seed) for name, seed in jobs)
     return dict(zip(models, np.reshape(runs, (len(models), arguments.seeds, -1))))
@@ -112,7 +113,7 @@ def run(models, play, arguments):
 
 
 def mean_and_error(values):
-    """The mean over seeds, and half its 95 % interval."""
+    """Return the mean over seeds, and half the width of its 95 % interval."""
     return values.mean(axis=0), 1.96 * values.std(axis=0) / np.sqrt(len(values))
 
 
@@ -154,8 +155,8 @@ def draw(results, shares, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20, help="draws of each setting (20: 20 s)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the runs")
+    parser.add_argument("--seeds", type=int, default=20, help="seeds of each setting (20: 20 s)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel processes")
     parser.add_argument("--plot", metavar="FILE", help="draw the figure")
     arguments = parser.parse_args()
     if arguments.seeds < 2:

@@ -1,18 +1,20 @@
-"""Pieces of one's own for Predtron: losses, a representation, a mirror map; and not to decide.
+"""User-defined parts of Predtron: losses, a representation and a mirror map; and the reject option.
 
-1. Costs of classes, as a function and as a table: five grades of the progress of diabetes, where a
-   grade too low costs three times what one too high does. Mean cost of test rows.
-2. A ranking loss of which only the first three positions count, and one of a reader who stops after
-   each document with probability one half; and a representation that falls as a logarithm. Share of
-   the greatest worth, on test queries that are drawn.
-3. A mirror map that sets small sums of steps to zero (dual averaging with an l1 norm): few of the
-   weights of 30 features that count and 300 of noise are left.
-4. The reject option: a row may be left undecided at a cost. Share of rows decided, their accuracy,
-   and the mean cost, beside logistic regression that decides where a mistake is less likely than
-   the cost of not deciding.
+1. Costs of classes, as a function and as a table: five grades of the progress of diabetes, where
+   predicting a grade too low costs three times as much as one too high. The table shows the mean
+   cost on test samples.
+2. Two ranking losses and a representation. In the first loss only the first three positions count.
+   The second one is that of a reader who stops after each document with probability one half. The
+   representation decreases as a logarithm. The table shows the share of the greatest possible gain,
+   on generated test queries.
+3. A mirror map that sets weights with small sums of steps to zero (dual averaging with an l1 norm).
+   The table counts the nonzero weights of 30 features of the data and of 300 noise features.
+4. The reject option: a sample may be rejected at a cost. The table shows the share of samples that
+   are not rejected, the accuracy on them, and the mean cost. Logistic regression is beside it; it
+   rejects a sample if a mistake is more likely than the cost of a rejection.
 
-Rows are halved at random, columns standardised. The default learning rate is 1; where the loss has
-more values than two it matters, and the tables show several.
+Samples are split into halves at random, and features are standardised. The default learning rate is
+1. It matters if the loss has more than two values, so the tables show several rates.
 
 Run:  python examples/predtron_own_loss.py [--plot FILE]
 """
@@ -35,13 +37,13 @@ N_DOCUMENTS = 20
 REJECT_COSTS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-def cost_of_grade(truth, guess):
-    """A class cost is a function of the true class and the predicted one."""
-    return 3.0 * (truth - guess) if guess < truth else float(guess - truth)
+def cost_of_grade(truth, predicted):
+    """Return the cost of a prediction: a class loss is a function of both classes."""
+    return 3.0 * (truth - predicted) if predicted < truth else float(predicted - truth)
 
 
 class FirstThree:
-    """A ranking loss: positions count 3, 2, 1 and then nothing."""
+    """Ranking loss with the discounts 3, 2, 1, 0, 0, ..."""
 
     def gains(self, relevance):
         return relevance
@@ -51,7 +53,7 @@ class FirstThree:
 
 
 class Reader:
-    """A ranking loss: each position is seen half as often as the one before."""
+    """Ranking loss with discounts that halve at each position."""
 
     def gains(self, relevance):
         return np.exp2(relevance) - 1
@@ -60,13 +62,13 @@ class Reader:
         return 0.5 ** np.arange(n_positions)
 
 
-def falling_logarithm(positions):
-    """A representation is a function of positions that falls."""
+def decreasing_logarithm(positions):
+    """Return the values at the positions: a representation is a decreasing function."""
     return -np.log(positions)
 
 
 class SoftThreshold:
-    """A mirror map makes weights of sums of steps: here those below a threshold are zero."""
+    """Mirror map with soft thresholds: sums of steps below the threshold give weights of zero."""
 
     def __init__(self, threshold):
         self.threshold = threshold
@@ -91,7 +93,7 @@ def print_rows(title, columns, rows):
 def class_costs():
     X, y = load_diabetes(return_X_y=True)
     y = np.digitize(y, np.quantile(y, [0.2, 0.4, 0.6, 0.8]))
-    table = np.array([[cost_of_grade(truth, guess) for guess in range(5)] for truth in range(5)])
+    table = np.array([[cost_of_grade(i, j) for j in range(5)] for i in range(5)])
     models = {
         f"loss={name}, rate {rate:g}": PredtronClassifier(
             loss=loss, learning_rate=rate, **RECOMMENDED
@@ -111,15 +113,15 @@ def class_costs():
     for seed in range(N_SPLITS):
         X_train, X_test, y_train, y_test = halves(X, y, seed)
         for name, model in models.items():
-            guesses = model.fit(X_train, y_train).predict(X_test)
-            found[name].append(table[y_test, guesses].mean())
+            predictions = model.fit(X_train, y_train).predict(X_test)
+            found[name].append(table[y_test, predictions].mean())
         logistic = LogisticRegression().fit(X_train, y_train)
-        guesses = logistic.predict(X_test)
-        found["LogisticRegression"].append(table[y_test, guesses].mean())
-        guesses = np.argmin(logistic.predict_proba(X_test) @ table, axis=1)
-        found["LogisticRegression, least cost"].append(table[y_test, guesses].mean())
+        predictions = logistic.predict(X_test)
+        found["LogisticRegression"].append(table[y_test, predictions].mean())
+        predictions = np.argmin(logistic.predict_proba(X_test) @ table, axis=1)
+        found["LogisticRegression, least cost"].append(table[y_test, predictions].mean())
     rows = [[name, f"{np.mean(costs):.3f}"] for name, costs in found.items()]
-    print_rows("1. Costs of one's own", ["mean cost"], rows)
+    print_rows("1. User-defined costs", ["mean cost"], rows)
 
 
 def make_queries(n_queries, seed):
@@ -131,14 +133,14 @@ def make_queries(n_queries, seed):
     return X, np.digitize(quality, [0.8, 1.6, 2.2]).astype(float), qid
 
 
-def worth(loss, relevance, scores):
-    """Mean share of the greatest worth, over queries where something is worth anything."""
+def share_of_best(loss, relevance, scores):
+    """Return the mean share of the greatest possible gain, over queries where it is positive."""
     gains = loss.gains(relevance.reshape(-1, N_DOCUMENTS))
     order = np.argsort(-scores.reshape(-1, N_DOCUMENTS), axis=1)
     discounts = loss.discounts(N_DOCUMENTS)
     best = -np.sort(-gains, axis=1) @ discounts
-    reached = np.take_along_axis(gains, order, axis=1) @ discounts
-    return (reached[best > 0] / best[best > 0]).mean()
+    totals = np.take_along_axis(gains, order, axis=1) @ discounts
+    return (totals[best > 0] / best[best > 0]).mean()
 
 
 def ranking_losses():
@@ -151,12 +153,12 @@ def ranking_losses():
         .fit(*train)
         .predict(X_test)
         for name, loss in losses.items()
-        for title, representation in {"power": "power", "logarithm": falling_logarithm}.items()
+        for title, representation in {"power": "power", "logarithm": decreasing_logarithm}.items()
     }
     scores["ridge"] = Ridge().fit(*train[:2]).predict(X_test)
     measures = (losses["FirstThree"], losses["Reader"])
     rows = [
-        [name, *(f"{worth(measure, y_test, values):.3f}" for measure in measures)]
+        [name, *(f"{share_of_best(measure, y_test, values):.3f}" for measure in measures)]
         for name, values in scores.items()
     ]
     print_rows("2. A ranking loss and a representation", ["FirstThree", "Reader"], rows)
@@ -180,12 +182,12 @@ def mirror_maps():
     for name, model in models.items():
         kept = model.fit(X_train, y_train).coef_[0] != 0
         rows.append([name, f"{model.score(X_test, y_test):.3f}", kept[:30].sum(), kept[30:].sum()])
-    columns = ["accuracy", "kept of 30", "kept of noise"]
+    columns = ["accuracy", "nonzero of 30", "nonzero noise"]
     print_rows("3. A mirror map", columns, rows)
 
 
 def outcomes(y, predictions, cost):
-    """Share decided, accuracy of what is, mean cost."""
+    """Return the coverage, the accuracy on samples that are not rejected, and the mean cost."""
     return (
         coverage_score(predictions),
         selective_accuracy_score(y, predictions),
@@ -194,7 +196,7 @@ def outcomes(y, predictions, cost):
 
 
 def rejections():
-    """By model, an array `(n_costs, 3)` of outcomes."""
+    """Return an array `(n_costs, 3)` of outcomes for each model."""
     X_train, X_test, y_train, y_test = halves(*load_digits(return_X_y=True))
     found = {"Predtron": [], "Predtron, rbf": [], "LogisticRegression": []}
     logistic = LogisticRegression(max_iter=1000).fit(X_train, y_train)
@@ -207,12 +209,12 @@ def rejections():
         predictions = np.where(1 - confidence < cost, logistic.predict(X_test), -1)
         found["LogisticRegression"].append(outcomes(y_test, predictions, cost))
     rows = [
-        [f"{name}, rejection costs {cost:g}", *(f"{value:.3f}" for value in of_cost)]
+        [f"{name}, reject_cost={cost:g}", *(f"{value:.3f}" for value in of_cost)]
         for name, values in found.items()
         for cost, of_cost in zip(REJECT_COSTS, values)
     ]
-    columns = ["decided", "their accuracy", "mean cost"]
-    print_rows("4. Not to decide: digits", columns, rows)
+    columns = ["coverage", "accuracy", "mean cost"]
+    print_rows("4. The reject option: digits", columns, rows)
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -225,8 +227,8 @@ def draw(found, path):
         line = {"marker": "o", "markersize": 4, "label": name}
         trade.plot(100 * coverage, 100 * accuracy, **line)
         costs.plot(REJECT_COSTS, cost, **line)
-    trade.set(xlabel="rows decided, %", ylabel="accuracy of those, %", title="Digits")
-    costs.set(xlabel="cost of a rejection", ylabel="mean cost of a row", title="A mistake costs 1")
+    trade.set(xlabel="coverage, %", ylabel="accuracy on these samples, %", title="Digits")
+    costs.set(xlabel="cost of a rejection", ylabel="mean cost", title="A mistake costs 1")
     costs.set_ylim(bottom=0)
     for ax in (trade, costs):
         ax.grid(alpha=0.25)
@@ -238,7 +240,7 @@ def draw(found, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--plot", metavar="FILE", help="draw accuracy against the share decided")
+    parser.add_argument("--plot", metavar="FILE", help="draw accuracy against coverage")
     arguments = parser.parse_args()
     class_costs()
     ranking_losses()

@@ -1,4 +1,4 @@
-"""Types that annotations of several modules share; only type checkers import them."""
+"""Types of the annotations of several modules; only type checkers import them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ __all__ = ["Loaded", "MaxFeatures", "MirrorMap", "RankingLoss"]
 
 
 class HasWeights(Protocol):
-    """A mirror map of a user's own."""
+    """User-defined mirror map."""
 
     def weights(self, dual_weights: np.ndarray, /) -> ArrayLike: ...
 
 
 class RankingLoss(Protocol):
-    """A loss of rankings of a user's own."""
+    """User-defined loss of rankings."""
 
     def gains(self, relevance: np.ndarray, /) -> ArrayLike: ...
 
     def discounts(self, n_positions: int, /) -> ArrayLike: ...
 
 
-# How many features one model looks at: a number, a share of them, or all.
+# The number of features of one model: an integer, a share of all features, or None for all.
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
 
 MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights
 )
 
-# What readers of files return: a Bunch, or tuples where arguments ask for them. A union of both
-# would have every caller prove which it is.
+# Return type of the file readers: a Bunch, or tuples, depending on arguments. With a union of both,
+# type checkers would make every caller check which it is.
 Loaded = Bunch | Any

@@ -1,11 +1,11 @@
-"""The sum that takes most of a linear learner's time."""
+"""Product of a row and a table, in which a linear learner spends most of its time."""
 
 
 cdef inline void add_product(
     const double* row, const double* table, Py_ssize_t n, Py_ssize_t m, double* sums
 ) noexcept nogil:
-    # sums += row . table, which is (n, m). Four rows of the table at a time: so the sums are loaded
-    # and stored a quarter as often.
+    # sums += row . table, where the table is (n, m). Four rows of the table at a time, so that the
+    # sums are loaded and stored a quarter as often.
     cdef Py_ssize_t j, k
     cdef double a, b, c, d
     cdef const double* p

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rows of a dense or a CSR matrix, one at a time, and sums over their entries.
 
-A loop that reads its rows through :class:`Rows` takes both kinds of matrix, and pays for the stored
-entries only. The intercept is the weight of one more feature, whose value is `constant`.
+A loop that reads rows through :class:`Rows` takes dense and CSR matrices, and its cost grows with
+the stored entries only. The intercept is the weight of one more feature, whose value is `constant`.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy import sparse
 
 
 cdef class Rows:
-    """The rows of `X`, C-contiguous float64 or CSR without duplicates and with int32 indices."""
+    """Rows of `X`: a C-contiguous float64 array, or CSR with int32 indices and no duplicates."""
 
     def __init__(self, X, double constant):
         self.n_rows, self.n_features = X.shape
@@ -34,33 +34,33 @@ cdef class Rows:
             return
         first = self.starts[i]
         row.n = self.starts[i + 1] - first
-        # The address is made by addition: &columns[first] would be out of bounds for an empty last
-        # row.
+        # The address is computed by addition: &columns[first] would be out of bounds if the last
+        # row is empty.
         row.columns = &self.columns[0] + first if row.n else <const int*>&row.n
         row.values = &self.values[0] + first if row.n else NULL
 
     cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil:
         self.read(i, row)
 
-    cdef void trim(self, double[:, ::1] duals) noexcept nogil:
+    cdef void enforce_budget(self, double[:, ::1] duals) noexcept nogil:
         pass
 
 
 cdef class RowSum:
-    """A weighted sum of rows, itself a row: of sparse ones one that stores their columns."""
+    """Weighted sum of rows, which is a row itself; the sum of sparse rows is sparse."""
 
     def __init__(self, Py_ssize_t n_features):
         self.n_features = n_features
         self.values = np.zeros(n_features)
         self.columns = np.zeros(n_features, dtype=np.intc)
-        self.places = np.zeros(n_features, dtype=np.intc)
+        self.positions = np.zeros(n_features, dtype=np.intc)
 
     cdef void clear(self) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(self.n):
             self.values[i] = 0.0
             if not self.is_dense:
-                self.places[self.columns[i]] = 0
+                self.positions[self.columns[i]] = 0
         self.n = 0
         self.constant = 0.0
 
@@ -76,11 +76,11 @@ cdef class RowSum:
             return
         for i in range(row.n):
             j = row.columns[i]
-            if not self.places[j]:
+            if not self.positions[j]:
                 self.columns[self.n] = j
                 self.n += 1
-                self.places[j] = <int>self.n
-            self.values[self.places[j] - 1] += size * row.values[i]
+                self.positions[j] = <int>self.n
+            self.values[self.positions[j] - 1] += size * row.values[i]
 
     cdef void read(self, Row* row) noexcept nogil:
         row.values = &self.values[0]
@@ -93,7 +93,7 @@ cdef class RowSum:
 cdef void table_products(
     const double* table, Py_ssize_t n_rows, Py_ssize_t width, const Row* row, double* products
 ) noexcept nogil:
-    # Four rows of the table at a time: their sums do not wait for each other.
+    # Four rows of the table at a time: their sums are independent, so the processor overlaps them.
     cdef const double* x = row.values
     cdef const double* p
     cdef const double* q

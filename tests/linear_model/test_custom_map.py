@@ -1,4 +1,4 @@
-"""A user's mirror map in BanditronClassifier, and what becomes of its errors."""
+"""A user's mirror map in BanditronClassifier, and its errors."""
 
 import pickle
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sklrank.linear_model._mirror._parameter import make_mirror_map
 
 @dataclass
 class Projected:
-    """The positive orthant once more, without a projection of the dual weights."""
+    """Nonnegative weights, without a projection of the dual weights."""
 
     factor: float = 2.0
 
@@ -25,15 +25,15 @@ class Projected:
 
 @dataclass
 class Returning:
-    """Returns a given thing for dual weights that are not small, zeros before."""
+    """Returns zeros for small dual weights, and a given object for others."""
 
-    thing: object
+    result: object
     limit: float = 20.0
 
     def weights(self, dual_weights):
         if np.abs(dual_weights).max() < self.limit:
             return np.zeros(dual_weights.shape, dtype=np.float32)
-        return self.thing
+        return self.result
 
 
 class Failing:
@@ -73,7 +73,7 @@ def test_it_is_called_once_for_a_step_of_all_classes():
 
 
 def test_identity_is_the_euclidean_map(fingerprint):
-    """The same rounds, though it gives back the very array that it got."""
+    """It plays the same rounds, although it returns the array that it gets."""
 
     @dataclass
     class Identity:
@@ -88,8 +88,8 @@ def test_identity_is_the_euclidean_map(fingerprint):
     assert_array_equal(model.coef_, euclidean.coef_)
 
 
-def test_weights_are_what_it_returns():
-    """In chunks and across a pickle too."""
+def test_weights_are_those_that_it_returns():
+    """Also in chunks, and after pickling."""
     X, y = stream()
     model = BanditronClassifier(mirror_map=Projected(), fit_intercept=False, random_state=0)
     at_once = clone(model).partial_fit(X, y)
@@ -110,12 +110,12 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_weights_are_named_at_the_start(case, fingerprint):
-    """It is tried out; a model that there was stays."""
-    thing, message = BAD[case]
+    """It is called when the model is started; a fitted model is not changed."""
+    result, message = BAD[case]
     X, y = stream()
     model = BanditronClassifier(random_state=0).fit(X, y)
     before = fingerprint(vars(model)["_rounds"])
-    model.set_params(mirror_map=Returning(thing, limit=0.0))
+    model.set_params(mirror_map=Returning(result, limit=0.0))
     with pytest.raises(ValueError, match=f"mirror_map.*{message}|{message}"):
         model.fit(X, y)
     assert fingerprint(vars(model)["_rounds"]) == before
@@ -123,12 +123,12 @@ def test_bad_weights_are_named_at_the_start(case, fingerprint):
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_weights_are_named_later(case, fingerprint, capfd):
-    """As an error, not as a message on the side. After `fit`, the model is what it was."""
-    thing, message = BAD[case]
+    """An error is raised, and nothing printed. A failing `fit` does not change the model."""
+    result, message = BAD[case]
     X, y = stream()
     model = BanditronClassifier(random_state=0).fit(X, y)
     before = fingerprint(vars(model)["_rounds"])
-    model.set_params(mirror_map=Returning(thing))
+    model.set_params(mirror_map=Returning(result))
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert fingerprint(vars(model)["_rounds"]) == before
@@ -142,8 +142,8 @@ def test_bad_weights_are_named_later(case, fingerprint, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_its_own_errors_get_out():
-    """As they are; and it cannot change the dual weights."""
+def test_its_own_errors_are_raised():
+    """Unchanged; and it cannot write to the dual weights."""
     X, y = stream()
     with pytest.raises(KeyError, match="no such weight"):
         BanditronClassifier(mirror_map=Failing(), random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Losses of Predtron: tables against their formulas, and what is refused."""
+"""Losses of Predtron: tables against their formulas, and invalid losses."""
 
 import pickle
 
@@ -7,37 +7,31 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import ndcg_score
 
-from sklrank.linear_model._predtron._losses import (
-    SUBSET_LOSSES,
-    SubsetLosses,
-    class_costs,
-    extremes,
-)
+from sklrank.linear_model._predtron._losses import SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron._ranking_losses import (
     NDCGLoss,
     discounts_of,
     gains_of,
     make_ranking_loss,
-    ranking_extremes,
 )
 
 CLASSES = ["bad", "fair", "good"]
 
 
 def test_class_costs_by_hand():
-    """Each way to say what mistakes cost."""
+    """Each way to define the costs."""
     assert_array_equal(class_costs("zero_one", CLASSES), [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
     assert_array_equal(class_costs("absolute", CLASSES), [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     assert_array_equal(class_costs([1, 2, 3], CLASSES), [[0, 1, 1], [2, 0, 2], [3, 3, 0]])
     table = [[0, 0.5, 9], [0, 0, 1], [2, 1, 0]]
     assert_array_equal(class_costs(table, CLASSES), table)
-    spelt = class_costs(lambda truth, guess: (truth != guess) * len(guess), CLASSES)
-    assert_array_equal(spelt, [[0, 4, 4], [3, 0, 4], [3, 4, 0]])
+    by_length = class_costs(lambda truth, guess: (truth != guess) * len(guess), CLASSES)
+    assert_array_equal(by_length, [[0, 4, 4], [3, 0, 4], [3, 4, 0]])
 
 
 @pytest.mark.parametrize("reject_cost", [None, 0.5])
 def test_class_costs_are_a_copy(reject_cost):
-    """In C's order, as the loops read them, whoever changes the table later."""
+    """In C order, as the loops read them, and unaffected by later changes of the table."""
     table = np.array([[0, 0.5, 9], [0, 0, 1], [2, 1, 0]])
     for given in (table, np.asfortranarray(table), table.T):
         before = given.copy()
@@ -79,7 +73,7 @@ def test_reject_costs_refused_by_name(reject_cost):
 
 
 def losses_by_set(name, predicted, relevant, labels):
-    """The losses of Section 3, as they are written there, of two sets."""
+    """The losses of two sets, as written in Section 3."""
     if name == "hamming":
         return len(predicted | relevant) - len(predicted & relevant)
     if name == "error_set_size":
@@ -91,7 +85,7 @@ def losses_by_set(name, predicted, relevant, labels):
 
 @pytest.mark.parametrize("name", SUBSET_LOSSES)
 def test_subset_tables_are_the_losses_of_sets(name):
-    """Any sets with these counts will do."""
+    """Tables by counts agree with the losses of sets with these counts."""
     m = 5
     losses = SubsetLosses(name, m)
     losses.cover([0, 2])
@@ -110,18 +104,17 @@ def test_subset_tables_are_the_losses_of_sets(name):
         assert_array_equal(table, expected)
 
 
-def test_covering_keeps_what_is_there():
-    """Tables are evaluated once, where first met."""
-    met = []
+def test_each_table_is_evaluated_once():
+    calls = []
 
     def loss(tp, fp, fn, tn):
-        met.append(int(tp.max()))
+        calls.append(int(tp.max()))
         return fp + fn
 
     losses = SubsetLosses(loss, 4)
     losses.cover([1, 1, 2])
     losses.cover([2, 3, 1])
-    assert met == [1, 2, 3]
+    assert calls == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +135,7 @@ def test_subset_losses_refused_by_name(loss):
 
 @pytest.mark.parametrize("k", [None, 1, 3])
 def test_ndcg_is_that_of_scikit_learn(k):
-    """1 - sum of g D / best is 1 - NDCG for the exponential gain."""
+    """The loss is 1 - NDCG with the exponential gain."""
     random = np.random.RandomState(0)
     loss = make_ranking_loss("ndcg", k)
     for _ in range(20):
@@ -150,12 +143,12 @@ def test_ndcg_is_that_of_scikit_learn(k):
         y[0] = 3
         gains = gains_of(loss, y, np.array([0, 7]))
         discounts = discounts_of(loss, 7)
-        reached = gains[np.argsort(-scores)] @ discounts / (-np.sort(-gains) @ discounts)
-        assert_allclose(reached, ndcg_score([np.exp2(y) - 1], [scores], k=k))
+        found = gains[np.argsort(-scores)] @ discounts / (-np.sort(-gains) @ discounts)
+        assert_allclose(found, ndcg_score([np.exp2(y) - 1], [scores], k=k))
 
 
 def test_gains_of_huge_grades_stay_in_range():
-    """Where 2^y overflows, ratios of gains are still right; lists do not feel each other."""
+    """Ratios of gains are right although 2^y overflows, and lists do not affect each other."""
     y = np.array([2000.0, 1999, 0, 3, 1, 0])
     gains = gains_of(NDCGLoss(), y, np.array([0, 3, 6]))
     assert_allclose(gains[1] / gains[0], 0.5)
@@ -163,27 +156,16 @@ def test_gains_of_huge_grades_stay_in_range():
     assert_allclose(gains[3:] / gains[3], [1, 1 / 7, 0])
 
 
-def test_precision_counts_what_can_be_reached():
-    """The best is min(k, number of relevant items)."""
+def test_gains_and_discounts_of_precision():
     loss = make_ranking_loss("precision", 2)
     starts = np.array([0, 3, 3, 7])
     gains = gains_of(loss, np.array([0, 5.0, 0, 1, 1, 0, 1]), starts)
     assert_array_equal(gains, [0, 1, 0, 1, 1, 0, 1])
     assert_array_equal(discounts_of(loss, 4), [1, 1, 0, 0])
-    assert_allclose(ranking_extremes(gains[:3], discounts_of(loss, 3)), [1, 1])
-    assert_allclose(ranking_extremes(gains[3:], discounts_of(loss, 4)), [0.5, 0.5])
-
-
-def test_extremes_without_losses():
-    """Where nothing can go wrong: all items alike, nothing relevant, nothing counted."""
-    for gains in ([1.0, 1, 1], [0.0, 0, 0], [1.0], []):
-        assert ranking_extremes(gains, np.array([3.0, 2, 1])) == (np.inf, 0)
-    assert ranking_extremes([1.0, 0], np.zeros(2)) == (np.inf, 0)
-    assert extremes([[0, 2], [0.5, 0]]) == (0.5, 2)
 
 
 class GradeLoss:
-    """Grades and factors as they are."""
+    """A user's loss: gains are the relevance, discounts are given."""
 
     def __init__(self, discounts=(1.0, 0.5, 0.5)):
         self._discounts = discounts
@@ -196,7 +178,7 @@ class GradeLoss:
 
 
 def test_users_losses_are_taken_as_they_are():
-    """Any object with the two methods."""
+    """Any object with the two methods is a loss."""
     loss = GradeLoss()
     assert make_ranking_loss(loss) is loss
     assert_array_equal(gains_of(loss, np.array([2.0, 1, 0]), np.array([0, 3])), [2, 1, 0])
@@ -223,7 +205,7 @@ def test_gains_refused_by_name(grade):
 
 
 def test_small_gains():
-    """Refused where no gain of the list is larger; beside larger ones they may be so."""
+    """They are refused unless a larger gain is in the same list."""
     starts = np.array([0, 1, 3])
     gains = gains_of(GradeLoss(), np.array([0.0, 5e-324, 1e-300]), starts)
     assert_array_equal(gains, [0, 5e-324, 1e-300])
@@ -239,7 +221,7 @@ def test_grades_that_are_no_numbers_are_refused(grade):
 
 
 def test_ranking_losses_refused_by_name():
-    """Unknown ones, and cut-offs that do not fit."""
+    """Unknown losses, and values of k that do not fit."""
     for loss in ("map", None, 3):
         with pytest.raises(ValueError, match="^loss must be one of"):
             make_ranking_loss(loss)

@@ -1,4 +1,4 @@
-"""Mirror maps: weights are what the definition makes of all steps taken so far."""
+"""Mirror maps: the weights after any steps are those of the definition."""
 
 import pickle
 
@@ -55,13 +55,13 @@ def schatten_weights(theta):
 
 
 class Shrunk:
-    """A user's map."""
+    """A user's map, with soft thresholds."""
 
     def weights(self, dual_weights):
         return np.sign(dual_weights) * np.maximum(np.abs(dual_weights) - 0.5, 0)
 
 
-# What a step leaves of the dual weights, and the weights that it makes of them.
+# The dual weights after a step, and the weights, as functions of the dual weights.
 DEFINITIONS = {
     "euclidean": (keep, keep),
     "p-norm": (keep, p_norm_weights),
@@ -83,7 +83,7 @@ def with_constant(X, constant):
 
 
 def assert_same_weights(found, expected):
-    """But for the roots of rounding errors, which singular values near zero consist of."""
+    """Singular values near zero are accurate to the square root of the rounding error."""
     assert_allclose(found, expected, rtol=1e-9, atol=1e-8 * max(1, np.abs(expected).max()))
 
 
@@ -95,7 +95,7 @@ def test_every_map_is_tested():
 @pytest.mark.parametrize("constant", [0.0, 1.0])
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_weights_follow_the_definition(name, constant, kind):
-    """Step by step, with steps of all sizes; scores are products with the weights."""
+    """After each step, with steps of all sizes; scores are products with the weights."""
     random = np.random.RandomState(0)
     X = random.normal(size=(300, N_FEATURES)) * (random.rand(300, N_FEATURES) < 0.5)
     after_step, to_weights = DEFINITIONS[name]
@@ -120,7 +120,7 @@ def test_weights_follow_the_definition(name, constant, kind):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_a_step_of_all_classes_is_the_steps_of_each(name, kind):
-    """Classes of which the direction is zero are left alone, whatever the row."""
+    """A direction of zero does not change a class, whatever the row."""
     random = np.random.RandomState(1)
     X = random.normal(size=(100, N_FEATURES)) * (random.rand(100, N_FEATURES) < 0.3)
     directions = random.normal(size=(100, N_CLASSES)) * (random.rand(100, N_CLASSES) < 0.4)
@@ -142,7 +142,7 @@ def test_a_step_of_all_classes_is_the_steps_of_each(name, kind):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_reading_and_pickling_change_nothing(name, kind, fingerprint):
-    """To the bit, whenever weights are read, scores are computed or the map is pickled."""
+    """Reading weights, scoring and pickling leave the map bit-identical."""
     random = np.random.RandomState(2)
     X = random.normal(size=(200, N_FEATURES)) * (random.rand(200, N_FEATURES) < 0.3)
     X *= random.choice([1e-30, 1.0, 1e3, 1e30], size=(200, 1))
@@ -166,7 +166,7 @@ def test_reading_and_pickling_change_nothing(name, kind, fingerprint):
 
 @pytest.mark.parametrize("name", MIRROR_MAPS)
 def test_long_streams_of_sparse_rows_do_not_drift(name):
-    """After 100,000 sparse steps, and through times of huge dual weights, no sum has worn off."""
+    """Sums stay accurate over 100,000 sparse steps and periods of huge dual weights."""
     random = np.random.RandomState(3)
     mirror_map = make_map(name, 50, 0.0)
     after_step, to_weights = DEFINITIONS[name]
@@ -186,7 +186,7 @@ def test_long_streams_of_sparse_rows_do_not_drift(name):
 
 
 def test_entropic_weights_stay_a_distribution():
-    """Whatever the dual weights: far apart, or long sparse streams of small changes."""
+    """For dual weights far apart, and for long sparse streams of small changes."""
     random = np.random.RandomState(1)
     mirror_map = make_mirror_map("entropy", 2, 50)
     for size in (1e-3, 1e4, 1.0):
@@ -199,8 +199,8 @@ def test_entropic_weights_stay_a_distribution():
         assert_allclose(mirror_map.weights, softmax(mirror_map.dual_weights, axis=1), atol=1e-9)
 
 
-def test_entropic_masses_survive_a_huge_one():
-    """Beside exp(38) rounding takes of the others; what is left is not taken for their sum."""
+def test_entropic_weights_are_accurate_after_a_huge_one():
+    """The sum is recomputed once exp(38), which swallows the other terms, has gone."""
     mirror_map = make_mirror_map("entropy", 1, 50)
     first = Rows(sparse.csr_array(np.eye(50)[:1]), 0.0)
     mirror_map.take_steps(first, np.array([[38.0]]))
@@ -220,8 +220,8 @@ def test_steps_that_do_not_fit_are_refused():
 @pytest.mark.parametrize(
     "model", [BanditronClassifier(), PredtronClassifier(shuffle=True, average=True)]
 )
-def test_poor_scores_are_announced_where_they_are_met(name, model):
-    """On the rows by which scikit-learn judges classifiers, and those of two classes of them."""
+def test_poor_score_tag(name, model):
+    """On the samples of scikit-learn's checks of classifiers, and on those of two classes."""
     X, y = make_blobs(300, random_state=0)
     X = scale(X)
     model = clone(model).set_params(mirror_map=name)
@@ -237,5 +237,5 @@ def test_poor_scores_are_announced_where_they_are_met(name, model):
 
 
 @pytest.mark.parametrize("model", [BanditronClassifier, PredtronClassifier])
-def test_of_own_maps_nothing_is_announced(model):
+def test_own_maps_may_score_poorly(model):
     assert get_tags(model(mirror_map=Shrunk())).classifier_tags.poor_score

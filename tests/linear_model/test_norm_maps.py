@@ -1,4 +1,4 @@
-"""Mirror maps of norms: gradients of half the squared dual norm, and what theory says of them."""
+"""Mirror maps of norms: gradients of half the squared dual norm, convexity and radii."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def exponent(name, shape):
 
 
 def weights_of(name, theta):
-    """What the map makes of dual weights that are set by one dense step a class."""
+    """Weights of dual weights that are set by one dense step for each class."""
     mirror_map = make_mirror_map(name, *theta.shape)
     for k, dual_weights in enumerate(theta):
         direction = np.zeros((1, len(theta)))
@@ -50,7 +50,7 @@ def weights_of(name, theta):
 
 
 def potential_gradient(name, W):
-    """Of 1/2 ||W||^2, in closed form; of the numbers themselves for W = U diag(w) V'."""
+    """Gradient of 1/2 ||W||^2, in closed form."""
     r = exponent(name, W.shape)
     if name == "schatten":
         left, values, right = np.linalg.svd(W, full_matrices=False)
@@ -65,7 +65,7 @@ def potential_gradient(name, W):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", NORMS)
 def test_map_inverts_the_gradient_of_the_potential(name, shape):
-    """grad Phi(grad Phi*(Theta)) = Theta, and the other way round."""
+    """grad Phi(grad Phi*(Theta)) = Theta, and vice versa."""
     random = np.random.RandomState(0)
     for scale in (1e-40, 1.0, 1e40):
         theta = scale * random.normal(size=shape)
@@ -77,7 +77,7 @@ def test_map_inverts_the_gradient_of_the_potential(name, shape):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", NORMS)
 def test_weights_are_the_gradient_of_the_conjugate(name, shape):
-    """Against differences of half the squared dual norm."""
+    """It equals finite differences of half the squared dual norm."""
     random = np.random.RandomState(1)
     theta = random.normal(size=shape)
     q = dual_exponent(name, shape)
@@ -92,7 +92,7 @@ def test_weights_are_the_gradient_of_the_conjugate(name, shape):
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_few_numbers_make_the_euclidean_map(name):
-    """Where ln p would be below 2; the largest such p is 7."""
+    """If ln p is below 2; the largest such p is 7."""
     shape = {"p-norm": (1, 7), "group-norm": (20, 7), "schatten": (7, 20)}[name]
     theta = np.random.RandomState(2).normal(size=shape)
     assert_allclose(weights_of(name, theta), theta, rtol=1e-15)
@@ -104,7 +104,7 @@ def test_few_numbers_make_the_euclidean_map(name):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", NORMS)
 def test_potential_is_strongly_convex(name, shape):
-    """With the constant `convexity`: D(A, B) >= convexity / 2 ||A - B||^2, and r - 1 it is."""
+    """D(A, B) >= convexity / 2 ||A - B||^2 for the divergence D, with the convexity r - 1."""
     random = np.random.RandomState(3)
     r = exponent(name, shape)
     convexity = make_mirror_map(name, *shape).convexity
@@ -121,7 +121,7 @@ def test_potential_is_strongly_convex(name, shape):
 @pytest.mark.parametrize("constant", [0.0, 1.0])
 @pytest.mark.parametrize("name", NORMS)
 def test_radii_bound_the_steps(name, constant):
-    """||u x'||_* <= ||u||_2 |||x|||, and no smaller radius would do: equal for the best u."""
+    """||u x'||_* <= ||u||_2 |||x|||, with equality for some u."""
     random = np.random.RandomState(4)
     X = random.normal(size=(30, 15)) * (random.rand(30, 15) < 0.6)
     X[0] = 0
@@ -161,22 +161,22 @@ def test_numbers_of_all_sizes(name, kind):
         unit = np.abs(theta).max()
         scaled = potential_gradient(name, found / unit)
         assert_allclose(scaled, theta / unit, rtol=1e-7, atol=1e-7)
-        # Back to nothing, but for this stream's rounding.
+        # Back to zero, exactly.
         mirror_map.take_steps(Rows(kind(np.eye(3000)), 0.0), np.ascontiguousarray(-theta.T))
         assert np.all(mirror_map.weights == 0)
 
 
 @pytest.mark.parametrize("name", NORMS)
 def test_weights_scale_with_the_dual_weights(name):
-    """Maps of norms are homogeneous: so the size of all steps together changes no prediction."""
+    """Maps of norms are homogeneous, so scaling all steps does not change predictions."""
     theta = np.random.RandomState(6).normal(size=(9, 12))
     for scale in (1e-3, 7.0):
         assert_allclose(weights_of(name, scale * theta), scale * weights_of(name, theta), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["p-norm", "group-norm"])
-def test_features_that_matter_keep_most_of_the_weight(name):
-    """Of three among two thousand, which have little of the dual weights."""
+def test_relevant_features_have_most_of_the_weight(name):
+    """Three of two thousand features, with a small share of the dual weights."""
     random = np.random.RandomState(7)
     mirror_map = make_mirror_map(name, 2, 2000)
     X = random.choice([-1.0, 1.0], size=(400, 2000))

@@ -1,4 +1,4 @@
-"""What every user of a Predtron relies on, whatever it predicts."""
+"""Properties of all Predtrons, whatever they predict."""
 
 import inspect
 import pickle
@@ -21,9 +21,9 @@ N = 90
 
 
 def stream(model, seed=0):
-    """Rows with many zeros, all representable in single precision, and what is known of each.
+    """Samples with many zeros, all representable in single precision, and the targets.
 
-    Not of a few values: ties of scores would be broken by the rounding of sums.
+    Features of few values would make tied scores, which the rounding of sums breaks.
     """
     random = np.random.RandomState(seed)
     X = random.normal(size=(N, 12)).astype(np.float32) * (random.rand(N, 12) < 0.6)
@@ -41,7 +41,6 @@ LINEAR = {
     "classes, mean": PredtronClassifier(average=True, loss="absolute", update="loss-driven"),
     "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate="theory"),
     "rejections, mean": PredtronClassifier(reject_cost=0.3, average=True),
-    "rejections, printed": PredtronClassifier(reject_cost=0.0, reject_rule="representation"),
     "sets": PredtronClassifier(loss="hamming", average=True, fit_intercept=False),
     "classes, entropy": PredtronClassifier(mirror_map="entropy", learning_rate=0.1, average=True),
     "classes, positive": PredtronClassifier(mirror_map="positive", average=True),
@@ -68,7 +67,7 @@ each_model = pytest.mark.parametrize("name", MODELS)
 
 
 def partial_fit(model, X, targets, chosen=slice(None)):
-    """Some of the rows; the classes are known from the start."""
+    """Train on some of the samples, with all classes given."""
     named = isinstance(model, PredtronClassifier) and np.ndim(targets[0]) == 1
     classes = {"classes": np.unique(targets[0])} if named else {}
     return model.partial_fit(X[chosen], *[target[chosen] for target in targets], **classes)
@@ -78,7 +77,7 @@ def scores_of(model, X):
     return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
 
 
-# -- Laws.
+# -- Invariances.
 
 
 @settings(
@@ -92,12 +91,12 @@ def scores_of(model, X):
 )
 @each_model
 def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
-    """In one call, in chunks, with predictions and pickling between; kernels but for rounding."""
+    """One call equals chunks, with predictions and pickling between; kernels up to rounding."""
     model = clone(MODELS[name])
     X, targets = stream(model, seed)
     at_once = partial_fit(clone(model), kind(X), targets)
-    for rows, action in zip(np.split(np.arange(N), 5 * np.array(cuts, dtype=int)), between):
-        partial_fit(model, kind(X), targets, rows)
+    for chunk, action in zip(np.split(np.arange(N), 5 * np.array(cuts, dtype=int)), between):
+        partial_fit(model, kind(X), targets, chunk)
         if action == "predict":
             model.predict(kind(X))
         elif action == "pickle":
@@ -105,7 +104,7 @@ def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
     if name in LINEAR:
         assert_array_equal(scores_of(model, X), scores_of(at_once, X))
         assert_array_equal(model.predict(X), at_once.predict(X))
-        assert fingerprint(model._machine) == fingerprint(at_once._machine)
+        assert fingerprint(model._model) == fingerprint(at_once._model)
     else:
         assert_allclose(scores_of(model, X), scores_of(at_once, X), rtol=1e-9, atol=1e-9)
         assert (model.n_mistakes_, model.n_rounds_) == (at_once.n_mistakes_, at_once.n_rounds_)
@@ -113,8 +112,8 @@ def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
 @each_model
-def test_models_mapped_from_files_go_on(name, mode, tmp_path):
-    """As if they had never been away, with sizes of sets that are new; the file stays as it was."""
+def test_models_mapped_from_files_can_be_trained(name, mode, tmp_path):
+    """They learn as before, also from label sets of new sizes; the file does not change."""
     model = clone(MODELS[name])
     X, targets = stream(model)
     partial_fit(model, X, targets, slice(5))
@@ -123,8 +122,8 @@ def test_models_mapped_from_files_go_on(name, mode, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of joblib, on small arrays
         loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
-    for going_on in (model, loaded):
-        partial_fit(going_on, X, targets, slice(5, None))
+    for each in (model, loaded):
+        partial_fit(each, X, targets, slice(5, None))
     assert_array_equal(scores_of(loaded, X), scores_of(model, X))
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert (loaded.n_mistakes_, loaded.mean_loss_) == (model.n_mistakes_, model.mean_loss_)
@@ -132,8 +131,8 @@ def test_models_mapped_from_files_go_on(name, mode, tmp_path):
 
 
 @each_model
-def test_rows_stand_alone(name):
-    """A row's scores and prediction do not depend on the rows beside it."""
+def test_samples_are_scored_independently(name):
+    """The scores and prediction of a sample do not depend on the other samples."""
     X, targets = stream(MODELS[name])
     model = partial_fit(clone(MODELS[name]), X, targets)
     scores, predictions = scores_of(model, X), model.predict(X)
@@ -143,8 +142,7 @@ def test_rows_stand_alone(name):
 
 
 @each_model
-def test_kinds_of_rows_may_change(name):
-    """Between calls, from dense to sparse and back."""
+def test_dense_and_sparse_calls_may_alternate(name):
     X, targets = stream(MODELS[name])
     parts = slice(N // 3), slice(N // 3, 2 * N // 3), slice(2 * N // 3, N)
     model = clone(MODELS[name])
@@ -158,8 +156,8 @@ def test_kinds_of_rows_may_change(name):
 
 
 @each_model
-def test_kinds_of_rows(name):
-    """Sparse ones, unsorted and with duplicates; single precision, lists, data frames."""
+def test_formats_of_X(name):
+    """Sparse matrices, also unsorted and with duplicates; single precision, lists, data frames."""
     X, targets = stream(MODELS[name])
     model = clone(MODELS[name]).fit(X, *targets)
     scores = scores_of(model, X)
@@ -183,14 +181,14 @@ def test_kinds_of_rows(name):
 
 
 @each_model
-def test_fit_starts_anew(name, fingerprint):
-    """Fit forgets; passes of it are calls of partial_fit; it leaves what it was given."""
+def test_fit_starts_from_scratch(name, fingerprint):
+    """Its passes equal calls of partial_fit, and it does not change its arguments."""
     X, targets = stream(MODELS[name])
     kept = pickle.dumps((X, targets))
     twice = clone(MODELS[name]).set_params(max_iter=2).fit(X, *targets)
     assert twice.n_iter_ == 2
     parts = partial_fit(partial_fit(clone(MODELS[name]), X, targets), X, targets)
-    # Under a kernel a row that comes again is another point.
+    # Under a kernel a repeated sample is another point.
     if name in LINEAR:
         assert_array_equal(scores_of(parts, X), scores_of(twice, X))
     elif MODELS[name].budget is None:
@@ -203,17 +201,17 @@ def test_fit_starts_anew(name, fingerprint):
 
 @each_model
 def test_shuffling(name, fingerprint):
-    """By the seed alone, in each pass anew."""
+    """Each pass is shuffled, and depends on the seed only."""
     X, targets = stream(MODELS[name])
     model = clone(MODELS[name]).set_params(shuffle=True, max_iter=3, random_state=0)
-    first = fingerprint(model.fit(X, *targets)._machine)
-    assert fingerprint(clone(model).fit(X, *targets)._machine) == first
+    first = fingerprint(model.fit(X, *targets)._model)
+    assert fingerprint(clone(model).fit(X, *targets)._model) == first
     generator = np.random.RandomState(0)
     drawn = clone(model).set_params(random_state=generator)
-    assert fingerprint(drawn.fit(X, *targets)._machine) == first
+    assert fingerprint(drawn.fit(X, *targets)._model) == first
     other = clone(model).set_params(random_state=1).fit(X, *targets)
     assert not np.array_equal(scores_of(other, X), scores_of(model, X))
-    # What a shuffled pass does is what the rounds in that order do.
+    # A shuffled pass equals a pass over the rounds in that order.
     X, targets = stream(model)
     rounds = np.split(np.arange(N), range(5, N, 5)) if len(targets) == 2 else np.arange(N)[:, None]
     order = np.concatenate([rounds[i] for i in np.random.RandomState(0).permutation(len(rounds))])
@@ -224,7 +222,7 @@ def test_shuffling(name, fingerprint):
 
 @each_model
 def test_progressive_fit(name, fingerprint):
-    """The scores of each row before it, and the model of partial_fit."""
+    """It returns the scores of each sample before it is learned, and makes the same model."""
     X, targets = stream(MODELS[name])
     model = clone(MODELS[name])
     if isinstance(model, PredtronQueryRanker):
@@ -235,7 +233,7 @@ def test_progressive_fit(name, fingerprint):
     whole = partial_fit(clone(MODELS[name]), X, targets)
     assert_allclose(scores_of(model, X), scores_of(whole, X), atol=1e-12)
     assert model.n_mistakes_ == whole.n_mistakes_
-    # The weights that learn, not their mean.
+    # Scores are those of the current weights, not of their mean.
     learner = clone(MODELS[name]).set_params(average=False)
     for i in range(20):
         if i > 0:
@@ -259,7 +257,7 @@ def test_progress_is_printed(name, capsys):
     assert len(lines) == 2
 
 
-# -- Parts of a user's own.
+# -- A user's mirror map.
 
 
 class Softmax:
@@ -273,7 +271,7 @@ class Softmax:
 @pytest.mark.parametrize("name", ["classes, mean", "sets", "labels", "documents"])
 @pytest.mark.parametrize("average", [False, True])
 def test_own_mirror_map(name, average):
-    """An object with the method `weights` does what the map of the same formula does."""
+    """An object with the method `weights` equals the built-in map of the same formula."""
     X, targets = stream(MODELS[name])
     X = X + np.random.RandomState(0).normal(size=X.shape)
     model = clone(MODELS[name]).set_params(learning_rate=0.1, average=average)
@@ -289,7 +287,7 @@ def test_own_mirror_map(name, average):
 
 @each_model
 def test_attributes(name):
-    """Scores are made of them; those of the other machine are missing."""
+    """They reproduce the scores; those of the other kind of model are missing."""
     X, targets = stream(MODELS[name])
     model = clone(MODELS[name])
     for attribute in ("coef_", "dual_coef_", "n_rounds_", "mean_loss_"):
@@ -312,8 +310,8 @@ def test_attributes(name):
         assert not model.intercept_.any()
 
 
-def test_precomputed_kernels_cannot_go_on():
-    """Their values with the rows before are not known."""
+def test_precomputed_kernels_have_no_partial_fit():
+    """The kernel values of new samples with those before are not known."""
     model = PredtronClassifier(kernel="precomputed")
     for method in ("partial_fit", "progressive_fit"):
         assert not hasattr(model, method)
@@ -323,26 +321,26 @@ def test_precomputed_kernels_cannot_go_on():
 
 
 @each_model
-def test_parameters_are_read_when_a_model_is_started(name, fingerprint):
-    """Later ones do not change what it takes, nor what it makes of it."""
+def test_parameters_take_effect_when_a_model_is_started(name, fingerprint):
+    """Later changes affect neither the data that it accepts nor its training."""
     X, targets = stream(MODELS[name])
     whole = partial_fit(clone(MODELS[name]), X, targets)
     others = {"kernel": "precomputed", "mirror_map": "p-norm", "average": True, "budget": 3}
     others |= {"update": "loss-driven", "learning_rate": 0.5}
     if isinstance(whole, PredtronClassifier):
-        others |= {"loss": "absolute", "reject_cost": 0.4, "reject_rule": "representation"}
+        others |= {"loss": "absolute", "reject_cost": 0.4}
     else:
         others |= {"loss": "ndcg", "k": 1, "representation": "reciprocal"}
     model = partial_fit(clone(MODELS[name]), X, targets, slice(30)).set_params(**others)
     partial_fit(model, X, targets, slice(30, None))
     if name in LINEAR:
-        assert fingerprint(model._machine) == fingerprint(whole._machine)
+        assert fingerprint(model._model) == fingerprint(whole._model)
     else:
         assert_allclose(scores_of(model, X), scores_of(whole, X), rtol=1e-9, atol=1e-9)
 
 
-def test_precomputed_kernels_cannot_go_on_without_the_parameter():
-    """A row of the matrix is no row of features."""
+def test_precomputed_kernels_have_no_partial_fit_after_the_parameter_changed():
+    """A row of the kernel matrix is not a vector of features."""
     X, (y,) = stream(PredtronClassifier())
     model = PredtronClassifier(kernel="precomputed").fit(X @ X.T, y).set_params(kernel=None)
     assert not hasattr(model, "partial_fit")
@@ -350,7 +348,7 @@ def test_precomputed_kernels_cannot_go_on_without_the_parameter():
     assert hasattr(model, "partial_fit")
 
 
-# -- What is refused.
+# -- Invalid arguments.
 
 
 def replaced(X, value):
@@ -407,14 +405,14 @@ SOME = ["classes", "sets", "labels", "documents", "documents, rbf"]
 
 
 def methods(model):
-    """Those that learn."""
+    """Names of the methods that train."""
     names = ("fit", "partial_fit", "progressive_fit")
     return [name for name in names if hasattr(model, name)]
 
 
 @pytest.mark.parametrize("name", SOME)
 def test_bad_parameters_are_named(name, fingerprint):
-    """On whichever way to start a model, which is not started then."""
+    """Whatever method starts the model; the model is not started then."""
     X, targets = stream(MODELS[name])
     defaults = {"budget": None, "mirror_map": "euclidean", "average": False, "kernel": None}
     cases = [({p: value}, p) for p in BAD_PARAMETERS for value in BAD_PARAMETERS[p]] + TOGETHER
@@ -443,7 +441,7 @@ def test_every_common_parameter_is_tried():
 
 
 @each_model
-def test_bad_rows_leave_the_model_as_it_was(name, fingerprint):
+def test_invalid_X_does_not_change_the_model(name, fingerprint):
     X, targets = stream(MODELS[name])
     model = partial_fit(clone(MODELS[name]), X, targets)
     before = fingerprint(model)
@@ -473,15 +471,15 @@ def test_bad_rows_leave_the_model_as_it_was(name, fingerprint):
 
 
 class FailsFarOut:
-    """The Euclidean map, of small dual weights."""
+    """The Euclidean map, which fails for large dual weights."""
 
     def weights(self, dual_weights):
         return dual_weights if abs(dual_weights).max() < 1e6 else np.nan * dual_weights
 
 
 @pytest.mark.parametrize("name", ["classes", "classes, mean", "sets", "labels", "documents, mean"])
-def test_a_map_that_fails_later_leaves_the_model_as_it_was(name, fingerprint):
-    """Also where rounds of the same call were played before."""
+def test_a_map_that_fails_later_does_not_change_the_model(name, fingerprint):
+    """Earlier rounds of the same call are undone."""
     X, targets = stream(MODELS[name])
     model = clone(MODELS[name]).set_params(mirror_map=FailsFarOut(), learning_rate=1.0)
     partial_fit(model, X, targets)
@@ -497,7 +495,7 @@ def test_a_map_that_fails_later_leaves_the_model_as_it_was(name, fingerprint):
 @each_model
 @pytest.mark.filterwarnings("error")
 def test_extreme_values(name):
-    """Scores of numbers as large and as small as are taken are numbers."""
+    """Scores are finite for the largest and smallest numbers that are accepted."""
     X, targets = stream(MODELS[name])
     for scale in (9e59, 1e-60, 1e-160, 1e-300, 0.0):
         model = clone(MODELS[name])
@@ -510,8 +508,8 @@ def test_extreme_values(name):
 
 
 @pytest.mark.parametrize("name", KERNEL)
-def test_a_kernel_that_fails_later_leaves_the_model_as_it_was(name, fingerprint):
-    """Also where rounds of the same call were played before."""
+def test_a_kernel_that_fails_later_does_not_change_the_model(name, fingerprint):
+    """Earlier rounds of the same call are undone."""
 
     def kernel(A, B):
         if (abs(A) > 1e6).sum() > 0:

@@ -1,4 +1,4 @@
-"""PredtronClassifier: classes, sets of labels and rejections as a user meets them."""
+"""PredtronClassifier: classes, label sets and rejections."""
 
 from functools import cache
 
@@ -45,7 +45,7 @@ def same_model(a, b):
     ],
 )
 def test_losses_of_classes(name, twins, update):
-    """A name, a vector, a table and a function of the same costs; losses of sets are 0 or 1."""
+    """A name, a vector, a table and a function of equal costs; names of losses of label sets."""
     model = PredtronClassifier(loss=name, update=update, max_iter=2).fit(IRIS, SPECIES)
     for twin in twins:
         same_model(clone(model).set_params(loss=twin).fit(IRIS, SPECIES), model)
@@ -60,13 +60,13 @@ def test_losses_of_classes(name, twins, update):
         ("error_set_size", lambda tp, fp, fn, tn: fp * fn),
     ],
 )
-def test_losses_of_sets(name, twin):
+def test_losses_of_label_sets(name, twin):
     model = PredtronClassifier(loss=name).fit(TEXTS, TAGS)
     same_model(clone(model).set_params(loss=twin).fit(TEXTS, TAGS), model)
 
 
 def test_functions_get_the_classes():
-    """In the order of truth and prediction, by their own names."""
+    """A cost function gets the true and the predicted class label."""
     prices = {("setosa", "virginica"): 4.0}
     names = np.array(["setosa", "versicolor", "virginica"])
     model = PredtronClassifier(loss=lambda true, guess: prices.get((true, guess), true != guess))
@@ -74,7 +74,7 @@ def test_functions_get_the_classes():
     same_model(model.fit(IRIS, names[SPECIES]), PredtronClassifier(loss=table).fit(IRIS, SPECIES))
 
 
-# -- Names of classes, indicators.
+# -- Class labels, indicator matrices.
 
 
 @pytest.mark.parametrize(
@@ -82,23 +82,23 @@ def test_functions_get_the_classes():
 )
 @pytest.mark.parametrize("reject_cost", [None, 0.1])
 def test_classes_have_names(names, reject_cost):
-    """The columns are those of the sorted names, whatever their kind."""
-    rows = len(names) > SPECIES
-    X, y = IRIS[rows], SPECIES[rows]
-    place = np.argsort(np.argsort(names))[y]
-    plain = PredtronClassifier(reject_cost=reject_cost, reject_label=None).fit(X, place)
+    """The columns are those of the sorted class labels, whatever their type."""
+    kept = len(names) > SPECIES
+    X, y = IRIS[kept], SPECIES[kept]
+    indices = np.argsort(np.argsort(names))[y]
+    plain = PredtronClassifier(reject_cost=reject_cost, reject_label=None).fit(X, indices)
     for kind in (None, object) if isinstance(names[0], str) else (None,):
         model = clone(plain).fit(X, np.array(names, dtype=kind)[y])
         assert model.classes_.tolist() == sorted(names)
         assert_array_equal(model.decision_function(X), plain.decision_function(X))
-        found, places = model.predict(X), plain.predict(X)
-        decided = places >= 0
-        assert_array_equal(found[decided], model.classes_[places[decided]])
-        assert (found[~decided] == model.reject_label_).all()
+        found, indices = model.predict(X), plain.predict(X)
+        accepted = indices >= 0
+        assert_array_equal(found[accepted], model.classes_[indices[accepted]])
+        assert (found[~accepted] == model.reject_label_).all()
 
 
 def test_indicators():
-    """Dense or sparse, with names; more rows are of the same kind."""
+    """Dense or sparse, with names of the labels."""
     model = PredtronClassifier(loss="hamming").partial_fit(TEXTS, TAGS, classes=list("abcd"))
     assert model.classes_.tolist() == list("abcd")
     explicit = sparse.coo_array(TAGS)
@@ -123,16 +123,13 @@ def test_columns_can_be_permuted():
 
 
 def test_two_classes():
-    """One row of weights; the lead of the second class, who needs one."""
+    """They share one row of weights, and the decision function has one column."""
     X, y = IRIS[SPECIES > 0], SPECIES[SPECIES > 0]
     model = PredtronClassifier(max_iter=3).fit(X, y)
     assert model.coef_.shape == (1, 4)
-    lead = model.decision_function(X)
-    assert_array_equal(model.predict(X), np.where(lead > 0, 2, 1))
-    printed = clone(model).set_params(reject_cost=0.2, reject_rule="representation").fit(X, y)
-    assert printed.coef_.shape == (2, 4)
-    scores = X @ printed.coef_.T + printed.intercept_
-    assert_allclose(printed.decision_function(X), scores[:, 1] - scores[:, 0], atol=1e-12)
+    difference = model.decision_function(X)
+    assert_allclose(difference, X @ model.coef_[0] + model.intercept_, atol=1e-12)
+    assert_array_equal(model.predict(X), np.where(difference > 0, 2, 1))
 
 
 # -- Rejections.
@@ -142,25 +139,25 @@ def rejecting_model(**parameters):
     return PredtronClassifier(reject_cost=0.1, average=True, **parameters)
 
 
-def leads_of(scores):
-    """Of the best class over the next."""
+def margins_of(scores):
+    """Differences between the two greatest scores."""
     if scores.ndim == 1:
         return np.abs(scores)
     ranked = np.sort(scores, axis=1)
     return ranked[:, -1] - ranked[:, -2]
 
 
-def thresholds_of(leads):
-    """Those tried: powers of two by eighths, in a unit near the first lead, and both ends."""
-    unit = np.floor(np.log2(leads[leads > 0][0]))
+def candidate_thresholds(margins):
+    """Powers of two in steps of 1/8, in a unit near the first margin, and both ends."""
+    unit = np.floor(np.log2(margins[margins > 0][0]))
     return np.array([0.0, *2.0 ** (np.arange(1, 2048) / 8 - 128 + unit), np.inf])
 
 
 @cache
-def scores_before(n_classes, loss, average, mirror_map):
-    """Of each row, by the weights after the rows before it: the last ones, or the mean of all."""
-    rows = n_classes > SPECIES
-    X, y = np.column_stack([IRIS[rows], np.ones(rows.sum())]), SPECIES[rows]
+def held_out_scores(n_classes, loss, average, mirror_map):
+    """Held-out scores of each sample, by the weights after those before, or by their mean."""
+    kept = n_classes > SPECIES
+    X, y = np.column_stack([IRIS[kept], np.ones(kept.sum())]), SPECIES[kept]
     learner = PredtronClassifier(loss=loss, mirror_map=mirror_map, fit_intercept=False)
     history, scores = np.zeros((len(y), 1 if n_classes == 2 else n_classes, 5)), []
     for i in range(len(y)):
@@ -176,10 +173,10 @@ def scores_before(n_classes, loss, average, mirror_map):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("cost", [0.02, 0.1, [0.05, 0.4, 0.1], 1.0, 0.0])
 @pytest.mark.parametrize("loss", ["zero_one", (3, 1, 2)])
-def test_threshold_of_leads(n_classes, cost, loss, average, mirror_map):
-    """That which would have cost least, of leads before each row was learnt; later passes aside."""
-    rows = n_classes > SPECIES
-    X, y = IRIS[rows], SPECIES[rows]
+def test_threshold_of_margins(n_classes, cost, loss, average, mirror_map):
+    """It would have cost least for the held-out scores of the first pass."""
+    kept = n_classes > SPECIES
+    X, y = IRIS[kept], SPECIES[kept]
     loss = loss if isinstance(loss, str) else loss[:n_classes]
     model = PredtronClassifier(
         reject_cost=cost if np.ndim(cost) == 0 else cost[:n_classes],
@@ -187,12 +184,12 @@ def test_threshold_of_leads(n_classes, cost, loss, average, mirror_map):
         average=average,
         mirror_map=mirror_map,
     )
-    scores = scores_before(n_classes, loss, average, mirror_map)
-    leads = leads_of(scores)
+    scores = held_out_scores(n_classes, loss, average, mirror_map)
+    margins = margins_of(scores)
     found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
     mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
-    thresholds = thresholds_of(leads)
-    rejected = leads[:, np.newaxis] < thresholds
+    thresholds = candidate_thresholds(margins)
+    rejected = margins[:, np.newaxis] < thresholds
     each = np.broadcast_to(cost, 3)[y] if np.ndim(cost) == 0 else np.array(cost)[y]
     totals = np.where(rejected, each[:, np.newaxis], mistakes[:, np.newaxis]).sum(axis=0)
     for passes in (1, 3):
@@ -201,15 +198,15 @@ def test_threshold_of_leads(n_classes, cost, loss, average, mirror_map):
         at = np.flatnonzero(np.isclose(thresholds, threshold, rtol=1e-9, atol=0))
         assert_allclose(totals[at], totals.min())
         assert (totals[: at[0]] > totals.min()).all()
-        away = leads_of(fitted.decision_function(X)) < threshold
-        assert_array_equal(fitted.predict(X) == -1, away)
-        assert_allclose(fitted.coverage(X), np.mean(~away))
+        rejected = margins_of(fitted.decision_function(X)) < threshold
+        assert_array_equal(fitted.predict(X) == -1, rejected)
+        assert_allclose(fitted.coverage(X), np.mean(~rejected))
     if cost == 1.0 and isinstance(loss, str):
         assert threshold == 0
 
 
 def test_threshold_under_a_kernel():
-    """That of the linear model, of more rows than one call of the compiled loop takes."""
+    """It equals that of the linear model, for more samples than one compiled call gets."""
     X, y = load_digits(return_X_y=True)
     linear = rejecting_model().fit(X[:500], y[:500])
     dual = rejecting_model(kernel="linear").fit(X[:500], y[:500])
@@ -219,7 +216,7 @@ def test_threshold_under_a_kernel():
 
 @pytest.mark.parametrize("exponent", [-150, -50, 50, 150])
 def test_rejections_do_not_depend_on_units(exponent):
-    """Long or short rows: the threshold is longer or shorter with the leads."""
+    """The threshold scales with the samples, and the same samples are rejected."""
     model = PredtronClassifier(reject_cost=0.3, fit_intercept=False, max_iter=3)
     near = clone(model).fit(IRIS, SPECIES)
     far = clone(model).fit(IRIS * 2.0**exponent, SPECIES)
@@ -228,8 +225,8 @@ def test_rejections_do_not_depend_on_units(exponent):
     assert_array_equal(far.predict(IRIS * 2.0**exponent), near.predict(IRIS))
 
 
-def test_rows_that_cost_more_to_mistake_are_rejected():
-    """What is decided is better than what would be without the option; the cheaper, the fewer."""
+def test_cheaper_rejections_reject_more():
+    """Accuracy on the samples that are not rejected is higher than without rejections."""
     X, y = load_digits(return_X_y=True)
     always = PredtronClassifier(average=True).fit(X[:1200], y[:1200])
     coverages = []
@@ -238,14 +235,14 @@ def test_rows_that_cost_more_to_mistake_are_rejected():
         predictions = model.predict(X[1200:])
         better = selective_accuracy_score(y[1200:], predictions)
         assert better > always.score(X[1200:], y[1200:]) + 0.01
-        # Without an effect on what is learnt.
+        # Rejections have no effect on the weights.
         assert_array_equal(model.coef_, always.coef_)
         coverages.append(model.coverage(X[1200:]))
     assert 0.2 < coverages[0] <= coverages[1] <= coverages[2] < 1
 
 
 def test_score_of_rejections_among_costs():
-    """A mistake may cost more than one, and so may a rejection."""
+    """Mistakes and rejections may cost more than 1."""
     costs = np.array([[0, 2, 5], [1, 0, 4], [3, 3, 0.0]])
     model = rejecting_model(loss=costs).set_params(reject_cost=1.5).fit(IRIS, SPECIES)
     predictions = model.predict(IRIS)
@@ -256,7 +253,7 @@ def test_score_of_rejections_among_costs():
 
 @pytest.mark.parametrize("costs", [0.1, [0.1, 0.2, 0.4]])
 def test_score_of_rejections(costs):
-    """1 less the mean cost: of a row rejected that of its class, of a mistake 1."""
+    """The score is 1 - mean cost, where a rejection costs that of its class and a mistake 1."""
     model = rejecting_model().set_params(reject_cost=costs).fit(IRIS, SPECIES)
     predictions = model.predict(IRIS)
     assert 0 < np.mean(predictions == -1) < 1
@@ -270,15 +267,15 @@ def test_score_of_rejections(costs):
     assert_allclose(model.coverage(IRIS, sample_weight=weights), covered)
 
 
-def test_score_of_classes_that_were_not_learnt():
-    """They cost what the dearest class does; a search or a cross-validation goes on."""
+def test_score_of_unknown_classes():
+    """A prediction costs the maximum over classes; cross-validation works."""
     costs = np.array([[0, 2, 5], [1, 0, 4], [3, 3, 0.0]])
     model = rejecting_model(loss=costs).set_params(reject_cost=[1.5, 0.5, 1]).fit(IRIS, SPECIES)
     predictions = model.predict(IRIS)
     assert set(predictions) == {-1, 0, 1, 2}
-    dearest = {-1: 1.5, 0: 3, 1: 3, 2: 5}
+    greatest = {-1: 1.5, 0: 3, 1: 3, 2: 5}
     assert_allclose(
-        model.score(IRIS, np.full(150, 7)), 1 - np.mean([dearest[p] for p in predictions])
+        model.score(IRIS, np.full(150, 7)), 1 - np.mean([greatest[p] for p in predictions])
     )
     rare = np.append(SPECIES, 3)
     with pytest.warns(UserWarning, match="least populated class"):
@@ -317,7 +314,7 @@ def test_score_of_rejections_refuses_bad_input(y, weights, message):
     ],
 )
 def test_labels_of_rejections(classes, label, expected):
-    """No class, and of the classes' kind; a text may be longer than theirs."""
+    """They are no classes but of the same type; strings may be longer."""
     y = np.array(classes)[SPECIES]
     for kind in (y, y.astype(object)) if y.dtype.kind == "U" else (y,):
         model = rejecting_model(reject_label=label).fit(IRIS, kind)
@@ -332,7 +329,7 @@ def test_labels_of_rejections(classes, label, expected):
 @pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.uint64, np.int64])
 @pytest.mark.parametrize("label", [None, 7])
 def test_rejections_leave_large_numbers_as_they_are(kind, label):
-    """Also those that a float has not."""
+    """Also those that no float represents exactly."""
     classes = np.iinfo(kind).max - np.arange(3, dtype=kind)
     model = rejecting_model(reject_label=label).fit(IRIS, classes[SPECIES])
     predictions = model.predict(IRIS).tolist()
@@ -348,34 +345,8 @@ def test_without_the_option():
     assert_allclose(model.score(IRIS, SPECIES), np.mean(model.predict(IRIS) == SPECIES))
 
 
-def test_the_printed_rule():
-    """Where the sum of the scores by sqrt(m) is greater than the greatest of them."""
-    model = PredtronClassifier(reject_cost=0.0, reject_rule="representation", max_iter=3)
-    scores = model.fit(IRIS, SPECIES).decision_function(IRIS)
-    rejected = scores.sum(axis=1) / np.sqrt(3) > scores.max(axis=1)
-    assert 0.2 < rejected.mean() < 0.9
-    assert_array_equal(model.predict(IRIS), np.where(rejected, -1, scores.argmax(axis=1)))
-    with pytest.raises(AttributeError, match="the reject_rule 'lead'"):
-        model.reject_threshold_  # noqa: B018
-
-
-@pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
-@pytest.mark.parametrize("cost", [0.01, 0.5, 1.0])
-def test_the_printed_rule_rejects_nothing_at_a_cost(cost, update):
-    """No step is on REJECT, so the scores sum to zero: a class is as likely, or likelier.
-
-    (And where a class is mistaken, a wrong one that costs 1 is as likely as REJECT.)
-    """
-    for X, y in ((IRIS, SPECIES), load_digits(return_X_y=True)):
-        model = PredtronClassifier(
-            reject_cost=cost, reject_rule="representation", update=update, max_iter=3
-        ).fit(X, y)
-        assert_allclose(model.coef_.sum(axis=0), 0, atol=1e-9)
-        assert model.coverage(X) == 1
-
-
 def test_metrics_of_rejections():
-    """By hand: a mistake, two rejections, two hits."""
+    """Computed by hand, for a mistake, two rejections and two hits."""
     y, found = [0, 1, 2, 1, 0], [0, 2, -1, 1, -1]
     assert_allclose(reject_loss(y, found, reject_cost=0.25), 1.5 / 5)
     costs = [9, 9, 0.5, 9, 0.1]
@@ -391,7 +362,7 @@ def test_metrics_of_rejections():
     assert np.isnan(selective_accuracy_score(["a"], ["?"], reject_label="?"))
 
 
-# -- What is refused.
+# -- Invalid arguments.
 
 
 @pytest.mark.parametrize("cost", [-0.1, np.nan, np.inf, "free", [0.1, 0.2]])
@@ -402,7 +373,7 @@ def test_costs_of_rejections_refused_by_name(cost):
         reject_loss([0, 1, 0], [0, -1, 1], reject_cost=cost)
 
 
-def test_metrics_of_rejections_need_rows():
+def test_metrics_of_rejections_need_samples():
     for call, name in [
         (lambda: reject_loss([], [], reject_cost=0.1), "y_true"),
         (lambda: coverage_score([]), "y_pred"),
@@ -421,7 +392,7 @@ BAD_TARGETS = [
 ]
 
 
-def test_bad_targets_leave_the_model_as_it_was(fingerprint):
+def test_invalid_targets_do_not_change_the_model(fingerprint):
     model = PredtronClassifier(average=True).fit(IRIS, SPECIES)
     before = fingerprint(model)
     more = [(SPECIES + 1, "not in `classes`"), (TAGS[:150], "an indicator matrix; call fit")]
@@ -439,7 +410,7 @@ def test_bad_targets_leave_the_model_as_it_was(fingerprint):
     assert fingerprint(model) == before
 
 
-def test_bad_indicators_leave_the_model_as_it_was(fingerprint):
+def test_invalid_indicators_do_not_change_the_model(fingerprint):
     model = PredtronClassifier(loss="hamming").fit(TEXTS, TAGS)
     before = fingerprint(model)
     for Y, message in [
@@ -472,6 +443,7 @@ def test_bad_indicators_leave_the_model_as_it_was(fingerprint):
         ({"reject_cost": [0.1, 0.2, np.nan]}, "reject_cost must be"),
         ({"reject_cost": "cheap"}, "reject_cost"),
         ({"reject_cost": 0.3, "reject_rule": "never"}, "'reject_rule' parameter"),
+        ({"reject_cost": 0.3, "reject_rule": "representation"}, "'reject_rule' parameter"),
         ({"reject_cost": 0.3, "reject_label": 2}, "reject_label=2 is a class"),
         ({"reject_cost": 0.3, "reject_label": "no"}, "reject_label='no' must be a number"),
         ({"reject_cost": 0.3, "reject_label": np.nan}, "'reject_label' parameter"),
@@ -492,8 +464,8 @@ def test_bad_parameters_are_named(parameters, message, fingerprint):
         assert not hasattr(model, "classes_")
 
 
-def test_labels_of_rejections_are_of_the_kind_of_texts():
-    with pytest.raises(ValueError, match="reject_label=-1 must be a text"):
+def test_labels_of_rejections_are_strings_if_classes_are():
+    with pytest.raises(ValueError, match="reject_label=-1 must be a string"):
         PredtronClassifier(reject_cost=0.1, reject_label=-1).fit(
             IRIS, np.array(list("abc"))[SPECIES]
         )
@@ -509,7 +481,7 @@ def test_labels_of_rejections_are_of_the_kind_of_texts():
         ("absolute", "pass a 1-d y"),
     ],
 )
-def test_bad_losses_of_sets(loss, message):
+def test_bad_losses_of_label_sets(loss, message):
     model = PredtronClassifier(loss=loss)
     for method in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match=message):
@@ -550,9 +522,9 @@ def test_precomputed_kernels_are_split_by_rows_and_columns():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("parameters", [{}, {"reject_cost": 0.2, "reject_rule": "representation"}])
+@pytest.mark.parametrize("parameters", [{}, {"reject_cost": 0.2}])
 def test_progressive_scores_have_a_column_for_each_class(n_classes, parameters):
-    """As those of every online classifier, whose columns are ordered alike; so too of two."""
+    """Also for two classes, as in every online classifier."""
     X, y = IRIS[n_classes > SPECIES], SPECIES[n_classes > SPECIES]
     scores = PredtronClassifier(**parameters).progressive_fit(X, y, classes=range(n_classes))
     assert scores.shape == (len(X), n_classes)
@@ -573,7 +545,7 @@ def test_progressive_validation():
     assert losses[100:].mean() < 0.3
 
 
-# -- How well it does.
+# -- Accuracy.
 
 
 @pytest.mark.parametrize(
@@ -595,7 +567,7 @@ def test_rejections_among_dates_are_refused():
     assert model.predict(IRIS).dtype == dates.dtype
 
 
-def test_score_takes_the_sets_that_fit_takes():
+def test_score_accepts_the_targets_of_fit():
     Y = np.eye(3, dtype=int)[SPECIES]
     expected = PredtronClassifier(loss="hamming").fit(IRIS, Y).score(IRIS, Y)
     for kind in (pd.DataFrame(Y).astype("Int64"), Y.astype(">i4"), Y.tolist(), Y.astype(bool)):

@@ -1,4 +1,4 @@
-"""PredtronLabelRanker: graded labels of rows, ranked."""
+"""PredtronLabelRanker: labels of samples, ranked by graded relevance."""
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,12 @@ random = np.random.RandomState(0)
 X = random.normal(size=(150, 8))
 SCORES = X @ random.normal(size=(8, 5)) + 0.3 * random.normal(size=(150, 5))
 GRADES = np.digitize(SCORES, [1, 4])
-# Of each row all different: then no two rankings are as good.
+# Distinct grades in each row, so that no two rankings have equal losses.
 RANKS = SCORES.argsort(axis=1).argsort(axis=1)
 
 
 def ndcg(y, scores, k=None):
-    """Of one row."""
+    """NDCG of one sample."""
     discounts = 1 / np.log2(2 + np.arange(len(y)))
     discounts[k or len(y) :] = 0
     gains = 2.0**y - 1
@@ -32,7 +32,7 @@ def ndcg(y, scores, k=None):
     return gains[np.argsort(-scores, kind="stable")] @ discounts / best
 
 
-# -- Losses and representations of a user.
+# -- A user's loss and representation.
 
 
 class OwnNDCG:
@@ -77,7 +77,7 @@ def test_own_representation(built_in, own):
     assert_allclose(twin.coef_, model.coef_, atol=1e-12)
 
 
-# -- Laws.
+# -- Invariances.
 
 
 @pytest.mark.parametrize("mirror_map", ["euclidean", "p-norm", "group-norm", "schatten"])
@@ -91,8 +91,8 @@ def test_labels_can_be_permuted(mirror_map, average):
         assert_array_equal(permuted.predict(X), model.predict(X)[:, order])
 
 
-def test_kinds_of_grades():
-    """Dense or sparse, integers, booleans, lists, frames; names of the labels."""
+def test_formats_of_y():
+    """Dense or sparse, integers, booleans, lists, data frames; names of the labels."""
     model = PredtronLabelRanker().fit(X, GRADES)
     for y in (
         GRADES.astype(float),
@@ -110,7 +110,7 @@ def test_kinds_of_grades():
     assert named.predict_topk(X, 1)[0, 0] == "zbcda"[model.predict_topk(X, 1)[0, 0]]
 
 
-def test_rows_of_one_grade_teach_nothing():
+def test_samples_of_one_grade_do_not_change_the_model():
     model = PredtronLabelRanker().fit(X, GRADES)
     before = model.coef_
     for grade in (0.0, 3.0, 1000.0):
@@ -121,7 +121,7 @@ def test_rows_of_one_grade_teach_nothing():
 
 @pytest.mark.parametrize("rate", [1.0, "theory"])
 def test_grades_may_be_in_the_hundreds(rate):
-    """Gains 2^y - 1 would overflow; all but the greatest grade hardly count."""
+    """The gains 2^y - 1 would overflow; grades below the greatest one hardly count."""
     model = PredtronLabelRanker(learning_rate=rate, average=True, max_iter=3)
     model.fit(X, GRADES * 1000)
     assert np.isfinite(model.coef_).all()
@@ -130,7 +130,7 @@ def test_grades_may_be_in_the_hundreds(rate):
     assert_array_equal(one.predict(X[:, :1]), np.ones((150, 1)))
 
 
-# -- What it says.
+# -- Predictions and scores.
 
 
 def test_predictions_are_rankings():
@@ -146,7 +146,7 @@ def test_predictions_are_rankings():
 
 @pytest.mark.parametrize("k", [None, 2])
 def test_score(k):
-    """NDCG of each row by its formula; rows without a relevant label do not count."""
+    """Mean NDCG by its formula; samples without a relevant label do not count."""
     model = PredtronLabelRanker(k=k).fit(X, GRADES)
     y = GRADES.copy()
     y[:10] = 0
@@ -170,7 +170,7 @@ def test_it_learns():
     assert model.fit(X[:100], GRADES[:100]).score(X[100:], GRADES[100:]) > 0.9
 
 
-# -- What is refused.
+# -- Invalid arguments.
 
 
 def replaced(value):
@@ -192,7 +192,7 @@ BAD_GRADES = [
 ]
 
 
-def test_bad_grades_leave_the_model_as_it_was(fingerprint):
+def test_invalid_grades_do_not_change_the_model(fingerprint):
     model = PredtronLabelRanker(average=True).fit(X, GRADES)
     before = fingerprint(model)
     for y, message in BAD_GRADES:
@@ -296,7 +296,7 @@ def test_progressive_validation():
     rows = scale(rows)
     for chunk_size in (1, 20):
         found = progressive_val_score(PredtronLabelRanker(), rows, tags, chunk_size=chunk_size)
-        # What is not fitted yet scores all labels alike.
+        # A model that is not fitted scores all labels equally.
         expected = [rank_loss(tags[:chunk_size], np.zeros((chunk_size, 5)))]
         model = PredtronLabelRanker().partial_fit(rows[:chunk_size], tags[:chunk_size])
         for start in range(chunk_size, 200, chunk_size):

@@ -21,7 +21,7 @@ X = random.normal(size=(240, 6))
 QID = random.permutation(np.arange(240) % 40)
 SCORES = X @ [2, 1, -1, 0, 0, 0] + random.normal(size=240)
 GRADES = np.digitize(SCORES, [1, 3])
-# Of each query all different: then no two rankings are as good.
+# Distinct grades in each query, so that no two rankings have equal losses.
 RANKS = np.zeros(240)
 for query in range(40):
     RANKS[QID == query] = SCORES[QID == query].argsort().argsort()
@@ -41,7 +41,7 @@ each_model = pytest.mark.parametrize("name", MODELS)
 
 @each_model
 def test_ids_do_not_matter(name):
-    """Rounds come in the order of the queries' first documents, whatever their ids."""
+    """Rounds are in the order of the queries' first documents, whatever their ids."""
     scores = clone(MODELS[name]).fit(X, GRADES, QID).predict(X)
     others = (-QID, QID / 7, (QID * 13) % 41, np.array([f"q{q}" for q in QID]), pd.Series(QID))
     for qid in others:
@@ -50,19 +50,19 @@ def test_ids_do_not_matter(name):
 
 @each_model
 def test_documents_of_a_query_in_any_order(name):
-    """Together or apart, as long as the queries come in the same order."""
+    """Documents may be together or apart, if the order of the queries is the same."""
     model = clone(MODELS[name]).fit(X, RANKS, QID)
     first = [np.flatnonzero(QID == q)[0] for q in range(40)]
-    in_turn = np.argsort(first)
-    together = np.concatenate([np.flatnonzero(QID == q) for q in in_turn])
-    turned = np.concatenate([np.flatnonzero(QID == q)[::-1] for q in in_turn])
-    for order in (together, turned):
+    query_order = np.argsort(first)
+    together = np.concatenate([np.flatnonzero(QID == q) for q in query_order])
+    reversed_ = np.concatenate([np.flatnonzero(QID == q)[::-1] for q in query_order])
+    for order in (together, reversed_):
         other = clone(model).fit(X[order], RANKS[order], QID[order])
         assert_allclose(other.predict(X), model.predict(X), atol=1e-9)
         assert other.n_mistakes_ == model.n_mistakes_
     one_by_one = clone(MODELS[name]).set_params(max_iter=1)
     at_once = clone(one_by_one).fit(X, RANKS, QID)
-    for q in in_turn:
+    for q in query_order:
         one_by_one.partial_fit(X[QID == q], RANKS[QID == q])
     assert_allclose(one_by_one.predict(X), at_once.predict(X), atol=1e-9)
 
@@ -84,8 +84,8 @@ def test_an_id_in_another_call_is_another_query():
     assert (model.n_rounds_, again.n_rounds_) == (1, 2)
 
 
-def test_queries_of_one_grade_teach_nothing():
-    """Nor do those of one document."""
+def test_queries_of_one_grade_do_not_change_the_model():
+    """Nor do queries of one document."""
     model = PredtronQueryRanker().fit(X, GRADES, QID)
     before = model.coef_
     model.partial_fit(X, np.full(240, 7), QID).partial_fit(X, GRADES, np.arange(240))
@@ -95,14 +95,14 @@ def test_queries_of_one_grade_teach_nothing():
 
 @each_model
 def test_the_mean_of_all_documents_does_not_matter(name):
-    """It would move the scores of a query alike: there is no intercept."""
+    """It changes all scores of a query equally, since there is no intercept."""
     model = clone(MODELS[name]).set_params(learning_rate=1.0)
     scores = clone(model).fit(X, RANKS, QID).predict(X)
     moved = clone(model).fit(X + 4, RANKS, QID).predict(X + 4)
     assert_allclose(moved - moved.mean(), scores - scores.mean(), atol=1e-9)
 
 
-# -- Losses and representations of a user.
+# -- A user's loss and representation.
 
 
 class OwnNDCG:
@@ -113,14 +113,14 @@ class OwnNDCG:
         return 1 / np.log2(1 + np.arange(1, n_positions + 1))
 
 
-def test_parts_of_a_users_own():
+def test_own_loss_and_representation():
     model = PredtronQueryRanker(representation="reciprocal").fit(X, GRADES, QID)
     own = PredtronQueryRanker(loss=OwnNDCG(), representation=lambda positions: 1 / positions)
     assert_allclose(own.fit(X, GRADES, QID).coef_, model.coef_, atol=1e-9)
     assert_allclose(own.mean_loss_, model.mean_loss_)
 
 
-# -- What it says.
+# -- Attributes.
 
 
 def test_attributes():
@@ -134,16 +134,16 @@ def test_attributes():
 
 @pytest.mark.parametrize("n_documents", [3, 6, 40])
 def test_radii_of_queries(n_documents):
-    """The greatest singular value of the documents, be they fewer or more than features."""
+    """The greatest singular value of the documents, for fewer and more documents than features."""
     model = PredtronQueryRanker(learning_rate="theory").fit(X[:n_documents], GRADES[:n_documents])
-    radii = model._machine.radii(X, np.arange(n_documents), np.array([0, n_documents]))
+    radii = model._model.radii(X, np.arange(n_documents), np.array([0, n_documents]))
     assert_allclose(radii, np.linalg.norm(X[:n_documents], 2))
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("mirror_map", ["euclidean", "p-norm", "group-norm", "schatten"])
 def test_radii_of_sparse_queries(mirror_map, kind):
-    """The theorem's rate, also where a query has as many documents as features."""
+    """The learning rate of the theorems for sparse documents equals that for dense ones."""
     model = PredtronQueryRanker(mirror_map=mirror_map, learning_rate="theory")
     rows = X * (X > 0)
     dense = clone(model).fit(rows, GRADES, QID)
@@ -151,7 +151,7 @@ def test_radii_of_sparse_queries(mirror_map, kind):
 
 
 def test_it_learns_the_papers_simulation():
-    """Queries of Section 6, of which the function 1 / i makes less than -i^1.1."""
+    """Queries of Section 6, for which -i^1.1 is better than 1 / i."""
     rows, grades, qid = make_subset_ranking(200, 30, random_state=0)
     train = qid < 150
     scores = {}
@@ -162,7 +162,7 @@ def test_it_learns_the_papers_simulation():
     assert scores["power"] > max(0.9, scores["reciprocal"])
 
 
-# -- What is refused.
+# -- Invalid arguments.
 
 
 def replaced(values, value):
@@ -187,7 +187,7 @@ BAD_INPUT = [
 
 
 @pytest.mark.parametrize("name", ["mean", "rbf"])
-def test_bad_input_leaves_the_model_as_it_was(name, fingerprint):
+def test_invalid_data_do_not_change_the_model(name, fingerprint):
     model = clone(MODELS[name]).fit(X, GRADES, QID)
     before = fingerprint(model)
     for arguments, message in BAD_INPUT:
@@ -222,7 +222,7 @@ def test_bad_parameters_are_named(parameters, message, fingerprint):
 
 
 def test_more_positions_than_documents():
-    """All of them count then, as in NDCG of the first k of short queries."""
+    """All documents count then, as in NDCG@k of short queries."""
     model = PredtronQueryRanker(k=50).fit(X, GRADES, QID)
     assert_array_equal(model.coef_, PredtronQueryRanker().fit(X, GRADES, QID).coef_)
 
@@ -288,7 +288,7 @@ def test_permutation_importance():
 
 
 def test_mq2008(letor_data):
-    """The first fold, nearly as good as boosting in ten passes."""
+    """The first fold: ten passes come close to boosting."""
     rows, grades, qid = letor_data(1, 2, 3)
     model = PredtronQueryRanker(average=True, max_iter=10, shuffle=True, random_state=0)
     model.fit(rows, grades, qid=qid)

@@ -1,8 +1,8 @@
 """Predtrons against the algorithms as printed, with all predictions enumerated in every round.
 
-The paper leaves ties open: of several predictions that are as likely, or as bad, any may be taken.
-Those between equal losses the slow statement leaves to the model, whose weights after the round
-must be among the weights that the algorithm allows.
+The paper does not define how ties are broken. The slow statement breaks ties between different
+losses as the tasks do. For ties between equal losses it computes all weights that the algorithm
+allows, and the weights of the model must be among them.
 """
 
 from itertools import permutations, product
@@ -32,7 +32,7 @@ def exponent(p):
 
 
 def norms(theta, kind):
-    """The numbers whose l_q norm is that of `theta`, each in the place of its entries."""
+    """For each entry of `theta`, the number of the l_q norm that it belongs to."""
     return np.abs(theta) if kind == "p-norm" else np.linalg.norm(theta, axis=0)
 
 
@@ -48,11 +48,11 @@ def weights_of(theta, kind):
 
 
 def radius_of(x, kind, n_scores):
-    """The norm of a row, or of the rows of a query, for which Eq. 6 holds; and the convexity."""
+    """Return the norm of Eq. 6 for a row, or the rows of a query, and the convexity."""
     if kind == "euclidean":
         return np.linalg.norm(x, 2), 1.0
     if kind == "schatten":
-        # Of one row: the product of two vectors has one singular value.
+        # For one row: the outer product of two vectors has one singular value.
         return np.linalg.norm(x), 1.0 / (exponent(min(x.shape[-1], n_scores)) - 1)
     q = exponent(x.shape[-1] * (n_scores if kind == "p-norm" else 1))
     columns = np.linalg.norm(np.atleast_2d(x), axis=0)
@@ -63,22 +63,22 @@ def radius_of(x, kind, n_scores):
 
 
 class SlowPredtron:
-    """Plays rounds; a round has a row `x`, or in a matrix those of a query."""
+    """Slow statement of the algorithms; `x` is a row, or the matrix of a query's documents."""
 
     def __init__(self, model, n_scores, width):
         self.theta = np.zeros((n_scores, width))
         self.map = model.mirror_map
         self.loss_driven = model.update == "loss-driven"
         self.learning_rate, self.budget = model.learning_rate, model.budget
-        self.radius, self.least, self.most = 0.0, np.inf, 0.0
+        self.radius, self.min_loss, self.max_loss = 0.0, np.inf, 0.0
         self.history, self.losses, self.supports = [], [], []
 
     @property
     def weights(self):
         return weights_of(self.theta, self.map)
 
-    def play(self, x, learnt, predictions, losses, all_losses, radius, found):
-        """Learn; `learnt` is what the step is made of, the row itself or its unit vector."""
+    def play(self, x, step_row, predictions, losses, all_losses, radius, found):
+        """Play a round; `step_row` is the row itself, or its unit vector under a kernel."""
         scores = self.weights @ x if x.ndim == 1 else x @ self.weights[0]
         similarities = predictions @ scores
         ties = similarities > similarities.max() - ROUNDING
@@ -86,15 +86,18 @@ class SlowPredtron:
         self.losses.append(loss)
         size = self.size(radius, all_losses, loss)
         if loss > 0:
-            right = losses == 0
-            right = predictions[right & (similarities > similarities[right].max() - ROUNDING)]
+            no_loss = losses == 0
+            best = similarities[no_loss].max()
+            correct = predictions[no_loss & (similarities > best - ROUNDING)]
             if self.loss_driven:
-                wrong = predictions[ties & (losses > loss - ROUNDING)]
+                augmented = predictions[ties & (losses > loss - ROUNDING)]
             else:
-                value = losses + similarities
-                wrong = predictions[value > value.max() - ROUNDING]
-            directions = (wrong[:, np.newaxis] - right[np.newaxis]).reshape(-1, wrong.shape[1])
-            self.choose(np.unique(directions, axis=0), size, learnt, found)
+                values = losses + similarities
+                augmented = predictions[values > values.max() - ROUNDING]
+            directions = (augmented[:, np.newaxis] - correct[np.newaxis]).reshape(
+                -1, predictions.shape[1]
+            )
+            self.step(np.unique(directions, axis=0), size, step_row, found)
         self.history.append(self.weights)
 
     def size(self, radius, all_losses, loss):
@@ -102,28 +105,29 @@ class SlowPredtron:
             return self.learning_rate * (loss if self.loss_driven else 1.0)
         radius, convexity = radius
         self.radius = max(self.radius, radius)
-        self.least = min(self.least, all_losses[all_losses > 0].min(initial=np.inf))
-        self.most = max(self.most, all_losses.max())
+        self.min_loss = min(self.min_loss, all_losses[all_losses > 0].min(initial=np.inf))
+        self.max_loss = max(self.max_loss, all_losses.max())
         if self.loss_driven:
-            return loss * convexity / (4 * self.most * self.radius**2)
-        return convexity * self.least / (4 * self.radius**2)
+            return loss * convexity / (4 * self.max_loss * self.radius**2)
+        return convexity * self.min_loss / (4 * self.radius**2)
 
-    def choose(self, directions, size, learnt, found):
+    def step(self, directions, size, step_row, found):
+        """Take the step of these directions that is nearest to the weights found."""
         candidates = []
         for d in directions:
-            step = np.outer(d, learnt) if learnt.ndim == 1 else (d @ learnt)[np.newaxis]
+            step = np.outer(d, step_row) if step_row.ndim == 1 else (d @ step_row)[np.newaxis]
             theta, supports = self.theta - size * step, self.supports
             if self.budget:
                 touched = np.flatnonzero(step.any(axis=0))
                 supports = supports + [i for i in touched if i not in supports]
                 theta[:, supports[: -self.budget]] = 0.0
                 supports = supports[-self.budget :]
-            misfit = np.abs(weights_of(theta, self.map) - found).max()
-            candidates.append((misfit, theta, supports))
+            error = np.abs(weights_of(theta, self.map) - found).max()
+            candidates.append((error, theta, supports))
         _, self.theta, self.supports = min(candidates, key=lambda candidate: candidate[0])
 
 
-# -- Problems: for each round all predictions, with their losses.
+# -- Problems: all predictions of each round, with their losses.
 
 
 def own_costs(true, predicted):
@@ -144,13 +148,9 @@ LOSS_ARGUMENTS = {
 }
 
 
-def class_rounds(y, m, loss, reject_cost=None):
-    costs, basis = COSTS[loss](m), np.eye(m)
-    if reject_cost is not None:
-        costs = np.column_stack([costs, np.broadcast_to(reject_cost, m)])
-        basis = np.vstack([basis, np.full(m, m**-0.5)])
-    elif m == 2:
-        basis = np.array([[-1.0], [1.0]])
+def class_rounds(y, m, loss):
+    costs = COSTS[loss](m)
+    basis = np.array([[-1.0], [1.0]]) if m == 2 else np.eye(m)
     return [(basis, costs[label], costs) for label in y]
 
 
@@ -177,7 +177,7 @@ def subset_rounds(Y, loss):
 
 
 class ReciprocalGain:
-    """A loss of a user: linear gains, discounts 1/j, flat from the third position on."""
+    """A user's loss: linear gains, and discounts 1/j that are constant from position 3 on."""
 
     def gains(self, relevance):
         return relevance
@@ -196,7 +196,7 @@ RANKING_LOSSES = {
     ),
     "own": ({"loss": ReciprocalGain()}, lambda y: y, lambda j: 1 / np.minimum(j, 3)),
 }
-HEIGHTS = {
+POSITION_VALUES = {
     "power": lambda j: -(j**1.1),
     "linear": lambda j: -j,
     "reciprocal": lambda j: 1 / j,
@@ -209,16 +209,16 @@ def ranking_rounds(relevance, loss, representation):
     for y in relevance:
         m = len(y)
         positions = np.array(list(permutations(range(1, m + 1))), dtype=float)
-        worth = discount(positions) @ gain(y)
-        losses = (worth.max() - worth) / max(worth.max(), 1e-12)
+        totals = discount(positions) @ gain(y)
+        losses = (totals.max() - totals) / max(totals.max(), 1e-12)
         losses[losses < 1e-12] = 0.0
-        f = HEIGHTS[representation]
+        f = POSITION_VALUES[representation]
         predictions = f(positions) / np.linalg.norm(f(np.arange(1.0, m + 1)))
         rounds.append((predictions, losses, losses))
     return rounds
 
 
-# -- Rows and queries: from one round to the next.
+# -- Samples and queries, one round at a time.
 
 
 def rows(seed):
@@ -226,14 +226,14 @@ def rows(seed):
 
 
 def queries(seed):
-    """Documents of queries of two to four, and which they are of."""
+    """Documents, their relevance and their queries, which have two to four documents."""
     random = np.random.RandomState(seed)
     qid = np.repeat(np.arange(N_ROUNDS), random.randint(2, 5, N_ROUNDS))
     return random.normal(size=(len(qid), N_FEATURES)), random.randint(4, size=len(qid)), qid
 
 
 def all_weights(model):
-    """Of the features and the constant; under a kernel the coefficients of all rows."""
+    """Weights of the features and the constant."""
     coef = np.atleast_2d(model.coef_)
     if not getattr(model, "fit_intercept", False):
         return coef
@@ -241,7 +241,7 @@ def all_weights(model):
 
 
 def check_rows(model, X, y, rounds, atol=1e-10):
-    """Row by row, and at once; mean weights, mistakes, losses. Returns the slow one."""
+    """Check the weights after each round, their mean, mistakes and losses; all rows at once too."""
     whole = np.column_stack([X, np.ones(len(X))]) if model.fit_intercept else X
     n_scores = rounds[0][0].shape[1]
     slow = SlowPredtron(model, n_scores, whole.shape[1])
@@ -252,22 +252,22 @@ def check_rows(model, X, y, rounds, atol=1e-10):
         radius = radius_of(x, model.mirror_map, n_scores)
         slow.play(x, x, predictions, losses, table, radius, all_weights(model))
         assert_allclose(all_weights(model), slow.weights, atol=atol)
-    return finish(model, slow, lambda model: model.fit(X, y), atol)
+    check_fit(model, slow, lambda model: model.fit(X, y), atol)
 
 
 def check_queries(model, X, y, qid, rounds):
     slow = SlowPredtron(model, 1, X.shape[1])
     model = clone(model)
     for query, (predictions, losses, table) in enumerate(rounds):
-        own = qid == query
-        model.partial_fit(X[own], y[own], qid[own])
-        radius = radius_of(X[own], model.mirror_map, 1)
-        slow.play(X[own], X[own], predictions, losses, table, radius, all_weights(model))
+        rows = qid == query
+        model.partial_fit(X[rows], y[rows], qid[rows])
+        radius = radius_of(X[rows], model.mirror_map, 1)
+        slow.play(X[rows], X[rows], predictions, losses, table, radius, all_weights(model))
         assert_allclose(all_weights(model), slow.weights, atol=1e-10)
-    return finish(model, slow, lambda model: model.fit(X, y, qid))
+    check_fit(model, slow, lambda model: model.fit(X, y, qid))
 
 
-def finish(model, slow, fit, atol=1e-10):
+def check_fit(model, slow, fit, atol=1e-10):
     at_once, mean = fit(clone(model)), fit(clone(model).set_params(average=True))
     assert_array_equal(all_weights(at_once), all_weights(model))
     assert_allclose(all_weights(mean), np.mean(slow.history, axis=0), atol=atol)
@@ -275,8 +275,7 @@ def finish(model, slow, fit, atol=1e-10):
         assert fitted.n_rounds_ == len(slow.losses)
         assert fitted.n_mistakes_ == np.count_nonzero(slow.losses)
         assert_allclose(fitted.mean_loss_, np.mean(slow.losses))
-    assert 0 < model.n_mistakes_
-    return slow
+    assert model.n_mistakes_ > 0
 
 
 MAPS = ["euclidean", "p-norm", "group-norm"]
@@ -285,18 +284,18 @@ RATES = [0.3, "theory"]
 
 
 def labels(m, seed):
-    """Every class is there."""
+    """Class labels, with every class at least once."""
     return np.random.RandomState(seed).permutation(np.arange(N_ROUNDS) % m)
 
 
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("mirror_map", [*MAPS, "schatten"])
 def test_many_classes(mirror_map, rate):
-    """Enough of them for the exponent of singular values to be more than two."""
+    """With 12 classes the exponent of the Schatten norm is greater than 2."""
     assert exponent(12) > 2.4
     model = PredtronClassifier(loss="absolute", mirror_map=mirror_map, learning_rate=rate)
     y = labels(12, seed=0)
-    # Weights of singular values near zero are accurate to the root of that.
+    # Singular values near zero are accurate to the square root of the rounding error.
     check_rows(model, rows(12), y, class_rounds(y, 12, "absolute"), atol=1e-7)
 
 
@@ -304,7 +303,7 @@ def test_many_classes(mirror_map, rate):
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", COSTS)
 def test_classes(loss, update, mirror_map):
-    """Two and four classes, with and without an intercept, at a fixed rate and the theorems'."""
+    """Two and four classes, with and without intercept, with a fixed rate and the theorems'."""
     for m, rate, intercept in zip([2, 2, 4, 4], RATES * 2, [True, False, False, True]):
         model = PredtronClassifier(
             loss=LOSS_ARGUMENTS.get(loss, lambda m: loss)(m),
@@ -319,27 +318,8 @@ def test_classes(loss, update, mirror_map):
 
 @pytest.mark.parametrize("mirror_map", MAPS)
 @pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize("reject_cost", [0.0, 0.4, [0.0, 0.2, 0.5]])
-def test_classes_that_may_be_rejected(reject_cost, update, mirror_map):
-    """The sum of the basis is one more prediction, of two classes too; free, it is right."""
-    for m, rate, intercept in zip([2, 3, 3], [0.3, *RATES], [True, False, True]):
-        costs = np.ravel(reject_cost)[:m] if np.ndim(reject_cost) else reject_cost
-        model = PredtronClassifier(
-            reject_cost=costs,
-            reject_rule="representation",
-            update=update,
-            mirror_map=mirror_map,
-            learning_rate=rate,
-            fit_intercept=intercept,
-        )
-        y = labels(m, seed=m)
-        check_rows(model, rows(m), y, class_rounds(y, m, "zero_one", costs))
-
-
-@pytest.mark.parametrize("mirror_map", MAPS)
-@pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", COUNTS)
-def test_sets_of_labels(loss, update, mirror_map):
+def test_label_sets(loss, update, mirror_map):
     """All 2^4 sets."""
     for rate, intercept in zip(RATES, [True, False]):
         Y = np.random.RandomState(1).randint(2, size=(N_ROUNDS, 4))
@@ -353,7 +333,7 @@ def test_sets_of_labels(loss, update, mirror_map):
         check_rows(model, rows(5), Y, subset_rounds(Y, loss))
 
 
-@pytest.mark.parametrize("representation", HEIGHTS)
+@pytest.mark.parametrize("representation", POSITION_VALUES)
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", RANKING_LOSSES)
 def test_rankings_of_labels(loss, update, representation):
@@ -372,11 +352,11 @@ def test_rankings_of_labels(loss, update, representation):
         check_rows(model, rows(6), relevance, rounds)
 
 
-@pytest.mark.parametrize("representation", HEIGHTS)
+@pytest.mark.parametrize("representation", POSITION_VALUES)
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", RANKING_LOSSES)
 def test_rankings_of_documents(loss, update, representation):
-    """One vector of weights, a step on the documents' sum; the radius that of Corollary 5."""
+    """One vector of weights, steps on sums of documents, and the radius of Corollary 5."""
     X, y, qid = queries(3)
     rounds = ranking_rounds([y[qid == q] for q in range(N_ROUNDS)], loss, representation)
     for mirror_map, rate in zip(MAPS * 2, RATES * 3):
@@ -392,18 +372,18 @@ def test_rankings_of_documents(loss, update, representation):
 
 @pytest.mark.parametrize("mirror_map", [EntropicMap(3, 4), EuclideanMap.of(np.ones((3, 4)))])
 def test_mean_of_no_rounds(mirror_map):
-    """The weights at the start."""
+    """It is the initial weights."""
     assert_array_equal(make_sums(mirror_map).mean(mirror_map, 0), mirror_map.weights)
 
 
-# -- Kernels: dual coefficients of rows.
+# -- Kernels: dual coefficients.
 
 
 def own_kernel(A, B):
     return (A @ B.T / 10 + 1) ** 2
 
 
-# The estimators' defaults of other parameters are scikit-learn's.
+# Other kernel parameters have the same defaults as in scikit-learn.
 KERNELS = {
     name: (name, lambda A, B, name=name: pairwise_kernels(A, B, metric=name))
     for name in ("linear", "rbf", "poly")
@@ -412,9 +392,7 @@ KERNELS = {
 KERNEL_MODELS = {
     "classes": PredtronClassifier(loss="absolute"),
     "classes, theory, bare": PredtronClassifier(learning_rate="theory", fit_intercept=False),
-    "rejections": PredtronClassifier(
-        reject_cost=[0.0, 0.3, 0.4], reject_rule="representation", update="loss-driven"
-    ),
+    "rejections": PredtronClassifier(reject_cost=[0.0, 0.3, 0.4], update="loss-driven"),
     "sets": PredtronClassifier(loss="hamming", learning_rate=0.2),
     "labels": PredtronLabelRanker(update="loss-driven", learning_rate="theory"),
     "documents": PredtronQueryRanker(representation="linear"),
@@ -423,19 +401,19 @@ KERNEL_MODELS = {
 
 
 def kernel_problem(name):
-    """Rows, what is known of each, the rows of each round, and the rounds."""
+    """Samples, targets, the rows of each round, and the rounds."""
     if name.startswith("documents"):
         X, y, qid = queries(4)
-        of_round = [np.flatnonzero(qid == q) for q in range(N_ROUNDS)]
+        rows_of = [np.flatnonzero(qid == q) for q in range(N_ROUNDS)]
         loss, representation = ("ndcg@2", "power") if "theory" in name else ("ndcg", "linear")
-        rounds = ranking_rounds([y[own] for own in of_round], loss, representation)
-        return X, (y, qid), of_round, rounds
+        rounds = ranking_rounds([y[each] for each in rows_of], loss, representation)
+        return X, (y, qid), rows_of, rounds
     X, y = rows(7), labels(3, seed=8)
     Y = np.random.RandomState(2).randint(4, size=(N_ROUNDS, 4))
     targets, rounds = {
         "classes": (y, class_rounds(y, 3, "absolute")),
         "classes, theory, bare": (y, class_rounds(y, 3, "zero_one")),
-        "rejections": (y, class_rounds(y, 3, "zero_one", [0.0, 0.3, 0.4])),
+        "rejections": (y, class_rounds(y, 3, "zero_one")),
         "sets": (Y % 2, subset_rounds(Y % 2, "hamming")),
         "labels": (Y, ranking_rounds(Y, "ndcg", "power")),
     }[name]
@@ -443,10 +421,10 @@ def kernel_problem(name):
 
 
 def all_duals(model, X):
-    """Coefficients of all rows, zero where they are no support vectors."""
-    of_row = [np.flatnonzero((X == vector).all(axis=1))[0] for vector in model.support_vectors_]
+    """Coefficients of all samples, zero for those that are no support vectors."""
+    supports = [np.flatnonzero((X == vector).all(axis=1))[0] for vector in model.support_vectors_]
     duals = np.zeros((len(model.dual_coef_), len(X)))
-    duals[:, of_row] = model.dual_coef_
+    duals[:, supports] = model.dual_coef_
     return duals
 
 
@@ -454,20 +432,20 @@ def all_duals(model, X):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", KERNEL_MODELS)
 def test_kernels(name, kernel, budget):
-    """Scores are sums of kernel values, steps change the coefficients of the round's rows."""
-    X, targets, of_round, rounds = kernel_problem(name)
+    """Scores are sums of kernel values; steps change the coefficients of the round's rows."""
+    X, targets, rows_of, rounds = kernel_problem(name)
     parameter, function = KERNELS[kernel]
     model = clone(KERNEL_MODELS[name]).set_params(kernel=parameter, budget=budget)
     values = function(X, X) + getattr(model, "fit_intercept", False)
     by_rows = not isinstance(model, PredtronQueryRanker)
     slow = SlowPredtron(model, rounds[0][0].shape[1] if by_rows else 1, len(X))
-    for own, (predictions, losses, table) in zip(of_round, rounds):
+    for own, (predictions, losses, table) in zip(rows_of, rounds):
         extra = [range(3)] if isinstance(model, PredtronClassifier) and name != "sets" else []
         model.partial_fit(X[own], *[target[own] for target in targets], *extra)
         radius = np.sqrt(np.linalg.eigvalsh(values[np.ix_(own, own)])[-1]), 1.0
-        place, found = own[0] if by_rows else own, all_duals(model, X)
-        learnt = np.eye(len(X))[place]
-        slow.play(values[place], learnt, predictions, losses, table, radius, found)
+        index, found = own[0] if by_rows else own, all_duals(model, X)
+        step_row = np.eye(len(X))[index]
+        slow.play(values[index], step_row, predictions, losses, table, radius, found)
         assert_allclose(found, slow.theta, atol=1e-9)
         assert_allclose(np.ravel(model._scores(X)), np.ravel(values @ slow.theta.T), atol=1e-9)
     at_once = clone(model).fit(X, *targets)
@@ -484,7 +462,7 @@ def test_kernels(name, kernel, budget):
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("name", KERNEL_MODELS)
 def test_precomputed_kernels(name, average):
-    """Values in place of the function: the same coefficients, and rows that have a number."""
+    """The coefficients are those of the kernel function; support vectors are indices."""
     X, targets, _, _ = kernel_problem(name)
     parameters = {"average": average, "max_iter": 2}
     model = clone(KERNEL_MODELS[name]).set_params(kernel="rbf", **parameters).fit(X, *targets)
@@ -500,7 +478,7 @@ def test_precomputed_kernels(name, average):
 @pytest.mark.parametrize("gamma", [None, 0.5])
 @pytest.mark.parametrize("kernel", PAIRWISE_KERNEL_FUNCTIONS)
 def test_every_kernel_of_scikit_learn(kernel, gamma):
-    """Those of rows without numbers below zero, too; `gamma` is 1 / n_features by default."""
+    """Also those for nonnegative features only; `gamma` is 1 / n_features by default."""
     X, y = np.abs(rows(7)), labels(3, seed=8)
     parameters = {"gamma": gamma or 1 / N_FEATURES, "degree": 3, "coef0": 1}
     values = pairwise_kernels(X, metric=kernel, filter_params=True, **parameters)
@@ -513,7 +491,7 @@ def test_every_kernel_of_scikit_learn(kernel, gamma):
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("name", KERNEL_MODELS)
 def test_linear_kernel_is_the_linear_model(name, rate, average):
-    """Two passes over more rows than one call of the compiled loop takes."""
+    """Two passes over more samples than one compiled call gets."""
     model = clone(KERNEL_MODELS[name]).set_params(learning_rate=rate, average=average, max_iter=2)
     X, targets, _, _ = kernel_problem(name)
     random = np.random.RandomState(0)
@@ -535,9 +513,9 @@ def test_linear_kernel_is_the_linear_model(name, rate, average):
     ("kind", "intercept"), [(np.asarray, True), (np.asarray, False), (sparse.csr_array, False)]
 )
 def test_perceptron_row_by_row(kind, intercept):
-    """With half the rate: the paper's step is between -1 and 1, so twice the classic one.
+    """With half the rate: the paper's step is from -1 to 1, twice the classic one.
 
-    (Of sparse rows scikit-learn's intercept takes smaller steps.)
+    (For sparse X, scikit-learn's intercept takes smaller steps.)
     """
     random = np.random.RandomState(0)
     X, y = random.normal(size=(60, 5)), random.randint(2, size=60)
@@ -552,7 +530,7 @@ def test_perceptron_row_by_row(kind, intercept):
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
 def test_perceptron_on_data(load):
-    """Three passes; of the digits the even ones are a class."""
+    """Three passes, over even and odd digits in one of the two data sets."""
     X, y = load(return_X_y=True)
     X, y = scale(X), y % 2
     classic = Perceptron(shuffle=False, tol=None, max_iter=3).fit(X, y)

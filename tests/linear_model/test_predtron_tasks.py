@@ -1,7 +1,7 @@
-"""Tasks of Predtron: what they find by sorting and tables is what enumeration finds.
+"""Tasks of Predtron: sorting and tables give the same results as enumeration.
 
-A problem is here a list of all predictions, each with its representation and its loss. Everything
-that a task says of scores follows from that list by the definitions of the paper.
+A problem is a list of all predictions, each with its representation and its loss. The loss and the
+direction of a task follow from that list by the definitions of the paper.
 """
 
 from itertools import permutations, product
@@ -10,31 +10,29 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
-from sklrank.linear_model._predtron._assignment import MAX_STATES
-from sklrank.linear_model._predtron._class_task import ClassTask
-from sklrank.linear_model._predtron._ranking_task import RankingTask
-from sklrank.linear_model._predtron._subset_task import SubsetTask
+from sklrank.linear_model._predtron._ranking_task import MAX_STATES, RankingTask
+from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
 
-from sklrank.linear_model._predtron._losses import (
-    SUBSET_LOSSES,
-    SubsetLosses,
-    class_costs,
-    extremes,
-)
+from sklrank.linear_model._predtron._losses import SUBSET_LOSSES, SubsetLosses, class_costs
 from sklrank.linear_model._predtron._ranking_losses import (
+    REPRESENTATIONS,
     discounts_of,
     gains_of,
     make_ranking_loss,
-    ranking_extremes,
+    position_values,
 )
-from sklrank.linear_model._predtron._representations import REPRESENTATIONS, position_values
 
 ROUNDING = 1e-9
 
 
+def loss_range(losses):
+    """The least loss that is not zero, infinite if all are, and the greatest."""
+    return losses[losses > 0].min(initial=np.inf), losses.max()
+
+
 def check_round(task, i, scores, representations, losses):
-    """The task's loss and direction against the definitions; returns the loss."""
-    loss, direction = task.loss_and_direction_of_round(i, scores)
+    """Check the task's loss and direction against the definitions; return the loss."""
+    loss, direction = task.evaluate(i, scores)
     assert_allclose(np.linalg.norm(representations, axis=1), 1)
     similarities = representations @ scores
     ties = similarities > similarities.max() - ROUNDING
@@ -44,29 +42,29 @@ def check_round(task, i, scores, representations, losses):
     if loss == 0:
         assert not direction.any()
         return loss
-    right = losses == 0
-    rights = np.flatnonzero(right & (similarities > similarities[right].max() - ROUNDING))
+    no_loss = losses == 0
+    correct = np.flatnonzero(no_loss & (similarities > similarities[no_loss].max() - ROUNDING))
     if task.loss_driven:
-        wrongs = np.flatnonzero(ties & (losses > worst_of_ties - ROUNDING))
+        augmented = np.flatnonzero(ties & (losses > worst_of_ties - ROUNDING))
     else:
-        augmented = losses + similarities
-        wrongs = np.flatnonzero(augmented > augmented.max() - ROUNDING)
-    steps = representations[wrongs][:, np.newaxis] - representations[rights][np.newaxis]
-    misfits = np.abs(steps - direction).max(axis=2).min(axis=1)
-    assert misfits.min() < ROUNDING
+        values = losses + similarities
+        augmented = np.flatnonzero(values > values.max() - ROUNDING)
+    directions = representations[augmented][:, np.newaxis] - representations[correct][np.newaxis]
+    errors = np.abs(directions - direction).max(axis=2).min(axis=1)
+    assert errors.min() < ROUNDING
     if task.loss_driven:
-        # Lemma 12: the surrogate, 1 + this, is 1 or more.
+        # Lemma 12: the surrogate, 1 + direction . scores, is at least 1.
         assert direction @ scores > -ROUNDING
     else:
-        # Lemma 9: the surrogate is no less than the loss.
-        assert losses[wrongs[misfits.argmin()]] + direction @ scores > loss - ROUNDING
-    # Lemma 10: self-bounding.
-    assert direction @ direction <= 4 / extremes(losses)[0] * loss + ROUNDING
+        # Lemma 9: the surrogate is at least the loss.
+        assert losses[augmented[errors.argmin()]] + direction @ scores > loss - ROUNDING
+    # Lemma 10: the surrogate is self-bounding.
+    assert direction @ direction <= 4 / loss_range(losses)[0] * loss + ROUNDING
     return loss
 
 
 def draw_scores(random, n, kind):
-    """Scores with many exact ties, with none, or so small that only losses count."""
+    """Draw scores with many exact ties, with none, or so small that only losses count."""
     if kind == "tied":
         return random.randint(-1, 2, n).astype(float)
     return random.normal(size=n) * {"small": 0.01, "free": 1.0, "large": 30.0}[kind]
@@ -75,59 +73,52 @@ def draw_scores(random, n, kind):
 KINDS = ["tied", "small", "free", "large"]
 
 CLASS_PROBLEMS = {
-    "perceptron": (2, "zero_one", None),
-    "uneven": (2, [1.0, 0.2], None),
-    "binary with reject": (2, "zero_one", [0.5, 0.25]),
-    "free reject": (2, "zero_one", [0.0, 0.25]),
-    "multiclass": (4, "zero_one", None),
-    "ordinal": (5, "absolute", None),
-    "multiclass with reject": (4, "zero_one", 0.3),
-    "asymmetric": (3, [[0, 1, 2], [0.5, 0, 0], [3, 1, 0]], None),
+    "perceptron": (2, "zero_one"),
+    "uneven": (2, [1.0, 0.2]),
+    "multiclass": (4, "zero_one"),
+    "ordinal": (5, "absolute"),
+    "asymmetric": (3, [[0, 1, 2], [0.5, 0, 0], [3, 1, 0]]),
 }
 
 
-def class_representations(n_classes, n_predictions):
-    if n_predictions == 2:
-        return np.array([[-1.0], [1.0]])
-    basis = np.eye(n_classes)
-    if n_predictions == n_classes:
-        return basis
-    return np.vstack([basis, basis.sum(axis=0) / np.sqrt(n_classes)])
+def class_representations(n_classes):
+    return np.array([[-1.0], [1.0]]) if n_classes == 2 else np.eye(n_classes)
 
 
 @pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("problem", CLASS_PROBLEMS)
 def test_classes_by_enumeration(problem, kind, loss_driven):
-    """Binary, multiclass and ordinal, with and without a reject option."""
-    n_classes, loss, reject_cost = CLASS_PROBLEMS[problem]
+    """Binary, multiclass and ordinal classes, also with more than one prediction without loss."""
+    n_classes, loss = CLASS_PROBLEMS[problem]
     random = np.random.RandomState(0)
-    costs = class_costs(loss, range(n_classes), reject_cost)
-    representations = class_representations(n_classes, costs.shape[1])
+    costs = class_costs(loss, range(n_classes))
+    representations = class_representations(n_classes)
     labels = random.randint(n_classes, size=60)
     task = ClassTask(costs, labels, loss_driven)
     assert (task.n_rounds, task.loss_driven) == (60, loss_driven)
-    lost = [
+    assert_allclose(task.loss_ranges(), np.tile(loss_range(costs), (60, 1)))
+    losses = [
         check_round(
             task, i, draw_scores(random, representations.shape[1], kind), representations, costs[y]
         )
         for i, y in enumerate(labels)
     ]
-    assert 0 < np.count_nonzero(lost)
+    assert np.count_nonzero(losses) > 0
 
 
 def test_perceptron_learns_from_zero():
-    """Ties are broken against the label: the first step is that of a mistake."""
+    """Ties are broken against the label, so zero weights make a mistake and take a step."""
     task = ClassTask(class_costs("zero_one", range(2)), np.array([0, 1]))
     for i, sign in enumerate([1, -1]):
-        loss, direction = task.loss_and_direction_of_round(i, [0.0])
+        loss, direction = task.evaluate(i, [0.0])
         assert loss == 1
         # Against 2 rep(y): the paper's margin is twice the classic one.
         assert_array_equal(direction, [2 * sign])
 
 
 def uneven_count(tp, fp, fn, tn):
-    """No simple sum: hits make amends, and one irrelevant label alone costs nothing."""
+    """Loss that is no sum over labels, with sets other than the true one that have no loss."""
     return np.maximum(fp - 1, 0) ** 2 / (1 + tp) + fn * (1 + (fp > 0)) + (tn == 0) * fp * 0.3
 
 
@@ -153,12 +144,13 @@ def test_subsets_by_enumeration(loss, kind, loss_driven):
                 np.sum(a & b, axis=1) for a, b in ((sets, y), (sets, ~y), (~sets, y), (~sets, ~y))
             ]
             losses = np.asarray(function(*counts), dtype=float)
+            assert_allclose(task.loss_ranges()[i], loss_range(losses))
             scores = draw_scores(random, m, kind)
             check_round(task, i, scores, (2.0 * sets - 1) / np.sqrt(m), losses)
 
 
 class SteppedLoss:
-    """A user's loss: gains are grades, discounts are flat in two places and above zero at last."""
+    """A user's loss: gains are the relevance; discounts have two blocks and stay positive."""
 
     def gains(self, relevance):
         return relevance
@@ -178,18 +170,18 @@ RANKING_PROBLEMS = {
 
 
 def ranking_losses(gains, discounts, positions):
-    """Of all rankings; those with the greatest sum of terms, up to rounding, are right."""
-    reached = discounts[positions] @ gains
-    lost = reached.max() - reached
-    lost[lost < 1e-12] = 0.0
-    return lost / max(reached.max(), 1e-12)
+    """Losses of all rankings; rounding errors of the best ones are set to zero."""
+    totals = discounts[positions] @ gains
+    differences = totals.max() - totals
+    differences[differences < 1e-12] = 0.0
+    return differences / max(totals.max(), 1e-12)
 
 
-@pytest.mark.parametrize("most_states", [MAX_STATES, 0.0], ids=["table", "solver"])
+@pytest.mark.parametrize("max_states", [MAX_STATES, 0.0], ids=["table", "solver"])
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize("loss", RANKING_PROBLEMS)
-def test_rankings_by_enumeration(loss, representation, most_states):
-    """All permutations, lists of several lengths in one task, both variants."""
+def test_rankings_by_enumeration(loss, representation, max_states):
+    """All permutations, for lists of several lengths in one task and for both updates."""
     random = np.random.RandomState(2)
     loss = RANKING_PROBLEMS[loss]
     sizes = np.repeat([6, 5, 2, 1, 0, 3], [2, 10, 6, 1, 1, 10])
@@ -198,29 +190,27 @@ def test_rankings_by_enumeration(loss, representation, most_states):
     relevance[starts[3] : starts[4]] = 0
     gains, discounts = gains_of(loss, relevance, starts), discounts_of(loss, 6)
     f = position_values(representation, 6)
-    tasks = [RankingTask(gains, starts, discounts, f, d, most_states) for d in (False, True)]
+    tasks = [RankingTask(gains, starts, discounts, f, d, max_states) for d in (False, True)]
     n_mistakes = 0
     for i, m in enumerate(sizes):
-        own = gains[starts[i] : starts[i + 1]]
         positions = np.array(list(permutations(range(m))), dtype=int)
-        losses = ranking_losses(own, discounts, positions)
+        losses = ranking_losses(gains[starts[i] : starts[i + 1]], discounts, positions)
+        assert_allclose(tasks[0].loss_ranges()[i], loss_range(losses), rtol=1e-9)
         if m == 0 or losses.max() == 0:
             for task in tasks:
-                assert task.loss_and_direction_of_round(i, np.zeros(m))[0] == 0
+                assert task.evaluate(i, np.zeros(m))[0] == 0
             continue
         representations = f[positions] / np.linalg.norm(f[:m])
         for kind in KINDS:
             scores = draw_scores(random, m, kind)
             for task in tasks:
                 n_mistakes += check_round(task, i, scores, representations, losses) > 0
-        least, greatest = extremes(losses)
-        assert_allclose(ranking_extremes(own, discounts), (least, greatest), rtol=1e-9)
     assert n_mistakes > 20
 
 
 @pytest.mark.parametrize("loss", RANKING_PROBLEMS)
-def test_right_rankings_cost_exactly_nothing(loss):
-    """Rounding is no mistake: items of equal discount add up in any order, huge grades too."""
+def test_correct_rankings_have_exactly_no_loss(loss):
+    """Rounding errors make no mistakes, in whatever order items of equal discount are summed."""
     random = np.random.RandomState(3)
     loss = RANKING_PROBLEMS[loss]
     for highest in (3, 30, 1000):
@@ -228,31 +218,31 @@ def test_right_rankings_cost_exactly_nothing(loss):
         gains, discounts = gains_of(loss, relevance, np.array([0, 6])), discounts_of(loss, 6)
         for order in permutations(range(6)):
             shuffled = gains[list(order)]
-            # Right if every block of equal discounts has the gains that it has in order.
+            # A ranking is correct if every block of equal discounts has its ideal gains.
             blocks = np.unique(discounts, return_inverse=True)[1]
-            right = all(
+            is_correct = all(
                 sorted(shuffled[blocks == b]) == sorted(gains[blocks == b])
                 for b in set(blocks[discounts > 0])
             )
             task = RankingTask(shuffled, np.array([0, 6]), discounts, position_values("linear", 6))
-            cost, _ = task.loss_and_direction_of_round(0, np.arange(6.0, 0, -1))
-            assert cost == 0 if right else cost >= 0, order
+            cost, _ = task.evaluate(0, np.arange(6.0, 0, -1))
+            assert cost == 0 if is_correct else cost >= 0, order
 
 
 def test_rounding_makes_no_negative_loss():
-    """Discounts that differ by their rounding: sums of mistakes may come out below zero."""
+    """If discounts differ by rounding errors only, sums of differences may be negative."""
     random = np.random.RandomState(5)
     discounts = 0.7 * (1 - np.arange(6) * 2.0**-54)
     gains = np.concatenate([random.rand(6)[list(order)] for order in permutations(range(6))])
     task = RankingTask(gains, np.arange(721) * 6, discounts, position_values("linear", 6))
-    losses = [task.loss_and_direction_of_round(i, np.arange(6.0, 0, -1))[0] for i in range(720)]
+    losses = [task.evaluate(i, np.arange(6.0, 0, -1))[0] for i in range(720)]
     assert 0 <= min(losses) < max(losses) < 1e-14
 
 
 @pytest.mark.parametrize("grades", [2, 3, 5])
 @pytest.mark.parametrize("m", [20, 60])
 def test_long_rankings_match_the_solver(m, grades):
-    """The table's ranking is worth as much as that of the linear assignment (Lemma 3)."""
+    """The ranking of the table has the value of the optimal assignment (Lemma 3)."""
     random = np.random.RandomState(4)
     loss = make_ranking_loss("ndcg")
     starts, discounts, f = np.array([0, m]), discounts_of(loss, m), position_values("power", m)
@@ -261,24 +251,100 @@ def test_long_rankings_match_the_solver(m, grades):
         relevance = np.floor(grades * random.rand(m) ** 2)
         gains = gains_of(loss, relevance, starts)
         best = -np.sort(-gains) @ discounts
-        worth = np.outer(scores, f) / np.linalg.norm(f) - np.outer(gains, discounts) / best
-        value = worth[linear_sum_assignment(-worth)].sum()
-        for most_states in (MAX_STATES, 0.0):
-            task = RankingTask(gains, starts, discounts, f, False, most_states)
-            _, direction = task.loss_and_direction_of_round(0, scores)
-            # The right ranking is in order of gains, then scores; take it off the direction.
-            right = np.empty(m)
-            right[np.lexsort((-scores, -gains))] = f / np.linalg.norm(f)
-            wrong = np.rint(((direction + right) * np.linalg.norm(f) * -1) ** (1 / 1.1)).astype(int)
-            assert_array_equal(np.sort(wrong), np.arange(1, m + 1))
-            assert_allclose(worth[np.arange(m), wrong - 1].sum(), value, rtol=1e-9)
+        values = np.outer(scores, f) / np.linalg.norm(f) - np.outer(gains, discounts) / best
+        best_value = values[linear_sum_assignment(-values)].sum()
+        for max_states in (MAX_STATES, 0.0):
+            task = RankingTask(gains, starts, discounts, f, False, max_states)
+            _, direction = task.evaluate(0, scores)
+            # The positions follow from the direction and the correct ranking, which is sorted by
+            # gain, then score.
+            correct = np.empty(m)
+            correct[np.lexsort((-scores, -gains))] = f / np.linalg.norm(f)
+            augmented = direction + correct
+            positions = np.rint((-augmented * np.linalg.norm(f)) ** (1 / 1.1)).astype(int)
+            assert_array_equal(np.sort(positions), np.arange(1, m + 1))
+            assert_allclose(values[np.arange(m), positions - 1].sum(), best_value, rtol=1e-9)
+
+
+def test_no_loss_no_range():
+    """Equal gains, no relevant items, no counted positions."""
+    discounts, f, starts = np.array([3.0, 2, 1]), position_values("linear", 3), np.array([0, 3])
+    for gains in (np.ones(3), np.zeros(3)):
+        assert_array_equal(RankingTask(gains, starts, discounts, f).loss_ranges(), [[np.inf, 0]])
+    task = RankingTask(np.array([1.0, 0, 0]), starts, np.zeros(3), f)
+    assert_array_equal(task.loss_ranges(), [[np.inf, 0]])
+
+
+def tasks_of_six_rounds():
+    """Return, for each kind, a function that makes a task of some rounds, and their n_scores."""
+    random = np.random.RandomState(0)
+    costs, classes = class_costs("absolute", range(4)), random.randint(4, size=6)
+    Y = random.rand(6, 5) < 0.5
+    tables = SubsetLosses("hamming", 5)
+    tables.cover(Y.sum(axis=1))
+    sizes = np.array([3, 0, 20, 1, 7, 15])
+    starts = np.append(0, np.cumsum(sizes))
+    gains = gains_of(make_ranking_loss("ndcg"), random.randint(4, size=starts[-1]), starts)
+    shared = discounts_of(make_ranking_loss("ndcg"), 20), position_values("power", 20)
+
+    def class_task(driven, rounds=slice(None)):
+        return ClassTask(costs, classes[rounds], driven)
+
+    def subset_task(driven, rounds=slice(None)):
+        chosen = Y[rounds]
+        indptr, labels = np.append(0, np.cumsum(chosen.sum(axis=1))), np.nonzero(chosen)[1].copy()
+        return SubsetTask(indptr, labels, 5, tables.offsets, tables.values, driven)
+
+    def ranking_task(driven, rounds=slice(None)):
+        firsts, lasts = starts[:-1][rounds], starts[1:][rounds]
+        items = [np.arange(first, last) for first, last in zip(firsts, lasts)]
+        chosen_starts = np.append(0, np.cumsum(sizes[rounds]))
+        return RankingTask(gains[np.concatenate(items)], chosen_starts, *shared, driven)
+
+    return {
+        "classes": (class_task, np.full(6, 4)),
+        "subsets": (subset_task, np.full(6, 5)),
+        "rankings": (ranking_task, sizes),
+    }
+
+
+@pytest.mark.parametrize("loss_driven", [False, True])
+@pytest.mark.parametrize("kind", ["classes", "subsets", "rankings"])
+def test_chosen_rounds_are_those_of_a_task_of_their_own(kind, loss_driven):
+    """In any order, more than once, by a slice, and again after another choice."""
+    random = np.random.RandomState(1)
+    make, n_scores = tasks_of_six_rounds()[kind]
+    task = make(loss_driven)
+    for rounds in ([4, 2, 2, 0], slice(2, 5), [], [1, 5, 3]):
+        task.choose(rounds)
+        chosen = np.arange(6)[rounds] if isinstance(rounds, slice) else rounds
+        assert task.n_rounds == len(chosen)
+        assert task.n_all == 6
+        for i, which in enumerate(chosen):
+            alone = make(loss_driven, slice(which, which + 1))
+            scores = random.normal(size=n_scores[which])
+            loss, direction = task.evaluate(i, scores)
+            expected_loss, expected = alone.evaluate(0, scores)
+            assert loss == expected_loss
+            assert_array_equal(direction, expected)
+            assert_array_equal(task.loss_ranges()[i], alone.loss_ranges()[0])
+
+
+@pytest.mark.parametrize("rounds", [[6], [-1], [[0]]])
+@pytest.mark.parametrize("kind", ["classes", "subsets", "rankings"])
+def test_missing_rounds_cannot_be_chosen(kind, rounds):
+    """The loops would read out of bounds."""
+    task = tasks_of_six_rounds()[kind][0](False)
+    with pytest.raises(ValueError, match="rounds must be numbers from 0 to 5"):
+        task.choose(rounds)
 
 
 def test_tasks_refuse_what_would_lead_out_of_bounds():
-    """Each task checks the shapes and indices that its loops follow."""
+    """Each task checks the shapes and indices that its loops use."""
     costs = class_costs("zero_one", range(3))
-    with pytest.raises(ValueError, match="costs"):
-        ClassTask(costs[:, :2].copy(), np.array([0]))
+    for bad in (costs[:, :2].copy(), np.column_stack([costs, costs[:, 0]])):
+        with pytest.raises(ValueError, match="costs"):
+            ClassTask(bad, np.array([0]))
     with pytest.raises(ValueError, match="labels"):
         ClassTask(costs, np.array([3]))
     tables = SubsetLosses("hamming", 3)
@@ -297,14 +363,14 @@ def test_tasks_refuse_what_would_lead_out_of_bounds():
         RankingTask(np.ones(3), np.array([0, 3]), np.ones(2), f[:2])
     task = ClassTask(costs, np.array([0]))
     with pytest.raises(ValueError, match="scores"):
-        task.loss_and_direction_of_round(0, np.zeros(2))
+        task.evaluate(0, np.zeros(2))
     with pytest.raises(ValueError, match="i must be"):
-        task.loss_and_direction_of_round(1, np.zeros(3))
+        task.evaluate(1, np.zeros(3))
 
 
-def test_solver_refuses_what_is_no_number():
-    """An error in the middle of a compiled round comes out of it."""
+def test_solver_refuses_infinite_scores():
+    """An error in the middle of a compiled round is raised."""
     f = position_values("linear", 3)
     task = RankingTask(np.array([0.0, 1, 2]), np.array([0, 3]), np.array([3.0, 2, 1]), f, False, 0)
     with pytest.raises(ValueError, match="infeasible"):
-        task.loss_and_direction_of_round(0, [np.inf, 0, 0])
+        task.evaluate(0, [np.inf, 0, 0])

@@ -1,8 +1,8 @@
-"""The papers' loss bounds hold, to the letter, on data of a known margin.
+"""The bounds of the paper hold exactly on data with a known margin.
 
-Rows are drawn, and those kept that a teacher W* of unit norm separates by a margin gamma, which is
-measured by enumerating predictions. Then, whatever the order and the number of passes, the sum of
-losses L is at most
+Samples are drawn, and those are kept that a teacher W* of unit norm separates by a margin gamma,
+which is measured by enumerating predictions. Then, in any order and with any number of passes, the
+sum of losses L is at most
 
     4 R^2 C_L^2 / (alpha c_L gamma^2)   by Algorithms 1 and 3 (Theorems 1 and 15),
     4 R^2 C_L / gamma^2                 by Algorithm 2 (Theorem 14).
@@ -15,9 +15,9 @@ import pytest
 from sklearn.base import clone
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
-from sklrank.linear_model._predtron._representations import position_values
+from sklrank.linear_model._predtron._ranking_losses import position_values
 
-# -- Norms of weights, of which that of the teacher is 1: radii of rows, convexity.
+# -- Norms of the teacher's weights, radii of samples, convexity.
 
 
 def exponent(p):
@@ -25,7 +25,7 @@ def exponent(p):
 
 
 def grouped(W, name):
-    """The numbers of which the norm is an l_r norm, and q of its dual."""
+    """Return the numbers whose l_r norm is the norm of W, and q of its dual."""
     if name == "group-norm":
         parts = np.linalg.norm(W, axis=0)
     elif name == "schatten":
@@ -41,7 +41,7 @@ def unit(W, name):
 
 
 def greatest_radius(X, n_scores, name):
-    """Of rows (n, p), or queries (n, m, p), by the definition of the map's norm (Eq. 6)."""
+    """Return the greatest radius (Eq. 6) of samples (n, p) or queries (n, m, p); the convexity."""
     _, q = grouped(np.zeros((n_scores, X.shape[-1])), name)
     if X.ndim == 2:
         lengths = np.abs(X)
@@ -53,24 +53,24 @@ def greatest_radius(X, n_scores, name):
 
 
 def margin(scores, predictions, losses):
-    """How far the least right prediction is ahead of the best wrong one; -inf: incompatible."""
+    """Least similarity of a correct prediction minus the greatest one of another; or -inf.
+
+    It is -inf if the correct predictions have different similarities.
+    """
     similarities = predictions @ scores
-    right = losses == 0
-    if np.ptp(similarities[right]) > 1e-9:
+    correct = losses == 0
+    if np.ptp(similarities[correct]) > 1e-9:
         return -np.inf
-    return similarities[right].min() - similarities[~right].max(initial=-np.inf)
+    return similarities[correct].min() - similarities[~correct].max(initial=-np.inf)
 
 
-# -- Problems: predictions, and the loss of each by label.
+# -- Problems: predictions, and their losses for each label.
 
 
 def of_classes(costs):
     costs = np.asarray(costs, dtype=float)
     m = len(costs)
-    basis = np.array([[-1.0], [1.0]]) if costs.shape == (2, 2) else np.eye(m)
-    if costs.shape[1] > m:
-        basis = np.vstack([basis, np.full(m, m**-0.5)])
-    return basis, list(costs)
+    return np.array([[-1.0], [1.0]]) if m == 2 else np.eye(m), list(costs)
 
 
 def of_sets(m, loss):
@@ -85,15 +85,12 @@ def zero_one(m):
     return 1.0 - np.eye(m)
 
 
-BY_PAPER = {"reject_rule": "representation"}
 CLASSES = {
     "perceptron": ({}, zero_one(2)),
     "uneven": ({"loss": [1.0, 0.4]}, zero_one(2) * [[1.0], [0.4]]),
     "multiclass": ({}, zero_one(4)),
     "ordinal": ({"loss": "absolute"}, np.abs(np.subtract.outer(range(4), range(4)))),
     "costs": ({"loss": [[0, 1, 3], [2, 0, 1], [1, 1, 0]]}, [[0, 1, 3], [2, 0, 1], [1, 1, 0]]),
-    "reject": ({"reject_cost": [0.5, 0.25], **BY_PAPER}, np.c_[zero_one(2), [0.5, 0.25]]),
-    "reject one of three": ({"reject_cost": 0.3, **BY_PAPER}, np.c_[zero_one(3), np.full(3, 0.3)]),
 }
 SETS = {
     "subset_zero_one": lambda fp, fn: fp + fn > 0,
@@ -102,19 +99,19 @@ SETS = {
 MAPS = ["euclidean", "p-norm", "group-norm", "schatten"]
 
 
-def teach(random, n_features, n_scores, name):
-    """Weights of a few features, of unit norm."""
+def draw_teacher(random, n_features, n_scores, name):
+    """Draw weights of unit norm that are nonzero for a few features only."""
     W = np.zeros((n_scores, n_features))
     few = random.permutation(n_features)[:4]
     W[:, few] = random.normal(size=(n_scores, 4))
     return unit(W, name)
 
 
-def separable_rows(predictions, losses, name, seed, n=800, share=0.25, n_features=40):
-    """The rows of a teacher's greatest margins, their labels, and the least of these margins."""
+def draw_separable(predictions, losses, name, seed, n=800, share=0.25, n_features=40):
+    """Draw samples; return those of the greatest margins, their labels and the least margin."""
     random = np.random.RandomState(seed)
     X = random.normal(size=(n, n_features))
-    W = teach(random, n_features, predictions.shape[1], name)
+    W = draw_teacher(random, n_features, predictions.shape[1], name)
     margins = np.array([[margin(W @ x, predictions, costs) for costs in losses] for x in X])
     labels, margins = margins.argmax(axis=1), margins.max(axis=1)
     kept = margins >= np.quantile(margins, 1 - share)
@@ -123,18 +120,18 @@ def separable_rows(predictions, losses, name, seed, n=800, share=0.25, n_feature
 
 
 def bound(losses, radius, convexity, gamma, loss_driven):
-    """The theorem's rate and bound."""
+    """Return the learning rate of the theorem and its bound."""
     positive = np.concatenate(losses)
     positive = positive[positive > 0]
-    least, most = positive.min(), positive.max()
+    low, high = positive.min(), positive.max()
     if loss_driven:
-        return convexity / (4 * most * radius**2), 4 * radius**2 * most / (convexity * gamma**2)
-    rate = convexity * least / (4 * radius**2)
-    return rate, 4 * radius**2 * most**2 / (convexity * least * gamma**2)
+        return convexity / (4 * high * radius**2), 4 * radius**2 * high / (convexity * gamma**2)
+    rate = convexity * low / (4 * radius**2)
+    return rate, 4 * radius**2 * high**2 / (convexity * low * gamma**2)
 
 
 def check_bound(model, given, rate, greatest):
-    """After every pass; at the rate of all rows, and at that of the rows so far."""
+    """Check it for the rate of all samples, and for that of the samples so far."""
     for learning_rate in (rate, "theory"):
         fitted = clone(model).set_params(learning_rate=learning_rate, max_iter=10).fit(*given)
         total = fitted.mean_loss_ * fitted.n_rounds_
@@ -148,7 +145,7 @@ def test_bounds_of_classes(problem, name, loss_driven):
     """Theorems 1, 14 and 15; Corollary 2 is "uneven", with c_L and C_L as they are."""
     parameters, costs = CLASSES[problem]
     predictions, losses = of_classes(costs)
-    X, y, gamma = separable_rows(predictions, losses, name, seed=len(problem))
+    X, y, gamma = draw_separable(predictions, losses, name, seed=len(problem))
     radius, convexity = greatest_radius(X, predictions.shape[1], name)
     rate, greatest = bound(losses, radius, convexity, gamma, loss_driven)
     update = "loss-driven" if loss_driven else "loss-augmented"
@@ -161,10 +158,13 @@ def test_bounds_of_classes(problem, name, loss_driven):
 @pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("loss", SETS)
-def test_bounds_of_sets(loss, name, loss_driven):
-    """Of three labels. (No scores but 0 like all sets without an "error_set_size" alike.)"""
+def test_bounds_of_label_sets(loss, name, loss_driven):
+    """Sets of three labels.
+
+    "error_set_size" has no margin: only scores of zero give all its correct sets one similarity.
+    """
     predictions, losses = of_sets(3, SETS[loss])
-    X, y, gamma = separable_rows(predictions, losses, name, seed=len(loss))
+    X, y, gamma = draw_separable(predictions, losses, name, seed=len(loss))
     radius, convexity = greatest_radius(X, 3, name)
     rate, greatest = bound(losses, radius, convexity, gamma, loss_driven)
     update = "loss-driven" if loss_driven else "loss-augmented"
@@ -175,7 +175,7 @@ def test_bounds_of_sets(loss, name, loss_driven):
 
 @pytest.mark.parametrize("update", ["loss-augmented", "loss-driven"])
 def test_bound_is_attained(update):
-    """Orthogonal rows: each is a mistake, and there are as many as Theorems 1 and 14 allow."""
+    """Each orthogonal sample is a mistake, and there are as many as Theorems 1 and 14 allow."""
     n = 30
     y = np.random.RandomState(0).randint(2, size=n)
     gamma = 2 / np.sqrt(n)
@@ -186,17 +186,17 @@ def test_bound_is_attained(update):
     np.testing.assert_allclose(greatest, n)
 
 
-# -- Rankings. Items of one grade have one score, or there is no margin.
+# -- Rankings. Items of equal relevance have equal scores, otherwise there is no margin.
 
 LEVELS = np.array([0.0, 1.0, 2.5])
 REPRESENTATIONS = {"linear": ("linear", 1.1), "power 1.1": ("power", 1.1), "power 2": ("power", 2)}
 
 
 def of_rankings(y, f):
-    """All rankings of items of these grades, and their NDCG losses."""
+    """Return all rankings of items with these grades, and their NDCG losses."""
     positions = np.array(list(permutations(range(len(y)))))
-    worth = (1 / np.log2(2 + positions)) @ (2.0**y - 1)
-    losses = (worth.max() - worth) / worth.max()
+    gains = (1 / np.log2(2 + positions)) @ (2.0**y - 1)
+    losses = (gains.max() - gains) / gains.max()
     losses[losses < 1e-12] = 0.0
     return f[positions] / np.linalg.norm(f), losses
 
@@ -208,7 +208,7 @@ def draw_grades(random, n, m):
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_margin_of_rankings(representation):
-    """Lemma 4: what the least gap between neighbouring grades makes of it."""
+    """Lemma 4: the margin follows from the gaps between neighbouring grades."""
     representation, power = REPRESENTATIONS[representation]
     f = position_values(representation, 5, power=power)
     random = np.random.RandomState(0)
@@ -227,7 +227,7 @@ def test_bounds_of_label_rankings(representation, name, loss_driven):
     """Corollaries 7 and 8, with c_L and C_L as they are."""
     random = np.random.RandomState(1)
     Y = draw_grades(random, 120, 4)
-    W = teach(random, 40, 4, name)
+    W = draw_teacher(random, 40, 4, name)
     X = random.normal(size=(len(Y), 40))
     X += (LEVELS[Y] - X @ W.T) @ np.linalg.pinv(W).T
     check_rankings(PredtronLabelRanker, representation, name, loss_driven, X, Y, LEVELS[Y], 4)
@@ -237,10 +237,10 @@ def test_bounds_of_label_rankings(representation, name, loss_driven):
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_bounds_of_document_rankings(representation, name, loss_driven):
-    """Corollaries 5 and 6: the radius is the operator norm, or that of the columns' lengths."""
+    """Corollaries 5 and 6: the radius is the operator norm, or that of the columns' norms."""
     random = np.random.RandomState(2)
     Y = draw_grades(random, 120, 4)
-    w = teach(random, 40, 1, name)[0]
+    w = draw_teacher(random, 40, 1, name)[0]
     X = random.normal(size=(*Y.shape, 40))
     X += (LEVELS[Y] - X @ w)[..., np.newaxis] * w / (w @ w)
     check_rankings(PredtronQueryRanker, representation, name, loss_driven, X, Y, LEVELS[Y], 1)

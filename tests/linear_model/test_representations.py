@@ -1,10 +1,10 @@
-"""Representations of rankings: values at positions, and what is refused."""
+"""Representations of rankings: values at positions, and invalid ones."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.linear_model._predtron._representations import REPRESENTATIONS, position_values
+from sklrank.linear_model._predtron._ranking_losses import REPRESENTATIONS, position_values
 
 
 def test_values_by_hand():
@@ -18,7 +18,7 @@ def test_values_by_hand():
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_tables_are_prefixes_of_longer_ones(representation):
-    """So one table serves rankings of all lengths."""
+    """One table can be used for rankings of all lengths."""
     longest = position_values(representation, 50)
     for n in (0, 1, 7):
         assert_array_equal(position_values(representation, n), longest[:n])

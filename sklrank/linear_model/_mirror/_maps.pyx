@@ -1,19 +1,22 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The core of online mirror descent for linear scores: dual weights, a mirror map, rank-one steps.
+"""Online mirror descent for linear scores: dual weights, mirror maps and rank-one steps.
 
-Each class k has dual weights Theta_k, one for each feature. A potential Phi* makes weights of them,
-W_k = grad Phi(Theta_k), and a row x has the scores W x. To learn is to add a multiple of the row to
-the dual weights of some classes, Theta_k += size x; the map says what becomes of W:
+Each class k has dual weights Theta_k, one for each feature. The mirror map, which is the gradient
+of the conjugate Phi* of a potential Phi, turns them into weights, W = grad Phi*(Theta), and a row x
+has the scores W x. A learning step adds a multiple of the row to the dual weights of some classes,
+Theta_k += size x. The maps of this file are
 
     Euclidean   W = Theta
-    positive    W = Theta, where every step ends with the projection Theta = max(Theta, 0)
+    positive    W = Theta, and every step ends with the projection Theta = max(Theta, 0)
     entropic    W_kj = exp(Theta_kj) / sum_i exp(Theta_ki), a distribution over the features
+    custom      W = mirror_map.weights(Theta), a method of a user's object
 
-(Valizadegan 2010, Algorithm 8 and Section 5.4; Algorithm 9 for the last one, whose start 1/d and
-ours, 0, are the same uniform weights. For those of other norms see `_norm_maps.pyx`.)
+(Valizadegan 2010, Algorithm 8 and Section 5.4; the entropic map is that of Algorithm 9, which
+starts from Theta = 1/d: the same uniform weights as those of Theta = 0). `_norms.pyx` has the maps
+of other norms.
 
-Where Phi = 1/2 ||W||^2 is `convexity`-strongly convex in its norm, the size of steps that theory
-wants for rank-one steps u x' follows from it and from a norm |||x||| of rows, the radius, such that
+If Phi = 1/2 ||W||^2 is `convexity`-strongly convex in its norm, the learning rate of the theorems
+for rank-one steps u x' follows from this constant and from a norm |||x||| of rows, the radius, with
 ||u x'||_* <= ||u||_2 |||x||| (Jain et al. 2015, Appendix B.2, Eq. 6 and Theorem 15).
 """
 
@@ -21,14 +24,16 @@ from libc.math cimport exp, fabs, pow
 
 import numpy as np
 
-from sklrank.linear_model._rows cimport Row, Rows, add_row, table_products
+from sklrank.linear_model._rows cimport Row, Rows, add_outer, add_row, table_products
 
 
 cdef class MirrorMap:
-    """A subclass that is not Euclidean says what its weights are, how it scores and steps.
+    """Base of the mirror maps: scores and steps of the Euclidean map.
 
-    What goes wrong in a step, or a score, cannot be raised there. It is kept in `error`, and
-    whoever made the steps calls `raise_error` afterwards.
+    A subclass overrides `score`, `add_weights` and the steps.
+
+    The compiled loops cannot raise an error of a step or a score. It is kept in `error`, and the
+    caller of the loop calls `raise_error` afterwards.
     """
 
     convexity = None
@@ -40,19 +45,19 @@ cdef class MirrorMap:
 
     @property
     def dual_weights(self):
-        """A copy of the dual weights, `(n_classes, width)`."""
+        """Copy of the dual weights, `(n_classes, width)`."""
         return np.array(self.duals)
 
     @property
     def weights(self):
-        """A copy of the weights, `(n_classes, width)`."""
+        """Copy of the weights, `(n_classes, width)`."""
         cdef double[:, ::1] sums = np.zeros((self.n_classes, self.width))
         self.add_weights(1.0, &sums[0, 0])
         self.raise_error()
         return np.asarray(sums)
 
     def take_steps(self, Rows rows, const double[:, ::1] directions):
-        """Theta += d x' for each row x and its row d, `(n_classes,)`, of `directions`."""
+        """Take the step Theta += d x' for each row x and its row d of `directions`."""
         cdef Row row
         cdef Py_ssize_t i
         if (directions.shape[0], directions.shape[1]) != (rows.n_rows, self.n_classes):
@@ -66,7 +71,7 @@ cdef class MirrorMap:
         self.raise_error()
 
     def raise_error(self):
-        """Raise what went wrong since the last call, if anything did."""
+        """Raise the error that was kept since the last call, if there is one."""
         error, self.error = self.error, None
         if error is not None:
             raise error
@@ -94,24 +99,24 @@ cdef class MirrorMap:
 
 
 cdef class EuclideanMap(MirrorMap):
-    """Weights are the dual weights."""
+    """The weights are the dual weights."""
 
     convexity = 1.0
 
     @classmethod
     def of(cls, weights):
-        """The map of these weights, `(n_classes, width)`."""
+        """Return the map with these weights, `(n_classes, width)`."""
         cdef EuclideanMap mirror_map = cls(*np.shape(weights))
         mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
         return mirror_map
 
     def radii(self, X, double constant):
-        """Lengths of the rows."""
+        """Return the Euclidean norms of the rows."""
         return row_norms(X, constant, 2.0)
 
 
 cdef class PositiveMap(MirrorMap):
-    """Weights below zero become zero after each step."""
+    """Negative weights are set to zero after each step."""
 
     cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
         cdef double* duals = &self.duals[k, 0]
@@ -128,25 +133,25 @@ cdef class PositiveMap(MirrorMap):
 
 
 cdef class EntropicMap(MirrorMap):
-    """The weights of a class are a distribution over the features: exponential gradient.
+    """The weights of a class are a distribution over the features (exponentiated gradient).
 
-    Kept are the masses exp(Theta - shift) and their sum. A row changes those of its entries only;
-    the shift, the largest dual weight, and the sum are computed anew once as many masses were
-    changed as there are, or where numbers would grow or shrink too far. So a step costs the entries
-    of its row, and the rounding of a sum does not add up.
+    The map keeps the unnormalized weights exp(Theta - shift) and their sum. A step changes those of
+    its row's entries only. The shift, which is the largest dual weight, and the sum are recomputed
+    once as many weights were changed as there are, or when numbers become too large or too small.
+    So a step costs as much as its row has entries, and rounding errors of the sum do not build up.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         super().__init__(n_classes, width)
-        self.masses = np.ones((n_classes, width))
+        self.unnormalized = np.ones((n_classes, width))
         self.shifts = np.zeros(n_classes)
         self.totals = np.full(n_classes, float(width))
-        self.peaks = np.full(n_classes, float(width))
+        self.max_totals = np.full(n_classes, float(width))
         self.n_changed = np.zeros(n_classes, dtype=np.intp)
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t k
-        table_products(&self.masses[0, 0], self.n_classes, self.width, row, scores)
+        table_products(&self.unnormalized[0, 0], self.n_classes, self.width, row, scores)
         for k in range(self.n_classes):
             scores[k] /= self.totals[k]
 
@@ -154,54 +159,122 @@ cdef class EntropicMap(MirrorMap):
         cdef Py_ssize_t i
         if row.columns == NULL:
             add_row(&self.duals[k, 0], size, row)
-            self.refresh(k)
+            self.recompute(k)
             return
         for i in range(row.n):
-            self.change(k, row.columns[i], size * row.values[i])
+            self.add_to_dual(k, row.columns[i], size * row.values[i])
         if row.constant != 0.0:
-            self.change(k, row.n_features, size * row.constant)
+            self.add_to_dual(k, row.n_features, size * row.constant)
         self.n_changed[k] += row.n + (row.constant != 0.0)
-        self.peaks[k] = max(self.peaks[k], self.totals[k])
-        if self.n_changed[k] >= self.width or is_worn(self.totals[k], self.peaks[k]):
-            self.refresh(k)
+        self.max_totals[k] = max(self.max_totals[k], self.totals[k])
+        if self.n_changed[k] >= self.width or is_inaccurate(self.totals[k], self.max_totals[k]):
+            self.recompute(k)
 
     cdef void add_weights(self, double factor, double* sums) noexcept nogil:
         cdef Py_ssize_t k, j
         for k in range(self.n_classes):
             for j in range(self.width):
-                sums[k * self.width + j] += factor * (self.masses[k, j] / self.totals[k])
+                sums[k * self.width + j] += factor * (self.unnormalized[k, j] / self.totals[k])
 
-    cdef void change(self, Py_ssize_t k, Py_ssize_t j, double addition) noexcept nogil:
-        cdef double before = self.masses[k, j]
+    cdef void add_to_dual(self, Py_ssize_t k, Py_ssize_t j, double addition) noexcept nogil:
+        cdef double previous = self.unnormalized[k, j]
         self.duals[k, j] += addition
-        self.masses[k, j] = exp(self.duals[k, j] - self.shifts[k])
-        self.totals[k] += self.masses[k, j] - before
+        self.unnormalized[k, j] = exp(self.duals[k, j] - self.shifts[k])
+        self.totals[k] += self.unnormalized[k, j] - previous
 
-    cdef void refresh(self, Py_ssize_t k) noexcept nogil:
+    cdef void recompute(self, Py_ssize_t k) noexcept nogil:
         cdef double* duals = &self.duals[k, 0]
-        cdef double* masses = &self.masses[k, 0]
+        cdef double* unnormalized = &self.unnormalized[k, 0]
         cdef double shift = duals[0], total = 0.0
         cdef Py_ssize_t j
         for j in range(self.width):
             shift = max(shift, duals[j])
         for j in range(self.width):
-            masses[j] = exp(duals[j] - shift)
-            total += masses[j]
+            unnormalized[j] = exp(duals[j] - shift)
+            total += unnormalized[j]
         self.shifts[k] = shift
         self.totals[k] = total
-        self.peaks[k] = total
+        self.max_totals[k] = total
         self.n_changed[k] = 0
 
     def __reduce__(self):
         state = (
-            np.array(self.duals), np.array(self.masses), np.array(self.shifts),
-            np.array(self.totals), np.array(self.peaks), np.array(self.n_changed),
+            np.array(self.duals), np.array(self.unnormalized), np.array(self.shifts),
+            np.array(self.totals), np.array(self.max_totals), np.array(self.n_changed),
         )
         return EntropicMap, (self.n_classes, self.width), state
 
     def __setstate__(self, state):
-        arrays = map(np.array, state)
-        self.duals, self.masses, self.shifts, self.totals, self.peaks, self.n_changed = arrays
+        self.duals, self.unnormalized, self.shifts = map(np.array, state[:3])
+        self.totals, self.max_totals, self.n_changed = map(np.array, state[3:])
+
+
+cdef class CustomMap(MirrorMap):
+    """The method `weights` of a user's object `mirror_map` computes the weights after each step.
+
+    The method gets a read-only array of the dual weights. It is first called with random numbers
+    and with zeros, so that an object that cannot work is refused at once. If it fails later, the
+    weights do not change, and it is not called again before the error is raised.
+    """
+
+    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, mirror_map):
+        super().__init__(n_classes, width)
+        self.mirror_map = mirror_map
+        self.compute_weights(np.random.RandomState(0).normal(size=(n_classes, width)))
+        self.primals = self.compute_weights(np.zeros((n_classes, width)))
+
+    def compute_weights(self, duals):
+        """Return a checked copy of the weights for these dual weights."""
+        duals = duals.view()
+        duals.flags.writeable = False
+        weights = self.mirror_map.weights(duals)
+        try:
+            weights = np.array(weights, dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"mirror_map={self.mirror_map!r} has a method `weights` that returned "
+                f"{type(weights).__name__}, not numbers: return an array of the shape that it gets"
+            ) from error
+        if weights.shape != duals.shape:
+            raise ValueError(
+                f"mirror_map={self.mirror_map!r} has a method `weights` that returned the shape "
+                f"{weights.shape} for dual weights of the shape {duals.shape}: return the same one"
+            )
+        if not np.all(np.isfinite(weights)):
+            raise ValueError(
+                f"mirror_map={self.mirror_map!r} has a method `weights` that returned NaN or "
+                "infinity: scale before exponentiating, or take a smaller learning_rate"
+            )
+        return weights
+
+    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+        table_products(&self.primals[0, 0], self.n_classes, self.width, row, scores)
+
+    cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
+        add_row(&self.duals[k, 0], size, row)
+        self.update_weights()
+
+    cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
+        add_outer(&self.duals[0, 0], self.n_classes, self.width, direction, size, row)
+        self.update_weights()
+
+    cdef void add_weights(self, double factor, double* sums) noexcept nogil:
+        add_scaled(factor, &self.primals[0, 0], self.n_classes * self.width, sums)
+
+    cdef void update_weights(self) noexcept with gil:
+        if self.error is not None:
+            return
+        try:
+            np.copyto(np.asarray(self.primals), self.compute_weights(np.asarray(self.duals)))
+        except BaseException as error:
+            self.error = error
+
+    def __reduce__(self):
+        state = self.dual_weights, self.weights
+        return CustomMap, (self.n_classes, self.width, self.mirror_map), state
+
+    def __setstate__(self, state):
+        self.duals, self.primals = map(np.array, state)
 
 
 cdef void add_scaled(
@@ -213,7 +286,7 @@ cdef void add_scaled(
 
 
 def row_norms(X, double constant, double q):
-    """The l_q norms `(n_samples,)` of rows of which :class:`Rows` is made, with the constant."""
+    """Return the l_q norms `(n_samples,)` of the rows of X, including the constant."""
     cdef Rows rows = Rows(X, constant)
     cdef double[::1] norms = np.empty(rows.n_rows)
     cdef Row row
@@ -226,7 +299,7 @@ def row_norms(X, double constant, double q):
 
 
 cdef double row_norm(const Row* row, double q) noexcept nogil:
-    # Entries are taken in units of the largest one: their powers neither overflow nor vanish.
+    # Entries are divided by the largest one, so that their powers neither overflow nor underflow.
     cdef double largest = fabs(row.constant), total
     cdef Py_ssize_t i
     for i in range(row.n):

@@ -1,27 +1,27 @@
-"""Mirror maps of the p-norm and the group norm."""
+"""Mirror maps of the p-norm, the group norm and the Schatten norm."""
 
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
 
-# q for the l_q norm of p numbers.
+# q of the l_q norm of p numbers
 cdef double dual_exponent(Py_ssize_t p) noexcept nogil
 
 
 cdef class GroupedMap(MirrorMap):
     cdef readonly double exponent           # q
     cdef readonly Py_ssize_t n_groups
-    cdef double[:, ::1] shares              # (n_classes, width) weights / factor
-    cdef double[::1] masses                 # (n_groups,) (norm of the group / unit)^q
-    cdef double unit                        # largest dual weight at the last refresh
-    cdef double total                       # sum of masses
-    cdef double peak                        # the largest total since the last refresh
+    cdef double[:, ::1] unnormalized        # (n_classes, width) weights / factor
     cdef double factor
-    cdef Py_ssize_t n_changed               # masses changed since the last refresh
+    cdef double[::1] powers                 # (n_groups,) (norm of the group / unit)^q
+    cdef double unit                        # largest dual weight at the last `recompute`
+    cdef double total                       # sum of `powers`
+    cdef double max_total                   # largest total since the last `recompute`
+    cdef Py_ssize_t n_changed               # powers changed since then
 
-    cdef void follow(self, Py_ssize_t first, const Row* row) noexcept nogil
-    cdef void renew(self, Py_ssize_t group) noexcept nogil
-    cdef void refresh(self) noexcept nogil
+    cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil
+    cdef void update_group(self, Py_ssize_t group) noexcept nogil
+    cdef void recompute(self) noexcept nogil
 
 
 cdef class PNormMap(GroupedMap):
@@ -30,3 +30,19 @@ cdef class PNormMap(GroupedMap):
 
 cdef class GroupNormMap(GroupedMap):
     pass
+
+
+cdef class SchattenMap(MirrorMap):
+    cdef readonly double exponent           # q
+    cdef double[:, ::1] gram                # (n_classes, n_classes) Theta Theta' / unit^2
+    cdef double unit                        # largest dual weight at the last `recompute`
+    cdef double max_trace                   # largest trace of `gram` since the last `recompute`
+    cdef Py_ssize_t n_changed               # entries of rows added since then
+    cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless it is stale
+    cdef bint is_stale
+    cdef double[::1] direction              # scratch: (n_classes,)
+    cdef double[::1] products               # scratch: (n_classes,)
+
+    cdef void recompute(self) noexcept nogil
+    cdef void ensure_left_factor(self) noexcept nogil
+    cdef void update_left_factor(self) noexcept with gil

@@ -1,30 +1,44 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Mirror maps of the p-norm and the group norm: online mirror descent for margins by few numbers.
+"""Mirror maps of norms: margins by few entries, few features or few singular values.
 
-With Phi(W) = 1/2 ||W||^2 the conjugate is 1/2 ||Theta||_*^2 and the weights are its gradient. The
-norms take the l_r norm of p numbers, and their dual norms the l_q norm with 1/r + 1/q = 1:
+With the potential Phi(W) = 1/2 ||W||^2 the conjugate is 1/2 ||Theta||_*^2, and the weights are its
+gradient. Each norm is the l_r norm of p numbers, and its dual norm is the l_q norm of these
+numbers, 1/r + 1/q = 1:
 
-    p-norm        the entries of W, p = n_classes * width
-    group norm    the l_2 norms of its columns, one for each feature, p = width
+    p-norm           the entries of W, p = n_classes * width
+    group norm       the l_2 norms of the columns of W, one for each feature, p = width
+    Schatten norm    the singular values of W, p = min(n_classes, width)
 
-With q = ln p, so r = ln p / (ln p - 1), the l_r norm is within a factor of 3 of the l_1 norm, and
-Phi is (r - 1)-strongly convex (Jain et al. 2015, Corollaries 6 and 8); this ends at r = 2, so where
-ln p < 2 we take q = 2, and the map is Euclidean.
+With q = ln p, and so r = ln p / (ln p - 1), the l_r norm is within a factor of 3 of the l_1 norm,
+and Phi is (r - 1)-strongly convex (Jain et al. 2015, Corollaries 6 and 8; Appendix B.2, footnote 1
+for the Schatten norm). This holds up to r = 2. If ln p < 2, which means p <= 7, we take q = 2, and
+the map is Euclidean.
 
-Let c be the p numbers of Theta, c_kj that to which an entry belongs: its absolute value, or the
-norm of its column. Then
+For the first two, let c be the p numbers of Theta, and c_kj the one that an entry belongs to: its
+absolute value, or the norm of its column. Then
 
     W_kj = Theta_kj (c_kj / ||c||_q)^(q - 2)
+
+For the Schatten norm, with the singular value decomposition Theta = U diag(s) V',
+
+    W = U diag(s (s / ||s||_q)^(q - 2)) V' = M Theta,    M = U diag((s / ||s||_q)^(q - 2)) U'
+
+The left factor M is a small matrix, (n_classes, n_classes); U and s^2 are the eigenvectors and
+eigenvalues of the Gram matrix Theta Theta'.
 """
 
-from libc.math cimport fabs, log, pow
+from libc.math cimport NAN, fabs, log, pow
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from sklrank.linear_model._mirror._maps cimport add_scaled, is_worn
-from sklrank.linear_model._rows cimport add_outer, add_row, table_products
+from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
+from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
 from sklrank.linear_model._mirror._maps import row_norms
+
+# The least unit of a Gram matrix: products of smaller numbers may underflow.
+cdef double MIN_UNIT = 1e-100
 
 
 cdef double dual_exponent(Py_ssize_t p) noexcept nogil:
@@ -32,79 +46,81 @@ cdef double dual_exponent(Py_ssize_t p) noexcept nogil:
 
 
 cdef class GroupedMap(MirrorMap):
-    """Entry e of the dual weights, counted row by row, belongs to the group e modulo `n_groups`.
+    """Base of the p-norm and the group norm, for groups of entries of the dual weights.
 
-    Kept are, with numbers in a unit that was the largest dual weight a while ago, the masses c^q of
-    the groups, their sum, and Theta c^(q - 2), to which the weights are proportional. A row changes
-    those of its entries only. All is computed anew once as many masses were changed as there are,
-    or where numbers would grow or shrink too far: so a step costs the entries of its row, and the
-    rounding of a sum does not add up.
+    Entry e, counted row by row, belongs to the group e modulo `n_groups`.
+
+    The map keeps the powers c^q of the groups, their sum, and the unnormalized weights Theta c^(q -
+    2). These numbers are relative to a unit, which is the largest dual weight at the last
+    `recompute`. A step changes those of its row's entries only. All are recomputed once as many
+    powers were changed as there are, or when numbers become too large or too small. So a step costs
+    as much as its row has entries, and rounding errors of the sum do not build up.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, Py_ssize_t n_groups):
         super().__init__(n_classes, width)
         self.n_groups = n_groups
         self.exponent = dual_exponent(n_groups)
-        self.shares = np.zeros((n_classes, width))
-        self.masses = np.zeros(n_groups)
+        self.unnormalized = np.zeros((n_classes, width))
+        self.powers = np.zeros(n_groups)
 
     @property
     def convexity(self):
-        """Of the potential, in its norm: r - 1."""
+        """Constant of strong convexity of the potential, r - 1."""
         return 1.0 / (self.exponent - 1.0)
 
     def radii(self, X, double constant):
-        """The l_q norms of the rows: ||u x'||_* is that of x times the l_q or l_2 norm of u."""
+        """Return the l_q norms of the rows: ||u x'||_* is that of x times a norm of u."""
         return row_norms(X, constant, self.exponent)
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t k
-        table_products(&self.shares[0, 0], self.n_classes, self.width, row, scores)
+        table_products(&self.unnormalized[0, 0], self.n_classes, self.width, row, scores)
         for k in range(self.n_classes):
             scores[k] *= self.factor
 
     cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
         add_row(&self.duals[k, 0], size, row)
-        self.follow(k * self.width % self.n_groups, row)
+        self.update_columns(k * self.width % self.n_groups, row)
 
     cdef void add_weights(self, double factor, double* sums) noexcept nogil:
         cdef Py_ssize_t n = self.n_classes * self.width
-        add_scaled(factor * self.factor, &self.shares[0, 0], n, sums)
+        add_scaled(factor * self.factor, &self.unnormalized[0, 0], n, sums)
 
-    cdef void follow(self, Py_ssize_t first, const Row* row) noexcept nogil:
-        # Renew what depends on the dual weights of the row's columns, which have changed; the group
-        # of column 0 is `first`.
+    cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil:
+        # Update the numbers that depend on the dual weights of the row's columns, which have
+        # changed. The group of column 0 is `first`.
         cdef Py_ssize_t i
         self.n_changed += row.n + (row.constant != 0.0)
         if self.n_changed >= self.n_groups:
-            self.refresh()
+            self.recompute()
             return
         for i in range(row.n):
-            self.renew(first + (i if row.columns == NULL else row.columns[i]))
+            self.update_group(first + (i if row.columns == NULL else row.columns[i]))
         if row.constant != 0.0:
-            self.renew(first + row.n_features)
-        self.peak = max(self.peak, self.total)
-        if is_worn(self.total, self.peak):
-            self.refresh()
+            self.update_group(first + row.n_features)
+        self.max_total = max(self.max_total, self.total)
+        if is_inaccurate(self.total, self.max_total):
+            self.recompute()
         elif self.total > 0.0:
             self.factor = self.unit * pow(self.total, 2.0 / self.exponent - 1.0)
 
-    cdef void renew(self, Py_ssize_t group) noexcept nogil:
+    cdef void update_group(self, Py_ssize_t group) noexcept nogil:
         cdef Py_ssize_t n_members = self.n_classes * self.width // self.n_groups, i
         cdef double* duals = &self.duals[0, 0] + group
-        cdef double* shares = &self.shares[0, 0] + group
-        cdef double square = 0.0, power, mass
+        cdef double* unnormalized = &self.unnormalized[0, 0] + group
+        cdef double square = 0.0, scale, power
         for i in range(n_members):
-            shares[i * self.n_groups] = duals[i * self.n_groups] / self.unit
-            square += shares[i * self.n_groups] * shares[i * self.n_groups]
-        power = pow(square, 0.5 * self.exponent - 1.0)
+            unnormalized[i * self.n_groups] = duals[i * self.n_groups] / self.unit
+            square += unnormalized[i * self.n_groups] * unnormalized[i * self.n_groups]
+        scale = pow(square, 0.5 * self.exponent - 1.0)
         for i in range(n_members):
-            shares[i * self.n_groups] *= power
-        mass = square * power
-        self.total += mass - self.masses[group]
-        self.masses[group] = mass
+            unnormalized[i * self.n_groups] *= scale
+        power = square * scale
+        self.total += power - self.powers[group]
+        self.powers[group] = power
 
-    cdef void refresh(self) noexcept nogil:
+    cdef void recompute(self) noexcept nogil:
         cdef double* duals = &self.duals[0, 0]
         cdef double largest = 0.0
         cdef Py_ssize_t e, group
@@ -112,42 +128,197 @@ cdef class GroupedMap(MirrorMap):
             largest = max(largest, fabs(duals[e]))
         self.unit = largest if largest != 0.0 else 1.0
         self.total = 0.0
-        self.masses[:] = 0.0
+        self.powers[:] = 0.0
         for group in range(self.n_groups):
-            self.renew(group)
-        self.peak = self.total
+            self.update_group(group)
+        self.max_total = self.total
         self.n_changed = 0
         self.factor = 0.0
         if largest != 0.0:
             self.factor = self.unit * pow(self.total, 2.0 / self.exponent - 1.0)
-        # A unit of zero lasts until the next dual weight: that makes the sum infinite, for which
-        # there is a refresh, and becomes the unit.
+        # If all dual weights are zero, the unit is zero, and the next step makes the sum infinite.
+        # Then `recompute` is called, and sets a new unit.
         self.unit = largest
 
     def __reduce__(self):
-        arrays = np.array(self.duals), np.array(self.shares), np.array(self.masses)
-        numbers = self.unit, self.total, self.peak, self.factor, self.n_changed
+        arrays = np.array(self.duals), np.array(self.unnormalized), np.array(self.powers)
+        numbers = self.unit, self.total, self.max_total, self.factor, self.n_changed
         return type(self), (self.n_classes, self.width), (arrays, numbers)
 
     def __setstate__(self, state):
         arrays, numbers = state
-        self.duals, self.shares, self.masses = map(np.array, arrays)
-        self.unit, self.total, self.peak, self.factor, self.n_changed = numbers
+        self.duals, self.unnormalized, self.powers = map(np.array, arrays)
+        self.unit, self.total, self.max_total, self.factor, self.n_changed = numbers
 
 
 cdef class PNormMap(GroupedMap):
-    """Few entries of W matter: each is a group."""
+    """Map of the p-norm, for weights of few large entries: each entry is a group."""
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         super().__init__(n_classes, width, n_classes * width)
 
 
 cdef class GroupNormMap(GroupedMap):
-    """Few features matter, to whatever class: each is a group, with its entries of all classes."""
+    """Map of the group norm, for few relevant features: the entries of a feature are a group."""
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         super().__init__(n_classes, width, width)
 
     cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
         add_outer(&self.duals[0, 0], self.n_classes, self.width, direction, size, row)
-        self.follow(0, row)
+        self.update_columns(0, row)
+
+
+cdef class SchattenMap(MirrorMap):
+    """Map of the Schatten norm, for weights of low rank.
+
+    The map keeps the Gram matrix of the classes' dual weights, relative to a unit, which is the
+    largest dual weight at the last `recompute`. A step is a rank-two update of the Gram matrix and
+    costs as much as scoring the row. The Gram matrix is recomputed once the updates have cost as
+    much as that does, or when numbers become too large or too small. Its eigensystem is computed
+    when it is next needed.
+    """
+
+    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
+        super().__init__(n_classes, width)
+        self.exponent = dual_exponent(min(n_classes, width))
+        self.gram = np.zeros((n_classes, n_classes))
+        self.left_factor = np.zeros((n_classes, n_classes))
+        self.direction = np.zeros(n_classes)
+        self.products = np.empty(n_classes)
+
+    @property
+    def convexity(self):
+        """Constant of strong convexity of the potential, r - 1."""
+        return 1.0 / (self.exponent - 1.0)
+
+    def radii(self, X, double constant):
+        """Return the Euclidean norms of the rows: u x' has the singular value ||u||_2 ||x||_2."""
+        return row_norms(X, constant, 2.0)
+
+    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+        cdef Py_ssize_t n = self.n_classes, k, l
+        cdef double* products
+        table_products(&self.duals[0, 0], n, self.width, row, scores)
+        if self.exponent == 2.0:
+            return
+        self.ensure_left_factor()
+        # The memory belongs to the call, since two threads may score with one map.
+        products = <double*>malloc(n * sizeof(double))
+        for k in range(n):
+            if products == NULL:
+                scores[k] = NAN
+            else:
+                products[k] = scores[k]
+        if products == NULL:
+            return
+        for k in range(n):
+            scores[k] = 0.0
+            for l in range(n):
+                scores[k] += self.left_factor[k, l] * products[l]
+        free(products)
+
+    cdef void add_weights(self, double factor, double* sums) noexcept nogil:
+        cdef Py_ssize_t n = self.n_classes, k, l
+        if self.exponent == 2.0:
+            add_scaled(factor, &self.duals[0, 0], n * self.width, sums)
+            return
+        self.ensure_left_factor()
+        for k in range(n):
+            for l in range(n):
+                add_scaled(
+                    factor * self.left_factor[k, l], &self.duals[l, 0], self.width,
+                    sums + k * self.width,
+                )
+
+    cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
+        self.direction[k] = 1.0
+        self.step_all(&self.direction[0], size, row)
+        self.direction[k] = 0.0
+
+    cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
+        cdef Py_ssize_t n = self.n_classes, i, k, l
+        cdef double share, square, trace = 0.0
+        add_outer(&self.duals[0, 0], n, self.width, direction, size, row)
+        if self.exponent == 2.0:
+            return
+        # With z = Theta x after the step d x', G += d z' + z d' - |x|^2 d d', all in units.
+        table_products(&self.duals[0, 0], n, self.width, row, &self.products[0])
+        share = size / self.unit
+        square = (share * row.constant) * (share * row.constant)
+        for i in range(row.n):
+            square += (share * row.values[i]) * (share * row.values[i])
+        for k in range(n):
+            self.products[k] *= share / self.unit
+        for k in range(n):
+            for l in range(n):
+                self.gram[k, l] += (
+                    direction[k] * self.products[l]
+                    + direction[l] * self.products[k]
+                    - square * (direction[k] * direction[l])
+                )
+            trace += self.gram[k, k]
+        self.is_stale = True
+        self.n_changed += row.n + (row.constant != 0.0)
+        self.max_trace = max(self.max_trace, trace)
+        if (
+            self.n_changed >= n * self.width
+            or not self.unit > MIN_UNIT
+            or is_inaccurate(trace, self.max_trace)
+        ):
+            self.recompute()
+
+    cdef void recompute(self) noexcept nogil:
+        cdef Py_ssize_t k, l, j
+        cdef double product
+        self.unit = self.max_trace = 0.0
+        self.n_changed = 0
+        for k in range(self.n_classes):
+            for j in range(self.width):
+                self.unit = max(self.unit, fabs(self.duals[k, j]))
+        for k in range(self.n_classes):
+            for l in range(k + 1):
+                product = 0.0
+                for j in range(self.width if self.unit != 0.0 else 0):
+                    product += (self.duals[k, j] / self.unit) * (self.duals[l, j] / self.unit)
+                self.gram[k, l] = self.gram[l, k] = product
+            self.max_trace += self.gram[k, k]
+
+    cdef void ensure_left_factor(self) noexcept nogil:
+        if self.is_stale:
+            self.update_left_factor()
+
+    cdef void update_left_factor(self) noexcept with gil:
+        if not self.is_stale:
+            # Another thread has done it while this one waited for the lock.
+            return
+        try:
+            left_factor = compute_left_factor(np.asarray(self.gram), self.exponent)
+            np.copyto(np.asarray(self.left_factor), left_factor)
+            self.is_stale = False
+        except BaseException as error:
+            self.error = error
+
+    def __reduce__(self):
+        state = np.array(self.duals), np.array(self.gram), self.unit, self.max_trace, self.n_changed
+        return SchattenMap, (self.n_classes, self.width), state
+
+    def __setstate__(self, state):
+        duals, gram, self.unit, self.max_trace, self.n_changed = state
+        self.duals, self.gram = np.array(duals), np.array(gram)
+        self.is_stale = True
+
+
+def compute_left_factor(gram, exponent):
+    """Compute M from the Gram matrix of the dual weights in any unit; zero if that is zero."""
+    if not np.isfinite(gram).all():
+        return np.full_like(gram, np.nan)
+    squares, vectors = np.linalg.eigh(gram)
+    # Rounding may make an eigenvalue of zero negative.
+    values = np.sqrt(np.maximum(squares, 0.0))
+    largest = values.max()
+    if largest == 0.0:
+        return np.zeros_like(gram)
+    values /= largest
+    norm = (values**exponent).sum() ** (1.0 / exponent)
+    return (vectors * (values / norm) ** (exponent - 2.0)).dot(vectors.T)

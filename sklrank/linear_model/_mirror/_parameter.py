@@ -1,12 +1,18 @@
-"""The parameter `mirror_map`: names of maps, and what else it may be."""
+"""The parameter `mirror_map`: names of the maps, its constraints and its tags."""
 
 from __future__ import annotations
 
 from sklrank._sklearn import HasMethods, StrOptions
-from sklrank.linear_model._mirror._custom import CustomMap
-from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, MirrorMap, PositiveMap
-from sklrank.linear_model._mirror._norms import GroupNormMap, PNormMap
-from sklrank.linear_model._mirror._schatten import SchattenMap
+from sklrank.linear_model._mirror._maps import (
+    CustomMap,
+    EntropicMap,
+    EuclideanMap,
+    MirrorMap,
+    PositiveMap,
+)
+from sklrank.linear_model._mirror._norms import GroupNormMap, PNormMap, SchattenMap
+
+__all__ = ["CONSTRAINTS", "MIRROR_MAPS", "make_mirror_map", "scores_poorly"]
 
 MIRROR_MAPS = {
     "euclidean": EuclideanMap,
@@ -21,19 +27,19 @@ CONSTRAINTS = [StrOptions(set(MIRROR_MAPS)), HasMethods("weights")]
 
 
 def make_mirror_map(mirror_map, n_classes: int, width: int) -> MirrorMap:
-    """The map of this name or object, with dual weights zero."""
+    """Return the map of this name or user's object, with dual weights of zero."""
     if isinstance(mirror_map, str):
         return MIRROR_MAPS[mirror_map](n_classes, width)
     return CustomMap(n_classes, width, mirror_map)
 
 
 def scores_poorly(mirror_map, *, one_score: bool) -> bool:
-    """Whether data that linear scores tell apart may not be learnt: the tag `poor_score`.
+    """Return scikit-learn's tag `poor_score`: the map may fail on linearly separable data.
 
-    Weights that are a distribution learn little where features speak against a class. Weights of 0
-    or more do learn such data, by the features that speak for other classes; but not two classes
-    that share one score (`one_score`), for the first of which nothing can speak then. Of a user's
-    map it is not known.
+    Weights that are a distribution fail if a feature is evidence against a class. Nonnegative
+    weights can use such a feature as evidence for the other classes, unless two classes share one
+    score (`one_score`): then no feature can be evidence for the first class. Nothing is known about
+    a user's map.
     """
     if not isinstance(mirror_map, str):
         return True

@@ -1,1 +1,1 @@
-"""Perceptrons for any loss: losses, representations, tasks made of both, rounds, estimators."""
+"""Perceptrons for any loss: losses, tasks, rounds and estimators."""

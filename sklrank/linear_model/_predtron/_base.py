@@ -1,5 +1,15 @@
-"""What the Predtrons share: parameters, machines, passes over the rounds, fitted attributes."""
+"""Common base of the Predtrons: parameters, passes over the rounds, models, fitted attributes.
 
+A model holds the weights: a `LinearModel` those of the features, a `KernelModel` dual coefficients.
+Both play rounds and score samples. A round is a row of X or, if `starts` are given, the rows of a
+query, `starts[i]:starts[i + 1]` of those played: ::
+
+    with model.transaction(X) as play:
+        play(rows, starts, task, radii, scores, prediction_scores)  # rows: a slice or indices of X
+"""
+
+from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from numbers import Integral, Real
 
@@ -11,28 +21,40 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
+from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
 from sklrank.linear_model._mirror._parameter import CONSTRAINTS, make_mirror_map
-from sklrank.linear_model._predtron._models import KernelModel, LinearModel
+from sklrank.linear_model._predtron._kernel_rows import KernelRows
+from sklrank.linear_model._predtron._rounds import EuclideanSums, PredtronRounds, make_sums
+from sklrank.linear_model._rows import Rows
 
-__all__ = ["PredtronMixin", "can_partial_fit"]
+__all__ = ["PredtronMixin", "can_partial_fit", "rows_are_rounds"]
 
 
 def can_partial_fit(model):
-    """Whether a model can learn from more rows: of a precomputed kernel it lacks their values."""
+    """Return True; raise AttributeError for a precomputed kernel, which cannot be extended."""
     if model._is_precomputed:
         raise AttributeError(
-            "kernel='precomputed' cannot go on with more rows, whose kernel values with those "
-            "before are not known: call fit with the kernel matrix of all rows"
+            "kernel='precomputed' cannot continue training, since the kernel values of new samples "
+            "with the earlier ones are not known: call fit with the kernel matrix of all samples"
         )
     return True
 
 
-class PredtronMixin:
-    """Rounds of Predtron for an estimator that learns from rows as they come.
+def rows_are_rounds(rounds):
+    """Return the rows of X of these rounds, one row each, and no starts of queries."""
+    return rounds, None
 
-    The estimator makes lessons (:mod:`._lessons`) of data, `_lessons(*data, restart)`,
-    and where a model is to be started, sets `_machine` by `_make_machine`.
+
+class PredtronMixin:
+    """Parameters, passes over the rounds and fitted attributes of a Predtron.
+
+    A subclass defines `_make_task(*data, restart)`. It checks the data and returns X, the task of
+    their rounds, and a function that returns the rows of X of chosen rounds and, for queries, where
+    those of each query start. If `restart`, it starts a model: it sets `_model` by `_make_model`.
     """
+
+    # Set by a classifier with a reject option; updated with the held-out scores of the first pass.
+    _reject_rule = None
 
     _accepts_sparse = True
     _multiplies_entries = True
@@ -52,8 +74,8 @@ class PredtronMixin:
         "verbose": ["verbose"],
     }
 
-    def _make_machine(self, n_scores, constant):
-        """What learns, and by which steps, as the parameters are now."""
+    def _make_model(self, n_scores, constant):
+        """Return a model without rounds, made from the current parameters."""
         self._loss_driven = self.update == "loss-driven"
         by_theory = self.learning_rate == "theory"
         rate = np.nan if by_theory else float(self.learning_rate)
@@ -75,7 +97,7 @@ class PredtronMixin:
         if self.average and self.budget is not None:
             raise ValueError(
                 "average=True does not go with a budget: the mean of the weights keeps the support "
-                "vectors that the budget forgets; set budget=None, or average=False"
+                "vectors that the budget removes; set budget=None, or average=False"
             )
         budget = self.budget or 0
         return KernelModel(n_scores, self._kernel(), constant, rate, self.average, budget)
@@ -93,125 +115,121 @@ class PredtronMixin:
 
     @property
     def _is_precomputed(self):
-        if hasattr(self, "_machine"):
-            return self._machine.is_precomputed
+        if hasattr(self, "_model"):
+            return self._model.is_precomputed
         return self.kernel == "precomputed"
 
     def _check_pairwise(self, X):
         if self._is_precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(
-                "X must be the kernel matrix of the rows under kernel='precomputed', which is "
+                "X must be the kernel matrix of the samples under kernel='precomputed', which is "
                 f"square; got the shape {X.shape}"
             )
 
     def _fit_from_scratch(self, *data):
         with unchanged_on_error(self):
-            X, lessons = self._lessons(*data, restart=True)
-            self._learn(X, lessons, n_passes=self.max_iter, shuffle=self.shuffle)
+            rounds = self._make_task(*data, restart=True)
+            self._play_passes(*rounds, n_passes=self.max_iter, shuffle=self.shuffle)
             self.n_iter_ = self.max_iter
         return self
 
-    def _partial_fit(self, *data, scored=False):
-        """Learn on; where `scored`, return what the rounds were scored before they were learnt."""
+    def _partial_fit(self, *data, return_scores=False):
+        """Continue training; return the scores before each round if `return_scores`, else None."""
         scores = None
         with unchanged_on_error(self):
-            X, lessons = self._lessons(*data, restart=not hasattr(self, "_machine"))
-            if scored:
-                n_scores = self._machine.rounds.mirror_map.n_classes
-                scores = np.empty((lessons.n_rounds, n_scores))
-            self._learn(X, lessons, scores=scores)
+            X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
+            if return_scores:
+                scores = np.empty((task.n_rounds, self._model.n_scores))
+            self._play_passes(X, task, rows_of, scores=scores)
         return scores
 
-    def _learn(self, X, lessons, *, n_passes=1, shuffle=False, scores=None):
-        """Play the rounds of the lessons, in order or shuffled; write their scores."""
-        n_rounds = lessons.n_rounds
+    def _play_passes(self, X, task, rows_of, *, n_passes=1, shuffle=False, scores=None):
+        n_rounds = task.n_rounds
         random_state = check_random_state(self.random_state) if shuffle else None
-        with self._machine.transaction(X) as play:
+        with self._model.transaction(X) as play:
             for i in range(n_passes):
                 order = random_state.permutation(n_rounds) if shuffle else None
-                before = self._tally()
-                # Only the first pass is watched: a row that was learnt before seems easier than a
-                # new one.
-                watched = lessons.watch is not None and i == 0
-                self._play_pass(X, lessons, play, order, scores, watched)
+                before = self._mistakes_and_loss()
+                # Later passes would score samples that are learned already.
+                rule = self._reject_rule if i == 0 else None
+                self._play_pass(X, task, rows_of, play, order, scores, rule)
                 if self.verbose:
-                    mistakes, loss = self._tally() - before
+                    mistakes, loss = self._mistakes_and_loss() - before
                     print(
                         f"[{type(self).__name__}] pass {i + 1} of {n_passes}: {mistakes:.0f} "
                         f"mistakes in {n_rounds} rounds, mean loss {loss / n_rounds:.4f}"
                     )
 
-    def _play_pass(self, X, lessons, play, order, scores, watched):
-        machine, n_rounds = self._machine, lessons.n_rounds
-        n_scores = machine.rounds.mirror_map.n_classes
-        for batch in gen_batches(n_rounds, max(1, machine.most_rows * n_rounds // X.shape[0])):
+    def _play_pass(self, X, task, rows_of, play, order, scores, reject_rule):
+        model, n_rounds = self._model, task.n_all
+        prediction_scores = radii = None
+        for batch in gen_batches(n_rounds, max(1, model.max_rows * n_rounds // X.shape[0])):
             rounds = batch if order is None else order[batch]
-            rows, starts = lessons.rows(rounds)
-            bounds = forecasts = None
-            if np.isnan(machine.rounds.learning_rate):
-                radii = machine.radii(X, rows, starts)
-                bounds = np.column_stack([radii, lessons.extremes(rounds)])
-            if watched:
-                forecasts = np.empty((batch.stop - batch.start, n_scores))
-            of_batch = None if scores is None else scores[batch]
-            play(rows, lessons.task(rounds), starts, bounds, of_batch, forecasts)
-            if watched:
-                lessons.record(rounds, forecasts)
+            task.choose(rounds)
+            rows, starts = rows_of(rounds)
+            if np.isnan(model.rounds.learning_rate):
+                radii = model.radii(X, rows, starts)
+            if reject_rule is not None:
+                prediction_scores = np.empty((task.n_rounds, model.n_scores))
+            batch_scores = None if scores is None else scores[batch]
+            play(rows, starts, task, radii, batch_scores, prediction_scores)
+            if reject_rule is not None:
+                reject_rule.update(prediction_scores, task.chosen_labels)
 
-    def _tally(self):
-        rounds = self._machine.rounds
+    def _mistakes_and_loss(self):
+        rounds = self._model.rounds
         return np.array([rounds.n_mistakes, rounds.total_loss])
 
     def _scores(self, X):
-        """Scores of rows, `(n_samples, n_scores)`."""
-        return self._fitted_machine().score(self._check_rows(X, reset=False))
+        """Return the scores of the samples, `(n_samples, n_scores)`."""
+        return self._fitted_model().score(self._check_rows(X, reset=False))
 
-    def _fitted_machine(self):
-        check_is_fitted(self, "_machine")
-        return self._machine
+    def _fitted_model(self):
+        check_is_fitted(self, "_model")
+        return self._model
 
-    def _of_kind(self, kind, name):
-        machine = self._fitted_machine()
-        if not isinstance(machine, kind):
+    def _model_of_kind(self, kind, name):
+        model = self._fitted_model()
+        if not isinstance(model, kind):
             with_kernel = "no kernel" if kind is LinearModel else "a kernel"
             raise AttributeError(f"{name} is an attribute of models with {with_kernel}")
-        return machine
+        return model
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        return self._of_kind(LinearModel, "coef_").weights[:, : self.n_features_in_]
+        return self._model_of_kind(LinearModel, "coef_").weights[:, : self.n_features_in_]
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Weights of the constant; 0 where there is none."""
-        weights = self._of_kind(LinearModel, "intercept_").weights
+        """Weights of the constant feature; 0 if there is none."""
+        weights = self._model_of_kind(LinearModel, "intercept_").weights
         return weights[:, self.n_features_in_ :].sum(axis=1)
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """Coefficients of the support vectors."""
-        return self._of_kind(KernelModel, "dual_coef_").weights.copy()
+        return self._model_of_kind(KernelModel, "dual_coef_").weights.copy()
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Support vectors; under a precomputed kernel their row numbers."""
-        return self._of_kind(KernelModel, "support_vectors_").points.copy()
+        """Support vectors; their indices under a precomputed kernel."""
+        return self._model_of_kind(KernelModel, "support_vectors_").points.copy()
 
     @property
     def n_rounds_(self) -> int:
-        """Rounds so far."""
-        return self._fitted_machine().rounds.n_rounds
+        """Number of rounds so far."""
+        return self._fitted_model().rounds.n_rounds
 
     @property
     def n_mistakes_(self) -> int:
-        """Rounds so far with a loss."""
-        return self._fitted_machine().rounds.n_mistakes
+        """Number of rounds so far whose prediction had a loss."""
+        return self._fitted_model().rounds.n_mistakes
 
     @property
     def mean_loss_(self) -> float:
         """Mean loss of the rounds so far."""
-        rounds = self._fitted_machine().rounds
+        rounds = self._fitted_model().rounds
         return rounds.total_loss / rounds.n_rounds if rounds.n_rounds else np.nan
 
     def __sklearn_tags__(self):
@@ -221,7 +239,7 @@ class PredtronMixin:
 
 
 def _call_kernel(kernel, A, B):
-    # Values that overflow are refused below, by name.
+    # Values that overflow are refused below, with a message that names the kernel.
     with np.errstate(over="ignore", invalid="ignore"):
         values = kernel(A, B)
     values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
@@ -235,3 +253,234 @@ def _call_kernel(kernel, A, B):
             "kernel has values that are NaN or infinity: scale the features, or choose another one"
         )
     return values
+
+
+class LinearModel:
+    """Weights of the features, computed by a mirror map.
+
+    Parameters
+    ----------
+    mirror_map : MirrorMap
+        Map from dual weights to weights.
+    constant : float
+        Value of one more feature, for the intercept; 0 for no intercept.
+    learning_rate : float
+        Size of the steps. NaN: that of the theorems.
+    average : bool
+        Whether samples are scored by the mean of the weights over the rounds.
+    """
+
+    # Rows of a compiled call: Ctrl-C is noticed only between calls.
+    max_rows = 10_000
+    is_precomputed = False
+
+    def __init__(self, mirror_map, constant, learning_rate, average):
+        convexity = getattr(mirror_map, "convexity", None) or np.nan
+        sums = make_sums(mirror_map) if average else None
+        self.constant = constant
+        self.n_scores = mirror_map.n_classes
+        self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
+
+    @contextmanager
+    def transaction(self, X):
+        """Yield a function that plays rounds of these rows; restore the model after an error.
+
+        A user's mirror map may fail in any round.
+        """
+        rounds, before = self.rounds, []
+        if isinstance(rounds.mirror_map, CustomMap):
+            parts = [rounds, rounds.mirror_map, rounds.sums]
+            # States, not copies: copying a CustomMap calls the user's function.
+            before = [(part, part.__reduce__()[2]) for part in parts if part is not None]
+        try:
+            yield partial(self._play, X)
+        except BaseException:
+            for part, state in before:
+                part.__setstate__(state)
+            raise
+
+    def _play(self, X, rows, *arguments):
+        _play_rounds(self.rounds, Rows(X[rows], self.constant), *arguments)
+
+    def radii(self, X, rows, starts=None):
+        """Return the radius of each round, `(n_rounds,)`: R of the theorems is the largest one."""
+        X, mirror_map = X[rows], self.rounds.mirror_map
+        if starts is None:
+            return mirror_map.radii(X, self.constant)
+        queries = [X[first:last] for first, last in zip(starts[:-1], starts[1:])]
+        if type(mirror_map) is EuclideanMap:
+            return np.sqrt([_largest_eigenvalue(_smaller_gram(query)) for query in queries])
+        norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
+        columns = np.array([norm(query, axis=0) for query in queries])
+        return mirror_map.radii(columns, self.constant)
+
+    @property
+    def weights(self):
+        """Weights `(n_scores, width)` of the features, and of the constant if there is one."""
+        rounds = self.rounds
+        if rounds.sums is None:
+            return rounds.mirror_map.weights
+        return rounds.sums.mean(rounds.mirror_map, rounds.n_rounds)
+
+    def score(self, X):
+        """Return the scores `(n_samples, n_scores)`."""
+        rows = Rows(X, self.constant)
+        if self.rounds.sums is None:
+            return self.rounds.score(rows)
+        return _rounds_with(self.weights).score(rows)
+
+
+class KernelModel:
+    """Dual coefficients of the support vectors.
+
+    Parameters
+    ----------
+    n_scores : int
+        Number of scores of a sample.
+    kernel : callable or None
+        Function that returns the kernel values `(n, m)` of two sets of points. None: the rows of X
+        are kernel values with the points of `fit`.
+    constant : float
+        Its square is added to the kernel, which makes the intercept.
+    learning_rate : float
+        Size of the steps. NaN: that of the theorems.
+    average : bool
+        Whether samples are scored by the mean of the coefficients over the rounds.
+    budget : int
+        Greatest number of support vectors, 0 for no limit.
+    """
+
+    # Rows of a compiled call, whose kernel values with all support vectors are in memory.
+    max_rows = 200
+
+    def __init__(self, n_scores, kernel, constant, learning_rate, average, budget):
+        self.n_scores = n_scores
+        self.kernel = kernel
+        self.constant = constant
+        self.average = average
+        self.budget = budget
+        self.rounds = PredtronRounds(EuclideanMap(n_scores, 0), learning_rate, 1.0)
+        self.points = None  # rows; their indices under a precomputed kernel
+        self.coefs = np.zeros((n_scores, 0))
+        self.sums = np.zeros((n_scores, 0))
+        self.insertion_order = np.zeros(0, dtype=np.intp)  # of the points, see KernelRows
+        self.n_inserted = 0
+
+    @contextmanager
+    def transaction(self, X):
+        """Yield a function that plays rounds of these rows; restore the model after an error.
+
+        A kernel may fail in any round. Afterwards only the support vectors are kept.
+        """
+        # References are enough: the arrays are replaced within the context, not written to.
+        before = vars(self) | {"rounds": copy(self.rounds)}
+        known = np.arange(len(self.insertion_order))
+        self._set_points(known, X)
+        try:
+            yield partial(self._play, X, len(known))
+        except BaseException:
+            vars(self).update(before)
+            raise
+        self._set_points(np.flatnonzero(self.insertion_order))
+
+    @property
+    def is_precomputed(self):
+        """Whether the rows of X are kernel values."""
+        return self.kernel is None
+
+    def _set_points(self, kept, X=None):
+        """Keep some of the points, and add new ones without coefficients."""
+        n_new = 0 if X is None else X.shape[0]
+        if self.is_precomputed:
+            X = np.arange(n_new)
+        if self.points is None:
+            self.points = X
+        else:
+            self.points = self.points[kept] if X is None else _stack(self.points[kept], X)
+        padding = ((0, 0), (0, n_new))
+        self.coefs = np.pad(self.coefs[:, kept], padding)
+        self.sums = np.pad(self.sums[:, kept], padding)
+        self.insertion_order = np.pad(self.insertion_order[kept], padding[1])
+
+    def _play(self, X, offset, rows, *arguments):
+        own = offset + np.arange(X.shape[0])[rows]
+        # The points that have a coefficient or may get one in these rounds.
+        active = np.union1d(np.flatnonzero(self.insertion_order), own)
+        values = self._kernel_values(X[rows], active)
+        own_column = np.searchsorted(active, own).astype(np.intc)
+        insertion_order = self.insertion_order[active]
+        kernel_rows = KernelRows(values, own_column, insertion_order, self.n_inserted, self.budget)
+        self.rounds.mirror_map = EuclideanMap.of(self.coefs[:, active])
+        self.rounds.sums = EuclideanSums.of(self.sums[:, active]) if self.average else None
+        _play_rounds(self.rounds, kernel_rows, *arguments)
+        self.coefs[:, active] = self.rounds.mirror_map.dual_weights
+        if self.average:
+            self.sums[:, active] = self.rounds.sums.values
+        self.insertion_order[active] = insertion_order
+        self.n_inserted = kernel_rows.n_inserted
+
+    def _kernel_values(self, X, points):
+        points = self.points[points]
+        return self._with_constant(X[:, points] if self.is_precomputed else self.kernel(X, points))
+
+    def radii(self, X, rows, starts=None):
+        """Return the radius of each round, as in `LinearModel`, in the space of the kernel."""
+        gram = self._gram(X, np.arange(X.shape[0])[rows])
+        if starts is None:
+            return np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+        queries = [slice(first, last) for first, last in zip(starts[:-1], starts[1:])]
+        return np.sqrt([_largest_eigenvalue(gram[query, query]) for query in queries])
+
+    def _gram(self, X, rows):
+        X = X[rows]
+        return self._with_constant(X[:, rows] if self.is_precomputed else self.kernel(X, X))
+
+    def _with_constant(self, values):
+        values = values.toarray() if sparse.issparse(values) else values
+        return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
+
+    @property
+    def weights(self):
+        """Dual coefficients `(n_scores, n_supports)`."""
+        if not self.average:
+            return self.coefs
+        return EuclideanSums.of(self.sums).mean(EuclideanMap.of(self.coefs), self.rounds.n_rounds)
+
+    def score(self, X):
+        """Return the scores `(n_samples, n_scores)`."""
+        if not len(self.insertion_order):
+            return np.zeros((X.shape[0], len(self.coefs)))
+        rounds = _rounds_with(self.weights)
+        supports = np.arange(len(self.insertion_order))
+        scores = [
+            rounds.score(Rows(self._kernel_values(X[batch], supports), 0.0))
+            for batch in gen_batches(X.shape[0], self.max_rows)
+        ]
+        return np.concatenate(scores)
+
+
+def _play_rounds(rounds, rows, starts, task, radii, scores, prediction_scores):
+    if starts is None:
+        rounds.play_rows(rows, task, radii, scores, prediction_scores)
+    else:
+        rounds.play_queries(rows, starts, task, radii)
+
+
+def _rounds_with(weights):
+    return PredtronRounds(EuclideanMap.of(weights))
+
+
+def _stack(points, X):
+    if sparse.issparse(points) or sparse.issparse(X):
+        return sparse.vstack([points, X], "csr")
+    return np.concatenate([points, X])
+
+
+def _smaller_gram(X):
+    # Both products have the same eigenvalues, apart from zeros.
+    return X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
+
+
+def _largest_eigenvalue(gram):
+    gram = gram.toarray() if sparse.issparse(gram) else gram
+    return max(np.linalg.eigvalsh(gram)[-1], 0.0)

@@ -1,11 +1,13 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rows of a kernel matrix: what makes a linear learner a kernelised one.
+"""Rows of a kernel matrix, with which a linear learner becomes a kernelised one.
 
-Steps of rank one leave weights that are sums over the rows learnt from, w = a_1 x_1 + a_2 x_2 + ...
-and a score is a_1 k(x_1, x) + a_2 k(x_2, x) + ... So the dual coefficients `a` are weights of a row
-of kernel values; and a step on x_i, which adds to a_i, is one on the i-th unit vector.
+Steps of rank one make the weights a sum over the rows of the steps, w = a_1 x_1 + a_2 x_2 + ...,
+and the score of x is a_1 k(x_1, x) + a_2 k(x_2, x) + ... So the dual coefficients `a` are the
+weights of a row of kernel values, and a step on x_i, which adds to a_i, is a step on the i-th unit
+vector.
 
-A budget limits how many points have a coefficient. Beyond it the one that came first is forgotten.
+A budget limits the number of support vectors, which are the points with a coefficient. If there are
+more, the oldest ones are removed (budget perceptron).
 """
 
 import numpy as np
@@ -14,55 +16,61 @@ from sklrank.linear_model._rows cimport Row
 
 
 cdef class KernelRows(Rows):
-    """Kernel values of rows and points, where each row is a point, too.
+    """Kernel values of rows and points, where each row is one of the points.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_points)
         Kernel values, C-contiguous.
-    own : ndarray of int32, shape (n_rows,)
-        The point that a row is.
-    born : ndarray of intp, shape (n_points,)
-        How early a point became a support vector, from 1; 0 where it is none. Changed in place.
-    n_born : int
+    own_column : ndarray of int32, shape (n_rows,)
+        Index of the row's own point.
+    insertion_order : ndarray of intp, shape (n_points,)
+        Number of each support vector in the order of insertion, from 1; 0 for other points. Changed
+        in place.
+    n_inserted : int
         The largest such number so far.
     budget : int
-        How many points may be support vectors; 0 for any number.
+        Greatest number of support vectors; 0 for no limit.
     """
 
-    def __init__(self, values, own, Py_ssize_t[::1] born, Py_ssize_t n_born, Py_ssize_t budget):
+    def __init__(
+        self, values, own_column, Py_ssize_t[::1] insertion_order, Py_ssize_t n_inserted,
+        Py_ssize_t budget,
+    ):
         super().__init__(values, 0.0)
-        if len(own) != self.n_rows or born.shape[0] != self.n_features:
-            raise ValueError("own or born do not fit the kernel values")
-        if len(own) and not 0 <= np.min(own) <= np.max(own) < self.n_features:
-            raise ValueError("own has points that are out of range")
-        self.own = own
-        self.born = born
-        self.n_born = n_born
-        self.n_supports = np.count_nonzero(born)
+        if len(own_column) != self.n_rows or insertion_order.shape[0] != self.n_features:
+            raise ValueError("own_column or insertion_order do not fit the kernel values")
+        if len(own_column) and not 0 <= np.min(own_column) <= np.max(own_column) < self.n_features:
+            raise ValueError("own_column has points that are out of range")
+        self.own_column = own_column
+        self.insertion_order = insertion_order
+        self.n_inserted = n_inserted
+        self.n_supports = np.count_nonzero(insertion_order)
         self.budget = budget
         self.unit = 1.0
 
     cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil:
-        cdef Py_ssize_t j = self.own[i]
-        if not self.born[j]:
-            self.n_born += 1
+        cdef Py_ssize_t j = self.own_column[i]
+        if not self.insertion_order[j]:
+            self.n_inserted += 1
             self.n_supports += 1
-            self.born[j] = self.n_born
+            self.insertion_order[j] = self.n_inserted
         row.n = 1
-        row.columns = &self.own[i]
+        row.columns = &self.own_column[i]
         row.values = &self.unit
         row.n_features = self.n_features
         row.constant = 0.0
 
-    cdef void trim(self, double[:, ::1] duals) noexcept nogil:
-        cdef Py_ssize_t j, k, first
+    cdef void enforce_budget(self, double[:, ::1] duals) noexcept nogil:
+        cdef Py_ssize_t j, k, oldest
         while 0 < self.budget < self.n_supports:
-            first = -1
+            oldest = -1
             for j in range(self.n_features):
-                if self.born[j] and (first < 0 or self.born[j] < self.born[first]):
-                    first = j
-            self.born[first] = 0
+                if self.insertion_order[j] and (
+                    oldest < 0 or self.insertion_order[j] < self.insertion_order[oldest]
+                ):
+                    oldest = j
+            self.insertion_order[oldest] = 0
             self.n_supports -= 1
             for k in range(duals.shape[0]):
-                duals[k, first] = 0.0
+                duals[k, oldest] = 0.0

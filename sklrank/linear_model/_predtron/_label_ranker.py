@@ -17,8 +17,8 @@ from sklrank._validation import (
     labels_of_columns,
 )
 from sklrank.base import LabelRankerMixin
-from sklrank.linear_model._predtron._base import can_partial_fit
-from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
+from sklrank.linear_model._predtron._base import can_partial_fit, rows_are_rounds
+from sklrank.linear_model._predtron._base_ranker import PredtronRankerMixin
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
@@ -36,112 +36,115 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     r"""Perceptron that ranks labels by graded relevance, for NDCG or precision at the top.
 
     A ranking that puts label i at the position :math:`\sigma(i)` is represented by the unit vector
-    of entries :math:`f(\sigma(i)) / Z`, for a falling f; predicted is the one most like the scores
-    :math:`t = W x`, which sorts them. When its loss is not zero the weights take a step ([1]_,
-    Algorithm 1 and Section 5)
+    of entries :math:`f(\sigma(i)) / Z`, for a decreasing f. The prediction has the greatest inner
+    product with the scores :math:`t = W x`: it sorts the labels by score. If its loss is not zero,
+    the weights take a step ([1]_, Algorithm 1 and Section 5)
 
     .. math:: W \leftarrow W - \eta \, (rep(\tilde\sigma) - rep(\sigma_y)) \, x^T, \qquad
               \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle,
 
-    away from a ranking that is bad and yet likely, a linear assignment problem ([1]_, Lemma 3), and
-    towards the likeliest of those without loss, :math:`\sigma_y`.
+    away from the loss-augmented ranking :math:`\tilde\sigma`, which solves a linear assignment
+    problem ([1]_, Lemma 3), and towards the correct ranking :math:`\sigma_y`, which has the
+    greatest inner product with the scores among those without loss.
 
     Parameters
     ----------
     loss : {"ndcg", "precision"} or object, default="ndcg"
-        What a ranking costs: 1 less
+        Loss of a ranking: 1 minus
 
-        - "ndcg": the normalised discounted cumulative gain, of the gains :math:`2^y - 1` and the
+        - "ndcg": the normalised discounted cumulative gain, with the gains :math:`2^y - 1` and the
           discounts :math:`1 / \log_2(1 + j)` at position j;
-        - "precision": the share of relevant labels, :math:`y > 0`, among the first `k`, by the
-          greatest that can be;
-        - an object with the methods ``gains(relevance)``, what labels of these grades are
-          worth, and ``discounts(n)``, what the positions 1 to n multiply that by: not negative,
-          and not rising. The total worth is divided by the greatest that can be.
+        - "precision": the precision at `k`, divided by its greatest possible value; labels with
+          :math:`y > 0` are relevant;
+        - an object with the methods ``gains(relevance)``, which returns the gains of labels, and
+          ``discounts(n)``, which returns the discounts at the positions 1 to n, not negative and
+          not increasing: the sum of gains times discounts, divided by its greatest possible value.
     k : int or None, default=None
-        How many labels count, from the top. None: all; "precision" needs a number.
+        Number of labels that count, from the top. None: all; "precision" needs a number.
     representation : {"power", "linear", "reciprocal"} or callable, default="power"
-        The function f, strictly falling: :math:`-j^{power}`, :math:`-j`, :math:`1 / j`, or
-        a callable that maps an array of positions to values. The faster f falls far down the list,
-        the less the scores there need to be apart ([1]_, Lemma 4).
+        The strictly decreasing function f: :math:`-j^{power}`, :math:`-j`, :math:`1 / j`, or a
+        callable that maps an array of positions to values. Where f decreases faster, smaller
+        differences between scores suffice ([1]_, Lemma 4).
     power : float, default=1.1
         Exponent of the representation "power".
     update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
-        Which step is taken: that above, or the one of Predtron.LD ([1]_, Algorithm 2), away from
-        the prediction itself, and :math:`L` times as large.
+        Step of the weights. "loss-augmented": the step above. "loss-driven": that of Predtron.LD
+        ([1]_, Algorithm 2), with the prediction itself as :math:`\tilde\sigma`, and :math:`L` times
+        as long.
     mirror_map : str or object, default="euclidean"
-        What makes weights of the sum of steps: "euclidean", "p-norm", "group-norm", "schatten",
-        "entropy", "positive" or an object, see :class:`PredtronClassifier`.
+        Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm",
+        "schatten", "entropy", "positive" or an object, see :class:`PredtronClassifier`.
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. "theory": that of [1]_, Theorems 1, 14 and 15, for the
-        rows so far: small.
+        Size :math:`\eta` of the steps. "theory": the rate of [1]_, Theorems 1, 14 and 15, for the
+        samples so far, which is small.
     average : bool, default=False
-        Whether to predict by the mean of the weights over the rounds. It is nearly always better.
+        Whether to predict by the mean of the weights over the rounds (averaged perceptron).
     kernel : str, callable or None, default=None
-        None learns weights of the features, else dual coefficients of support vectors, see
-        :class:`PredtronClassifier`.
+        None: the model learns weights of the features. Otherwise it learns dual coefficients of
+        support vectors, see :class:`PredtronClassifier`.
     gamma, degree, coef0 : float, default=None, 3, 1
         Parameters of kernels; `gamma` None is ``1 / n_features``.
     budget : int or None, default=None
-        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit. Of
-        no use without a kernel.
+        Greatest number of support vectors under a kernel; the oldest ones are removed. None: no
+        limit. Ignored without a kernel.
     fit_intercept : bool, default=True
-        Whether there is one more feature, of value one; under a kernel one is added to its values.
+        Whether to add a constant feature of value one; under a kernel, one is added to its values.
     max_iter : int, default=1
-        Passes that `fit` makes over the rows; `partial_fit` makes one.
+        Number of passes of `fit` over the samples; `partial_fit` makes one.
     shuffle : bool, default=False
-        Whether `fit` goes through the rows of each pass in an order drawn anew.
+        Whether `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Shuffles.
+        Seed of the shuffles.
     verbose : int, default=0
         Whether to print the mistakes and the mean loss of each pass.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name where it is a data frame that has names.
+        The labels: the columns of `y`, by name if it is a data frame with names.
     coef_ : ndarray of shape (n_labels, n_features)
         Weights of the features. Not under a kernel.
     intercept_ : ndarray of shape (n_labels,)
-        Weights of the constant, zero without `fit_intercept`. Not under a kernel.
+        Weights of the constant feature, zero without `fit_intercept`. Not under a kernel.
     dual_coef_ : ndarray of shape (n_labels, n_supports)
         Coefficients of the support vectors. Under a kernel only.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
-        Rows with a coefficient; under a precomputed kernel their numbers `(n_supports,)`.
+        Samples with a coefficient; under a precomputed kernel their indices `(n_supports,)`.
     n_rounds_ : int
-        Rounds so far: rows that were learnt.
+        Number of rounds so far; each is one sample.
     n_mistakes_ : int
-        Rounds so far in which the ranking had a loss. A tie counts as the worst of its rankings.
+        Number of rounds so far whose ranking had a loss. Among tied rankings the one with the
+        greatest loss counts.
     mean_loss_ : float
-        Mean loss of the rounds so far, each before its row was learnt; NaN before the first one.
+        Mean loss of the rounds so far, each before its step; NaN before the first one.
     n_iter_ : int
-        Passes made by `fit`.
+        Number of passes of `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if those of `X` are strings.
 
     See Also
     --------
-    PredtronClassifier : Learns classes, or sets of labels.
+    PredtronClassifier : Predicts class labels or label sets.
     PredtronQueryRanker : Ranks the documents of a query.
     sklrank.online_boosting.AdaOLMR : Boosts rankings of labels that are relevant or not.
 
     Notes
     -----
-    Parameters are read when a model is started, by `fit` or the first `partial_fit`. A row whose
-    labels are all of one grade teaches nothing.
+    Parameters take effect when a model is started, by `fit` or the first `partial_fit`. A sample
+    whose labels have equal relevance does not change the model.
 
     :func:`sklearn.model_selection.cross_val_predict` with ``method="decision_function"`` replaces
-    the grades of each column by their places among those of that column, and so trains on other
-    grades without a warning. Use ``method="predict"``, which ranks labels by the grades as they
-    are; `cross_val_score` and `GridSearchCV` are not affected.
+    the grades of each column by their indices among the sorted grades of that column, and so trains
+    on other grades without a warning. Use ``method="predict"``, which does not change the grades;
+    `cross_val_score` and `GridSearchCV` are not affected.
 
-    One pass and the last weights, as printed, is the default. For predictions choose
-    ``average=True, max_iter=10, shuffle=True``, and scale the features alike: on the sets
-    emotions, scene and yeast that has a rank loss of .17, .09 and .18, where a logistic regression
-    for each label has .16, .11 and .19, and as printed it is .21, .11 and .23
-    (``benchmarks/predtron.py``).
+    The defaults are the algorithm as printed: one pass, and the unaveraged weights that its mistake
+    bounds are about. For predictions ``average=True, max_iter=10, shuffle=True`` and features
+    of similar scale are recommended: on the data sets emotions, scene and yeast the rank loss is
+    .17, .09 and .18, against .21, .11 and .23 by the defaults, and .16, .11 and .19 by a logistic
+    regression for each label (``benchmarks/predtron.py``).
 
     References
     ----------
@@ -210,16 +213,16 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Forget what was learnt, then make `max_iter` passes over the rows.
+        """Fit the model from scratch, by `max_iter` passes over the samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; under a precomputed kernel their values with each other.
+            Samples; under a precomputed kernel the kernel matrix.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Relevance of the labels, 0 or more: grades, or an indicator. Lists of as many labels
-            each look like grades: :class:`sklearn.preprocessing.MultiLabelBinarizer` makes an
-            indicator of sets.
+            Relevance of the labels, 0 or more: grades, or an indicator matrix. Convert lists of
+            labels by :class:`sklearn.preprocessing.MultiLabelBinarizer`: lists of equal lengths
+            would be taken for grades.
 
         Returns
         -------
@@ -229,18 +232,18 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed, or if parameters do not go together or with the data; a
-            fitted model stays as it was.
+            If the data are malformed, or if parameters do not go together or with the data. A
+            fitted model is not changed then.
         """
         return self._fit_from_scratch(X, y, None)
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Learn from each row in order, going on from what was learnt before.
+        """Continue training with each sample in order.
 
-        Rows given in chunks, in one call or across a pickle make the same model, to the bit; under
-        a kernel but for the rounding of its values.
+        Samples in one call, in chunks, or before and after pickling make bit-identical models;
+        under a kernel they agree up to rounding of its values.
 
         Parameters
         ----------
@@ -260,7 +263,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed or have other labels than before; the model stays as it was.
+            If the data are malformed or have other labels than before. The model is not changed
+            then.
         """
         self._partial_fit(X, y, classes)
         return self
@@ -270,10 +274,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
-        """Score each row, then learn from it (progressive, or prequential, validation).
+        """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The model afterwards is the one that `partial_fit` makes. Scores are those of the weights
-        that learn, also with `average`.
+        The resulting model is that of `partial_fit`. The scores are those of the current weights,
+        even with `average`.
 
         Parameters
         ----------
@@ -287,14 +291,14 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Scores, each row's before it was learnt.
+            Scores of each sample before it was learned.
 
         Raises
         ------
         ValueError
             As `partial_fit`.
         """
-        return self._partial_fit(X, y, classes, scored=True)
+        return self._partial_fit(X, y, classes, return_scores=True)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels.
@@ -307,12 +311,12 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Higher ranks earlier.
+            Higher scores rank earlier.
         """
         return self._scores(X)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The position of each label.
+        """Return the position of each label.
 
         Parameters
         ----------
@@ -322,12 +326,12 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
-            1 is best; every row is a permutation.
+            1 is best; each row is a permutation.
         """
         return self.predict_ranks(X)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Mean NDCG of the rows that have a relevant label.
+        """Return the mean NDCG of the samples with a relevant label.
 
         Parameters
         ----------
@@ -336,7 +340,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, 0 or more.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Sample weights.
 
         Returns
         -------
@@ -357,7 +361,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     def _label_scores(self, X):
         return self._scores(X)
 
-    def _lessons(self, X, y, classes, *, restart):
+    def _make_task(self, X, y, classes, *, restart):
         X = self._check_rows(X, reset=restart)
         relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
@@ -366,14 +370,14 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         elif n_labels != len(self.classes_):
             raise ValueError(
                 f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
-                "call fit to start anew"
+                "call fit to start a new model"
             )
         elif classes is not None:
             self._check_same_classes(classes)
         check_columns(column_names(y), self.classes_)
         self._check_pairwise(X)
         starts = np.arange(len(relevance) + 1) * n_labels
-        return X, self._ranking_lessons(relevance.ravel(), starts)
+        return X, self._make_ranking_task(relevance.ravel(), starts), rows_are_rounds
 
     def _start(self, classes):
         if self.k is not None and self.k > len(classes):

@@ -1,12 +1,11 @@
-"""Losses of Predtron that are tables of numbers, which its compiled tasks read.
+"""Losses of classes and of label sets, as tables of numbers that the compiled tasks read.
 
 - A *class loss* is a table of costs: `class_costs`.
-- A *subset loss* counts: it is a function of the numbers of labels predicted and relevant (tp),
-  predicted and irrelevant (fp), not predicted and relevant (fn), and neither (tn). `SubsetLosses`
-  has its values for all counts that rows may have.
+- A *subset loss* is a function of the numbers of true positives (tp), false positives (fp), false
+  negatives (fn) and true negatives (tn) among the labels. `SubsetLosses` has its values for all
+  possible counts.
 
-The theorems of Jain et al. (2015) need the least loss that is not zero, c_L, and the greatest, C_L:
-`extremes`.
+A new loss is a new entry of `CLASS_LOSSES` or `SUBSET_LOSSES`.
 """
 
 import numpy as np
@@ -18,7 +17,6 @@ __all__ = [
     "SUBSET_LOSSES",
     "SubsetLosses",
     "class_costs",
-    "extremes",
     "look_up",
 ]
 
@@ -28,35 +26,37 @@ def _zero_one(n_classes):
 
 
 def _absolute(n_classes):
-    places = np.arange(float(n_classes))
-    return np.abs(places[:, None] - places)
+    indices = np.arange(float(n_classes))
+    return np.abs(indices[:, None] - indices)
 
 
-# Tables of costs for a number of classes.
+# Functions of the number of classes that return the table of costs.
 CLASS_LOSSES = {"absolute": _absolute, "zero_one": _zero_one}
 
 
 def class_costs(loss, classes, reject_cost=None):
-    r"""Costs of all predictions for all classes.
+    r"""Return the costs of all predictions for all classes.
 
     Parameters
     ----------
     loss : str, callable or array-like
         - "zero_one": 1 for every mistake;
-        - "absolute": :math:`|y - \sigma|`, by the places of the classes in their order;
-        - array of shape (n_classes,): the cost of mistakes on each class;
+        - "absolute": :math:`|y - \sigma|`, the difference of the indices of the two classes;
+        - array of shape (n_classes,): the cost of a mistake on each true class;
         - array of shape (n_classes, n_classes): a row for each true class, a column for each
           prediction, zeros where they are the same;
         - a function of the true and the predicted class.
     classes : array-like of shape (n_classes,)
-        The classes in order.
+        Sorted classes.
     reject_cost : float or array-like of shape (n_classes,), default=None
-        The cost of predicting REJECT, for all or for each class, 0 or more. None: it cannot be.
+        Cost of the prediction REJECT, for all or for each class, 0 or more. None: no such
+        prediction.
 
     Returns
     -------
     ndarray of shape (n_classes, n_classes) or (n_classes, n_classes + 1)
-        Costs by true class (row) and prediction (column), the last one that of REJECT.
+        Costs by true class (row) and prediction (column). The last of n_classes + 1 columns is that
+        of REJECT.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def class_costs(loss, classes, reject_cost=None):
     elif callable(loss):
         costs = as_numbers([[loss(truth, guess) for guess in classes] for truth in classes], "loss")
     else:
-        # A copy: the compiled loops rely on what is checked here, though the caller may change it.
+        # A copy, since the caller may change the array, and the compiled loops rely on the checks.
         costs = np.array(as_numbers(loss, "loss"), order="C")
         if costs.shape == (n_classes,):
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
@@ -115,7 +115,7 @@ def _pairs_in_error(tp, fp, fn, tn):
     return fp * fn
 
 
-# Functions of counts. "subset_zero_one" is printed upside down in Section 3 of the paper.
+# Functions of counts. Section 3 of the paper prints "subset_zero_one" with 0 and 1 swapped.
 SUBSET_LOSSES = {
     "error_set_size": _pairs_in_error,
     "hamming": _errors,
@@ -125,22 +125,23 @@ SUBSET_LOSSES = {
 
 
 class SubsetLosses:
-    """Tables of a subset loss, one for each number of relevant labels that was met.
+    """Tables of a subset loss, one for each number of relevant labels seen so far.
 
     Parameters
     ----------
     loss : str or callable
-        - "hamming": fp + fn, the labels in error;
-        - "subset_zero_one" or "zero_one": 1 if a label is in error;
-        - "error_set_size": fp fn, the pairs of a relevant and an irrelevant label both in error;
-        - a function `f(tp, fp, fn, tn)` of integer arrays of one shape, zero where fp = fn = 0.
+        - "hamming": fp + fn, the number of labels in error;
+        - "subset_zero_one" or "zero_one": 1 if any label is in error;
+        - "error_set_size": fp fn, the number of pairs of a relevant and an irrelevant label that
+          are both in error;
+        - a function `f(tp, fp, fn, tn)` of integer arrays of one shape, zero if fp = fn = 0.
     n_labels : int
-        How many labels there are.
+        Number of labels.
 
     Attributes
     ----------
     offsets : ndarray of shape (n_labels + 1,)
-        Where in `values` the table of rows with 0, 1, ... relevant labels starts; -1: not met.
+        Start in `values` of the table for 0, 1, ... relevant labels; -1: no such sample so far.
     values : ndarray of shape (n_values,)
         Tables by tp and fp, of the shapes (r + 1, n_labels - r + 1), one after the other.
 
@@ -165,21 +166,15 @@ class SubsetLosses:
         self.values = np.empty(0)
 
     def cover(self, n_relevant):
-        """Add the tables of these numbers of relevant labels, where they are not there yet."""
-        met = np.unique(np.asarray(n_relevant, dtype=np.intp))
-        new = met[self.offsets[met] < 0]
+        """Add the missing tables for these numbers of relevant labels."""
+        numbers = np.unique(np.asarray(n_relevant, dtype=np.intp))
+        new = numbers[self.offsets[numbers] < 0]
         tables = [self._evaluate(r).ravel() for r in new]
         ends = len(self.values) + np.cumsum([len(table) for table in tables], dtype=np.intp)
-        # A copy is written to, since joblib may have mapped the array from a file, read-only.
+        # A copy, since joblib may have mapped the array from a file, read-only.
         self.offsets = self.offsets.copy()
         self.offsets[new] = ends - [len(table) for table in tables]
         self.values = np.concatenate([self.values, *tables])
-
-    def table(self, r):
-        """Losses of rows with r relevant labels, by tp and fp."""
-        shape = r + 1, self.n_labels - r + 1
-        first = self.offsets[r]
-        return self.values[first : first + shape[0] * shape[1]].reshape(shape)
 
     def _evaluate(self, r):
         tp, fp = np.indices((r + 1, self.n_labels - r + 1))
@@ -198,15 +193,8 @@ class SubsetLosses:
         return table
 
 
-def extremes(losses):
-    """The least loss that is not zero (c_L; infinite if all are) and the greatest (C_L)."""
-    losses = np.asarray(losses)
-    positive = losses[losses > 0]
-    return float(positive.min(initial=np.inf)), float(positive.max(initial=0.0))
-
-
 def look_up(name, table, choice, otherwise):
-    """The entry that the parameter `name` chooses; `otherwise` says what else it may be."""
+    """Return the entry of the table for a parameter's value; `otherwise` is for the message."""
     if not isinstance(choice, str) or choice not in table:
         raise ValueError(f"{name} must be one of {sorted(table)}, or {otherwise}, got {choice!r}.")
     return table[choice]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklrank._relevance_lists import lists_of
 from sklrank._sklearn import _fit_context, available_if
 from sklrank.base import DocumentRankerMixin
 from sklrank.linear_model._predtron._base import can_partial_fit
-from sklrank.linear_model._predtron._ranker_mixin import PredtronRankerMixin
+from sklrank.linear_model._predtron._base_ranker import PredtronRankerMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,64 +30,66 @@ __all__ = ["PredtronQueryRanker"]
 class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
     r"""Perceptron that ranks the documents of queries, for NDCG or precision at the top.
 
-    Documents are scored by one vector of weights, :math:`t = X w`, with a row of X for each of a
-    query. A ranking that puts document i at the position :math:`\sigma(i)` is represented by
-    the unit vector of entries :math:`f(\sigma(i)) / Z`, for a falling f; predicted is the one most
-    like the scores, which sorts them. When its loss is not zero the weights take a step ([1]_,
-    Section 4)
+    The documents of a query are the rows of X, and one vector of weights scores them,
+    :math:`t = X w`. A ranking that puts document i at the position :math:`\sigma(i)` is represented
+    by the unit vector of entries :math:`f(\sigma(i)) / Z`, for a decreasing f. The prediction has
+    the greatest inner product with the scores: it sorts the documents by score. If its loss is not
+    zero, the weights take a step ([1]_, Section 4)
 
     .. math:: w \leftarrow w - \eta \, X^T (rep(\tilde\sigma) - rep(\sigma_y)), \qquad
               \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle,
 
-    away from a ranking that is bad and yet likely, a linear assignment problem ([1]_, Lemma 3), and
-    towards the likeliest of those without loss, :math:`\sigma_y`.
+    away from the loss-augmented ranking :math:`\tilde\sigma`, which solves a linear assignment
+    problem ([1]_, Lemma 3), and towards the correct ranking :math:`\sigma_y`, which has the
+    greatest inner product with the scores among those without loss.
 
     Parameters
     ----------
     loss : {"ndcg", "precision"} or object, default="ndcg"
-        What a ranking costs: 1 less
+        Loss of a ranking: 1 minus
 
-        - "ndcg": the normalised discounted cumulative gain, of the gains :math:`2^y - 1` and the
+        - "ndcg": the normalised discounted cumulative gain, with the gains :math:`2^y - 1` and the
           discounts :math:`1 / \log_2(1 + j)` at position j;
-        - "precision": the share of relevant documents, :math:`y > 0`, among the first `k`, by the
-          greatest that can be;
-        - an object with the methods ``gains(relevance)``, what documents of these grades are
-          worth, and ``discounts(n)``, what the positions 1 to n multiply that by: not negative,
-          and not rising. The total worth is divided by the greatest that can be.
+        - "precision": the precision at `k`, divided by its greatest possible value; documents with
+          :math:`y > 0` are relevant;
+        - an object with the methods ``gains(relevance)``, which returns the gains of documents, and
+          ``discounts(n)``, which returns the discounts at the positions 1 to n, not negative and
+          not increasing: the sum of gains times discounts, divided by its greatest possible value.
     k : int or None, default=None
-        How many documents count, from the top. None: all; "precision" needs a number.
+        Number of documents that count, from the top. None: all; "precision" needs a number.
     representation : {"power", "linear", "reciprocal"} or callable, default="power"
-        The function f, strictly falling: :math:`-j^{power}`, :math:`-j`, :math:`1 / j`, or
-        a callable that maps an array of positions to values. The faster f falls far down the list,
-        the less the scores there need to be apart ([1]_, Lemma 4).
+        The strictly decreasing function f: :math:`-j^{power}`, :math:`-j`, :math:`1 / j`, or a
+        callable that maps an array of positions to values. Where f decreases faster, smaller
+        differences between scores suffice ([1]_, Lemma 4).
     power : float, default=1.1
         Exponent of the representation "power".
     update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
-        Which step is taken: that above, or the one of Predtron.LD ([1]_, Algorithm 2), away from
-        the prediction itself, and :math:`L` times as large.
+        Step of the weights. "loss-augmented": the step above. "loss-driven": that of Predtron.LD
+        ([1]_, Algorithm 2), with the prediction itself as :math:`\tilde\sigma`, and :math:`L` times
+        as long.
     mirror_map : str or object, default="euclidean"
-        What makes weights of the sum of steps: "euclidean", "p-norm", "group-norm", "schatten",
-        "entropy", "positive" or an object, see :class:`PredtronClassifier`. Of one vector of
-        weights, "group-norm" is "p-norm", and "schatten" "euclidean".
+        Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm",
+        "schatten", "entropy", "positive" or an object, see :class:`PredtronClassifier`. For one
+        vector of weights "group-norm" equals "p-norm", and "schatten" equals "euclidean".
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. "theory": that of [1]_, Theorems 1, 14 and 15, for the
-        queries so far: small.
+        Size :math:`\eta` of the steps. "theory": the rate of [1]_, Theorems 1, 14 and 15, for the
+        queries so far, which is small.
     average : bool, default=False
-        Whether to predict by the mean of the weights over the rounds. It is nearly always better.
+        Whether to predict by the mean of the weights over the rounds (averaged perceptron).
     kernel : str, callable or None, default=None
-        None learns weights of the features, else dual coefficients of support vectors, see
-        :class:`PredtronClassifier`.
+        None: the model learns weights of the features. Otherwise it learns dual coefficients of
+        support vectors, see :class:`PredtronClassifier`.
     gamma, degree, coef0 : float, default=None, 3, 1
         Parameters of kernels; `gamma` None is ``1 / n_features``.
     budget : int or None, default=None
-        Most support vectors under a kernel: beyond it the oldest is forgotten. None: no limit. Of
-        no use without a kernel.
+        Greatest number of support vectors under a kernel; the oldest ones are removed. None: no
+        limit. Ignored without a kernel.
     max_iter : int, default=1
-        Passes that `fit` makes over the queries; `partial_fit` makes one.
+        Number of passes of `fit` over the queries; `partial_fit` makes one.
     shuffle : bool, default=False
-        Whether `fit` goes through the queries of each pass in an order drawn anew.
+        Whether `fit` shuffles the queries before each pass.
     random_state : int, RandomState instance or None, default=None
-        Shuffles.
+        Seed of the shuffles.
     verbose : int, default=0
         Whether to print the mistakes and the mean loss of each pass.
 
@@ -99,37 +102,39 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
     dual_coef_ : ndarray of shape (1, n_supports)
         Coefficients of the support vectors. Under a kernel only.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
-        Documents with a coefficient; under a precomputed kernel their row numbers `(n_supports,)`.
+        Documents with a coefficient; under a precomputed kernel their indices `(n_supports,)`.
     n_rounds_ : int
-        Rounds so far: queries that were learnt.
+        Number of rounds so far; each is one query.
     n_mistakes_ : int
-        Rounds so far in which the ranking had a loss. A tie counts as the worst of its rankings.
+        Number of rounds so far whose ranking had a loss. Among tied rankings the one with the
+        greatest loss counts.
     mean_loss_ : float
-        Mean loss of the rounds so far, each before its query was learnt; NaN before the first one.
+        Mean loss of the rounds so far, each before its step; NaN before the first one.
     n_iter_ : int
-        Passes made by `fit`.
+        Number of passes of `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if those of `X` are strings.
 
     See Also
     --------
-    PredtronLabelRanker : Ranks the labels of a row.
+    PredtronLabelRanker : Ranks the labels of a sample.
     sklrank.boosting.NDCGBoost : Boosts weak learners for NDCG, on whole data.
-    sklrank.model_selection.QueryKFold : Folds of whole queries; `qid` gets there through searches.
+    sklrank.model_selection.QueryKFold : Splits into folds of whole queries.
 
     Notes
     -----
-    Parameters are read when a model is started, by `fit` or the first `partial_fit`. A query whose
-    documents are all of one grade teaches nothing. There is no intercept: it would move all
-    documents of a query alike.
+    Parameters take effect when a model is started, by `fit` or the first `partial_fit`. A query
+    whose documents have equal relevance does not change the model. There is no intercept, since it
+    would change all scores of a query equally.
 
-    One pass and the last weights, as printed, is the default. For predictions standardise the
-    features within each query and choose ``representation="reciprocal", learning_rate=0.001,
-    average=True, max_iter=20, shuffle=True``: on MQ2008 that reaches an ``NDCG@10`` of .706, or
-    .704 where each fold chooses its own setting; as printed it is .639, and a linear support vector
-    machine of pairs has .705 (``benchmarks/predtron.py``).
+    The defaults are the algorithm as printed: one pass, and the unaveraged weights that its mistake
+    bounds are about. For predictions ``representation="reciprocal", learning_rate=0.001,
+    average=True, max_iter=20, shuffle=True`` and features standardised within each query are
+    recommended. On MQ2008 the ``NDCG@10`` is .706, or .704 if each fold selects its own setting,
+    against .639 by the defaults and .705 by a linear support vector machine of pairs
+    (``benchmarks/predtron.py``).
 
     References
     ----------
@@ -191,17 +196,17 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Forget what was learnt, then make `max_iter` passes over the queries.
+        """Fit the model from scratch, by `max_iter` passes over the queries.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents; under a precomputed kernel their values with each other.
+            Documents; under a precomputed kernel the kernel matrix.
         y : array-like of shape (n_samples,)
             Relevance, 0 or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order; None: all are of one query, which takes long for
-            thousands of them. A query's round comes when its first document does.
+            Query of each document, in any order. None: all belong to one query, which takes long
+            for thousands of documents. Queries are played in the order of their first documents.
 
         Returns
         -------
@@ -211,19 +216,19 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed, or if parameters do not go together or with the data; a
-            fitted model stays as it was.
+            If the data are malformed, or if parameters do not go together or with the data. A
+            fitted model is not changed then.
         """
         return self._fit_from_scratch(X, y, qid)
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Learn from each query in order, going on from what was learnt before.
+        """Continue training with each query in order.
 
-        Queries given in chunks, in one call or across a pickle make the same model, to the bit;
-        under a kernel but for the rounding of its values. A query must come whole: what comes under
-        its id in another call is another query.
+        Queries in one call, in chunks, or before and after pickling make bit-identical models;
+        under a kernel they agree up to rounding of its values. All documents of a query must be in
+        one call: an id that occurs in another call means another query.
 
         Parameters
         ----------
@@ -232,7 +237,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         y : array-like of shape (n_samples,)
             Relevance, 0 or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document; None: all are of one query.
+            Query of each document. None: all belong to one query.
 
         Returns
         -------
@@ -242,7 +247,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed; the model stays as it was.
+            If the data are malformed. The model is not changed then.
         """
         self._partial_fit(X, y, qid)
         return self
@@ -258,7 +263,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Higher ranks earlier in the query.
+            Higher scores rank earlier in the query.
         """
         return self._scores(X)[:, 0]
 
@@ -267,7 +272,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         """Weights of the features."""
         return super().coef_[0]
 
-    def _lessons(self, X, y, qid, *, restart):
+    def _make_task(self, X, y, qid, *, restart):
         X = self._check_rows(X, reset=restart)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
@@ -275,8 +280,15 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
             self._start_model(1, 0.0)
         self._check_pairwise(X)
         self._set_fitted_with_qid(qid, len(y))
-        # Rounds are played in the order in which queries first come, whatever their ids.
-        in_turn = np.argsort(queries.order[queries.starts[:-1]])
-        starts, items = lists_of(queries.starts, in_turn)
+        # Rounds are in the order of the queries' first documents, whatever their ids.
+        order = np.argsort(queries.order[queries.starts[:-1]])
+        starts, items = lists_of(queries.starts, order)
         documents = queries.order[items]
-        return X, self._ranking_lessons(y[documents], starts, documents)
+        task = self._make_ranking_task(y[documents], starts)
+        return X, task, partial(_rows_of_queries, starts, documents)
+
+
+def _rows_of_queries(starts, documents, rounds):
+    """Return the rows of X of these rounds, and where those of each query start."""
+    starts, items = lists_of(starts, rounds)
+    return documents[items], starts

@@ -1,46 +1,55 @@
-"""Losses of Predtron that are gains of items and discounts of positions.
+"""Losses and representations of rankings.
 
-A *ranking loss* is an object that knows a gain for each item of a ranking, g, and a discount for
-each position, D. With sigma(i) the position of item i,
+A *ranking loss* is an object that returns a gain g for each item of a ranking and a discount D for
+each position. With sigma(i) the position of item i,
 
     L(sigma) = 1 - sum_i g_i D(sigma(i)) / best
 
-and best is the greatest that the sum can be (Jain et al. 2015, proof of Lemma 3).
+where best is the greatest value of the sum (Jain et al. 2015, proof of Lemma 3). A new loss is a
+new entry of `RANKING_LOSSES`.
+
+A *representation* is a function f of positions: rep(sigma)_i = f(sigma(i)) / Z. The margin that two
+neighbours at the positions i - 1 and i need grows with 1 / (f(i - 1) - f(i)) (Lemma 4). So "power",
+-i^p with p > 1, needs small margins at the bottom of a ranking, where items are hard to tell apart,
+and "reciprocal", 1 / i, needs small margins at the top.
 """
+
+from numbers import Real
 
 import numpy as np
 
 from sklrank._validation import as_numbers
-from sklrank.linear_model._predtron._losses import extremes, look_up
+from sklrank.linear_model._predtron._losses import look_up
 from sklrank.metrics._conventions import check_k, factors_of
 
 __all__ = [
     "RANKING_LOSSES",
+    "REPRESENTATIONS",
     "NDCGLoss",
     "PrecisionLoss",
     "discounts_of",
     "gains_of",
     "make_ranking_loss",
-    "ranking_extremes",
+    "position_values",
 ]
 
-# Sums of greater gains would overflow, and so would the reciprocal of the best total if all gains
-# were smaller.
+# Sums of greater gains would overflow, and so would the reciprocal of `best` if all gains were
+# smaller.
 MAX_GAIN, MIN_GAIN = 1e300, 1e-300
 
 
 class NDCGLoss:
     r"""One minus the normalised discounted cumulative gain, :math:`1 - NDCG`.
 
-    The gain of an item of the grade :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
+    The gain of an item of relevance :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
     position j is :math:`1 / \log_2(1 + j)` (Section 4 of the paper, which prints another gain).
-    Gains of a ranking are divided by :math:`2^{\max y}`, which the loss does not feel: so grades
-    may be in the hundreds.
+    Gains of a ranking are divided by :math:`2^{\max y}`, which does not change the loss, so that
+    the relevance may be in the hundreds.
 
     Parameters
     ----------
     k : int, default=None
-        How many positions count, from the top; None for all.
+        Number of positions that count, from the top; None for all.
     """
 
     def __init__(self, k=None):
@@ -48,25 +57,25 @@ class NDCGLoss:
         self.k = k
 
     def gains(self, relevance):
-        """Gains of rankings, one along the last axis."""
+        """Return the gains of rankings along the last axis."""
         highest = relevance.max(axis=-1, keepdims=True, initial=0.0)
         return np.exp2(relevance - highest) - np.exp2(-highest)
 
     def discounts(self, n_positions):
-        """Discounts at the positions 1, 2, ..."""
+        """Return the discounts at the positions 1, 2, ..."""
         return _cut(factors_of("log2", n_positions), self.k)
 
 
 class PrecisionLoss:
-    r"""One minus the precision among the first k, relative to what can be reached.
+    r"""One minus the precision at k, relative to the best possible one.
 
-    Items of a grade above 0 have the gain 1, positions up to k the discount 1. With r relevant
-    items of which h stand there, the loss is :math:`1 - h / \min(k, r)`.
+    Items with a relevance above 0 have the gain 1, positions up to k the discount 1. With r
+    relevant items, h of which are at these positions, the loss is :math:`1 - h / \min(k, r)`.
 
     Parameters
     ----------
     k : int
-        How many positions count, from the top.
+        Number of positions that count, from the top.
     """
 
     def __init__(self, k):
@@ -76,11 +85,11 @@ class PrecisionLoss:
         self.k = k
 
     def gains(self, relevance):
-        """Gains of rankings, one along the last axis."""
+        """Return the gains of rankings along the last axis."""
         return np.greater(relevance, 0)
 
     def discounts(self, n_positions):
-        """Discounts at the positions 1, 2, ..."""
+        """Return the discounts at the positions 1, 2, ..."""
         return _cut(np.ones(n_positions), self.k)
 
 
@@ -94,7 +103,7 @@ RANKING_LOSSES = {"ndcg": NDCGLoss, "precision": PrecisionLoss}
 
 
 def make_ranking_loss(loss, k=None):
-    """The ranking loss of this name, or a user's object as it is.
+    """Return the ranking loss of this name, or a user's object unchanged.
 
     Parameters
     ----------
@@ -102,7 +111,7 @@ def make_ranking_loss(loss, k=None):
         "ndcg" (`NDCGLoss`), "precision" (`PrecisionLoss`), or an object with the methods
         `gains(relevance)`, of arrays `(n_rankings, n_items)`, and `discounts(n_positions)`.
     k : int, default=None
-        How many positions count; an object says that itself.
+        Number of positions that count. None for an object, whose discounts define it.
 
     Returns
     -------
@@ -122,26 +131,26 @@ def make_ranking_loss(loss, k=None):
 
 
 def gains_of(loss, relevance, starts):
-    """Gains of the items of all rounds.
+    """Return the gains of the items of all rounds.
 
     Parameters
     ----------
     loss : object
-        What `make_ranking_loss` returns.
+        Ranking loss, see `make_ranking_loss`.
     relevance : ndarray of shape (n_items,)
-        Grades, those of round i at `starts[i]:starts[i + 1]`.
+        Relevance of the items; round i has the items `starts[i]:starts[i + 1]`.
     starts : ndarray of shape (n_rounds + 1,)
-        Where the items of each round start.
+        First item of each round.
 
     Returns
     -------
     ndarray of shape (n_items,)
-        Gains, finite and not negative, the greatest of a round not near zero.
+        Gains, finite and not negative. The greatest gain of a round is zero or not near zero.
 
     Raises
     ------
     ValueError
-        If a grade is not finite, or a gain is something else.
+        If the relevance is not finite, or the loss returns other gains.
     """
     relevance = np.asarray(relevance, dtype=np.float64)
     if not np.isfinite(relevance).all():
@@ -149,14 +158,14 @@ def gains_of(loss, relevance, starts):
     gains, best = np.empty((2, len(relevance)))
     sizes = np.diff(starts)
     for size in np.unique(sizes[sizes > 0]):
-        places = starts[:-1][sizes == size][:, np.newaxis] + np.arange(size)
-        block = as_numbers(loss.gains(relevance[places]), "loss")
-        if block.shape != places.shape:
+        items = starts[:-1][sizes == size][:, np.newaxis] + np.arange(size)
+        block = as_numbers(loss.gains(relevance[items]), "loss")
+        if block.shape != items.shape:
             raise ValueError(
                 "loss must give a gain for each entry of an array of the shape "
-                f"{places.shape}, got the shape {block.shape}."
+                f"{items.shape}, got the shape {block.shape}."
             )
-        gains[places], best[places] = block, block.max(axis=1, keepdims=True)
+        gains[items], best[items] = block, block.max(axis=1, keepdims=True)
     bad = ~((gains >= 0) & (gains <= MAX_GAIN) & ((gains == 0) | (best >= MIN_GAIN)))
     if bad.any():
         item = bad.argmax()
@@ -169,25 +178,25 @@ def gains_of(loss, relevance, starts):
 
 
 def discounts_of(loss, n_positions):
-    """Discounts of a ranking loss at the positions 1, 2, ..., checked.
+    """Return the checked discounts of a ranking loss at the positions 1, 2, ...
 
     Parameters
     ----------
     loss : object
-        What `make_ranking_loss` returns.
+        Ranking loss, see `make_ranking_loss`.
     n_positions : int
-        How many positions there are.
+        Number of positions.
 
     Returns
     -------
     ndarray of shape (n_positions,)
-        Discounts, finite, not negative and not rising, in units of the first one: the loss does not
-        feel that, and sums do not overflow.
+        Discounts, finite, not negative and not increasing. They are divided by the first one, which
+        does not change the loss, so that sums do not overflow.
 
     Raises
     ------
     ValueError
-        If they are something else.
+        If the loss returns other discounts.
     """
     discounts = np.array(as_numbers(loss.discounts(n_positions), "loss"))
     fair = discounts.shape == (n_positions,) and np.isfinite(discounts).all()
@@ -200,20 +209,69 @@ def discounts_of(loss, n_positions):
     return discounts / discounts[0] if discounts.any() else discounts
 
 
-def ranking_extremes(gains, discounts):
-    """As `extremes`, over all rankings of a list of items, in closed form.
+# Functions of positions and of the exponent, which only "power" uses.
+REPRESENTATIONS = {
+    "linear": lambda positions, power: -positions,
+    "power": lambda positions, power: -(positions**power),
+    "reciprocal": lambda positions, power: 1 / positions,
+}
 
-    The greatest loss is that of the ranking upside down. Any wrong ranking becomes right by swaps
-    of two items, each of which lowers the loss, so one that is least wrong is a swap away from
-    right: its loss is (g - g') (D - D') / best for two positions of a right ranking.
+
+def position_values(representation, n_positions, *, power=1.1):
+    """Return the values of a representation's f at the positions 1, 2, ...
+
+    Parameters
+    ----------
+    representation : str or callable
+        "power": -i^power; "linear": -i; "reciprocal": 1/i; or a function that takes an array of
+        positions, floats from 1, and returns the values there.
+    n_positions : int
+        Number of positions.
+    power : float, default=1.1
+        The exponent of "power", greater than 0.
+
+    Returns
+    -------
+    ndarray of shape (n_positions,)
+        Values, strictly decreasing.
+
+    Raises
+    ------
+    ValueError
+        If the representation is unknown, or its values are not finite or do not decrease strictly.
+
+    Examples
+    --------
+    >>> from sklrank.linear_model._predtron._ranking_losses import position_values
+    >>> position_values("reciprocal", 4)
+    array([1.        , 0.5       , 0.33333333, 0.25      ])
+    >>> position_values(lambda positions: -(positions**2), 4)
+    array([ -1.,  -4.,  -9., -16.])
     """
-    ideal = -np.sort(-np.asarray(gains, dtype=np.float64))
-    discounts = discounts[: len(ideal)]
-    best = ideal @ discounts
-    if best == 0:
-        return extremes([])
-    pairs = np.unique(np.column_stack([ideal, discounts]), axis=0)
-    swaps = np.subtract.outer(pairs[:, 0], pairs[:, 0])
-    swaps *= np.subtract.outer(pairs[:, 1], pairs[:, 1])
-    least, _ = extremes(swaps / best)
-    return least, float(((ideal - ideal[::-1]) @ discounts) / best)
+    positions = np.arange(1.0, n_positions + 1)
+    with np.errstate(over="ignore"):
+        if callable(representation):
+            values = np.array(as_numbers(representation(positions.copy()), "representation"))
+        else:
+            named = look_up("representation", REPRESENTATIONS, representation, "a function")
+            values = named(positions, _check_power(power))
+        squares = np.sum(np.square(values))
+    if values.shape != positions.shape:
+        raise ValueError(
+            f"representation must return a value for each of {n_positions} positions, got the "
+            f"shape {values.shape}."
+        )
+    # The condition is stated positively, since a NaN makes every comparison false.
+    if not (np.isfinite(squares) and (np.diff(values) < 0).all()):
+        raise ValueError(
+            "representation must give finite values that decrease strictly, with finite squares, "
+            f"got {values[:5].tolist()} at the first of {n_positions} positions, under "
+            f"representation={representation!r}."
+        )
+    return values
+
+
+def _check_power(power):
+    if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < np.inf:
+        raise ValueError(f"power must be a finite number greater than 0, got {power!r}.")
+    return power

@@ -1,29 +1,65 @@
-"""Predtron's task of a ranking a round."""
+"""Predtron's task of rankings, and the assignment problem of its loss-augmented inference."""
 
-from sklrank.linear_model._predtron._assignment cimport Assigner
-from sklrank.linear_model._predtron._task cimport Task
+cimport cython
+
 from sklrank.linear_model._predtron._sorting cimport Item
+from sklrank.linear_model._predtron._tasks cimport LossRange, Task
+
+
+# The value of an item of score t and gain g at position j, from 0, is
+# score_unit t position_values[j] - gain_unit g discounts[j]; the sum over all items is maximised.
+cdef struct AssignmentValue:
+    const double* discounts                 # (n_items,)
+    const double* position_values           # (n_items,)
+    double gain_unit
+    double score_unit
+
+
+@cython.final
+cdef class Assigner:
+    cdef double max_states
+    cdef double[::1] values                 # scratch, by state
+    cdef Py_ssize_t[::1] starts             # scratch, by group: its first item,
+    cdef Py_ssize_t[::1] sizes              # the number of its items,
+    cdef Py_ssize_t[::1] taken              # how many of them are placed already,
+    cdef Py_ssize_t[::1] strides            # the difference between states with one more of them
+
+    # Write the item at each position into `order`. The items have the gain in `first` and the score
+    # in `second`, and they are sorted.
+    cdef int assign(
+        self, const Item* items, Py_ssize_t n_items, const AssignmentValue* value, Py_ssize_t* order
+    ) except -1 nogil
+
+    cdef Py_ssize_t group(self, const Item* items, Py_ssize_t n_items) noexcept nogil
+    cdef double count_states(self, Py_ssize_t n_groups) noexcept nogil
+    cdef void merge(
+        self, const Item* items, Py_ssize_t n_items, Py_ssize_t n_groups,
+        const AssignmentValue* value, Py_ssize_t* order,
+    ) noexcept nogil
+    cdef inline Py_ssize_t last_group(
+        self, Py_ssize_t state, const Item* items, Py_ssize_t n_groups, Py_ssize_t position,
+        const AssignmentValue* value, double* best_value,
+    ) noexcept nogil
 
 
 cdef class RankingTask(Task):
     cdef const double[::1] gains            # of the items of all lists
-    cdef const Py_ssize_t[::1] starts       # (n_lists + 1,) where those of a list start
-    cdef const Py_ssize_t[::1] lists        # (n_rounds,) the list of each round
+    cdef const Py_ssize_t[::1] starts       # (n_all + 1,) the first item of each list
     cdef const double[::1] discounts        # (n_positions,)
-    cdef const double[::1] position_values          # (n_positions,) the representation's f
+    cdef const double[::1] position_values  # (n_positions,) the representation's f
     cdef double[::1] lengths                # (n_positions + 1,) Z, by the number of items
-    cdef Py_ssize_t n_counted               # positions of a discount above zero
-    cdef double[::1] ideal                  # gains, those of each list sorted
-    cdef Py_ssize_t[::1] firsts             # where among those the gain of each item first comes
-    cdef double[::1] best                   # (n_lists,) sum of discounted ideal gains
+    cdef Py_ssize_t n_discounted            # positions of a discount above zero
+    cdef double[::1] ideal                  # gains of each list, sorted
+    cdef Py_ssize_t[::1] first_positions    # for each item, the first position of its gain there
+    cdef double[::1] best                   # (n_all,) sum of discounted ideal gains
     cdef Assigner assigner
-    cdef Item[::1] predicted                # scratch: items by score, adversely
+    cdef Item[::1] predicted                # scratch: items by score, ties by increasing gain
     cdef Item[::1] sorted                   # scratch: items by gain, then score
     cdef Item[::1] blocks                   # scratch: items sorted in blocks of equal discounts
-    cdef Item[::1] room                     # scratch: of the sort
+    cdef Item[::1] buffer                   # scratch of the sort
     cdef Py_ssize_t[::1] order              # scratch
 
     cdef void find_ideal(self, Py_ssize_t i) noexcept nogil
-    cdef double loss(self, Py_ssize_t i) noexcept nogil
-    cdef void sort_right(self, Py_ssize_t i, const double* scores) noexcept nogil
+    cdef double predicted_loss(self, Py_ssize_t i) noexcept nogil
+    cdef void sort_correct(self, Py_ssize_t i, const double* scores) noexcept nogil
     cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil

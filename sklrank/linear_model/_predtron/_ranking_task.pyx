@@ -1,136 +1,180 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rankings of labels or documents (Jain et al. 2015, Sections 4 and 5).
 
-A round has items with gains g_i >= 0. A ranking sigma puts item i at position sigma(i), and is
-represented by f(sigma(i)) / Z, with a strictly decreasing f and Z such that the length is 1. Its
-loss, with discounts D_j >= 0 that do not rise, is
+A round has items with gains g_i >= 0. A ranking sigma puts item i at position sigma(i). It is
+represented by the vector of entries f(sigma(i)) / Z, with a strictly decreasing f and with Z such
+that the vector has unit length. Its loss, with discounts D_j >= 0 that do not increase with j, is
 
     L(sigma) = 1 - sum_i g_i D(sigma(i)) / best = sum_j (ideal_j - g at position j) D_j / best
 
-where `ideal` are the gains in decreasing order and best = sum_j ideal_j D_j: NDCG, precision among
-the first K, and the like. Positions of equal D are a *block*; what counts is which gains a block
-has, not their order. The second sum, with the gains sorted in each block, is 0 to the bit for a
-ranking that is right.
+where `ideal` are the gains in decreasing order and best = sum_j ideal_j D_j. NDCG and precision at
+k are of this form. Positions of equal D are a *block*. The loss depends on the gains in each block,
+not on their order there. With the gains sorted in each block, the second sum of a ranking without
+loss is exactly 0, without rounding errors.
 
-All rankings that it needs come of sorting, but for the worst one that the scores like, which
-`_assignment` finds. Gains are sorted when the task is made: so a round sorts its scores only, and
-deals the items out by gain in their order.
+The prediction and the correct ranking are found by sorting. Gains are sorted once, when the task is
+made, so a round sorts its scores only, and then distributes the items to their gains in that order.
+
+Loss-augmented inference is an assignment problem (Lemma 3). An item of gain g and score t has at
+position j the value
+
+    f_j t / Z - D_j g / best
+
+and the ranking with the greatest sum of values is sought. A general solver takes time cubic in the
+number of items. But items of equal gain stand in the order of their scores, since swapping two of
+them changes the first term only. So the ranking merges as many sorted groups of items as there are
+distinct gains, and dynamic programming over the number of items of each group that are placed
+already finds it. For groups of n_g items the table has prod(n_g + 1) states, which are few if there
+are few grades. The general solver is called if the table would be more work, or too large.
 """
 
-import numpy as np
+from libc.math cimport INFINITY
 
-from sklrank.linear_model._predtron._assignment import MAX_STATES
+cimport cython
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 from sklrank.linear_model._predtron._sorting import make_items
 
-from sklrank.linear_model._predtron._assignment cimport AssignmentValue
 from sklrank.linear_model._predtron._sorting cimport sort_items
+
+# The solver takes n^3 units of time for n items. In these units, STEP is the cost of an entry of
+# the table for each group, and CALL the overhead of calling the solver. Both were measured for 5 to
+# 800 items; a unit is 0.3 ns.
+cdef double STEP = 6.0
+cdef double CALL = 6000.0
+
+MAX_STATES = 2.0**22
 
 
 cdef class RankingTask(Task):
-    """Rounds of items each.
+    """Rounds with a list of items each.
 
     Parameters
     ----------
     gains : ndarray of shape (n_items,)
-        What the items of all rounds are worth, not negative.
+        Gains of the items of all rounds, not negative.
     starts : ndarray of shape (n_rounds + 1,)
         Round i has the items `starts[i]:starts[i + 1]`.
     discounts : ndarray of shape (n_positions,)
-        D at the positions 1, 2, ...: not negative, not rising; one for each item at least.
+        D at the positions 1, 2, ...: not negative, not increasing. There are at least as many
+        positions as the longest list has items.
     representation : ndarray of shape (n_positions,)
         f at the positions 1, 2, ...: strictly decreasing.
     loss_driven : bool
-        Whether to be loss-driven.
-    most_states : float
+        Whether to take the steps of Predtron.LD.
+    max_states : float
         The greatest size of the table of `Assigner`.
     """
 
     def __init__(
         self, const double[::1] gains, const Py_ssize_t[::1] starts, const double[::1] discounts,
-        const double[::1] representation, bint loss_driven=False, double most_states=MAX_STATES,
+        const double[::1] representation, bint loss_driven=False, double max_states=MAX_STATES,
     ):
-        cdef Py_ssize_t i, most
+        cdef Py_ssize_t i, longest
         if starts.shape[0] < 1 or starts[0] != 0 or starts[starts.shape[0] - 1] != gains.shape[0]:
             raise ValueError("starts do not describe one list of items for each round")
         sizes = np.diff(starts)
         if len(sizes) and np.min(sizes) < 0:
-            raise ValueError("starts fall")
-        most = np.max(sizes, initial=0)
-        if discounts.shape[0] < most or representation.shape[0] != discounts.shape[0]:
-            raise ValueError(f"discounts and representation must both have {most} entries or more")
+            raise ValueError("starts decrease")
+        longest = np.max(sizes, initial=0)
+        if discounts.shape[0] < longest or representation.shape[0] != discounts.shape[0]:
+            raise ValueError(
+                f"discounts and representation must both have {longest} entries or more"
+            )
         self.loss_driven, self.gains, self.starts = loss_driven, gains, starts
-        self.choose(np.arange(len(sizes)))
+        self.set_size(len(sizes))
         self.discounts, self.position_values = discounts, representation
-        # Lengths come by hypot, since squares may vanish.
+        # Lengths are computed by hypot, since squares may underflow.
         self.lengths = np.hypot.accumulate(np.append(0.0, representation))
-        self.n_counted = np.count_nonzero(discounts)
-        self.assigner = Assigner(most, most_states)
-        self.predicted, self.sorted, self.blocks, self.room = [make_items(most) for _ in range(4)]
-        self.order = np.empty(max(most, 1), dtype=np.intp)
+        self.n_discounted = np.count_nonzero(discounts)
+        self.assigner = Assigner(longest, max_states)
+        self.predicted, self.sorted, self.blocks, self.buffer = [
+            make_items(longest) for _ in range(4)
+        ]
+        self.order = np.empty(max(longest, 1), dtype=np.intp)
         self.ideal = np.empty(gains.shape[0])
-        self.firsts = np.empty(gains.shape[0], dtype=np.intp)
+        self.first_positions = np.empty(gains.shape[0], dtype=np.intp)
         self.best = np.zeros(len(sizes))
         with nogil:
-            for i in range(self.n_rounds):
+            for i in range(self.n_all):
                 self.find_ideal(i)
-
-    def choose(self, lists):
-        """From now on round i is that of the list `lists[i]`: so no list is sorted twice."""
-        lists = np.ascontiguousarray(lists, dtype=np.intp)
-        n_lists = self.starts.shape[0] - 1
-        if lists.ndim != 1 or len(lists) and not 0 <= lists.min() <= lists.max() < n_lists:
-            raise ValueError(f"lists must be numbers from 0 to {n_lists - 1}")
-        self.lists, self.n_rounds = lists, len(lists)
 
     cdef void find_ideal(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t j, first = 0, start = self.starts[i], n = self.starts[i + 1] - start
         for j in range(n):
             self.sorted[j] = Item(self.gains[start + j], 0.0, j)
-        sort_items(&self.sorted[0], n, &self.room[0])
+        sort_items(&self.sorted[0], n, &self.buffer[0])
         for j in range(n):
             if self.sorted[j].first != self.sorted[first].first:
                 first = j
-            self.firsts[start + self.sorted[j].index] = first
+            self.first_positions[start + self.sorted[j].index] = first
             self.ideal[start + j] = self.sorted[j].first
             self.best[i] += self.sorted[j].first * self.discounts[j]
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
-        return self.starts[self.lists[i] + 1] - self.starts[self.lists[i]]
+        return self.starts[self.chosen[i] + 1] - self.starts[self.chosen[i]]
+
+    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
+        # The ranking in reverse order has the greatest loss. Any ranking with a loss becomes a
+        # correct one by swaps of two items that each lower the loss, so the least loss is that of a
+        # correct ranking with one swap, (g_j - g_k) (D_j - D_k) / best. For each j it is least for
+        # the first k > j at which both differences are not zero.
+        cdef Py_ssize_t which = self.chosen[i], n = self.n_scores(i), j, k = 0
+        cdef LossRange found = LossRange(INFINITY, 0.0)
+        cdef const double* ideal
+        cdef const double* discounts
+        if self.best[which] == 0.0:
+            return found
+        ideal, discounts = &self.ideal[self.starts[which]], &self.discounts[0]
+        for j in range(n):
+            while k < n and (ideal[k] == ideal[j] or discounts[k] == discounts[j]):
+                k += 1
+            if k < n:
+                found.min = min(
+                    found.min,
+                    (ideal[j] - ideal[k]) * (discounts[j] - discounts[k]) / self.best[which],
+                )
+            found.max += (ideal[j] - ideal[n - 1 - j]) * discounts[j]
+        found.max /= self.best[which]
+        return found
 
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         cdef const double* gains
-        cdef Py_ssize_t j, k, which = self.lists[i], n = self.n_scores(i)
+        cdef Py_ssize_t j, k, which = self.chosen[i], n = self.n_scores(i)
         cdef double loss, length
-        cdef AssignmentValue worth
+        cdef AssignmentValue value
         if self.best[which] == 0.0:
             return 0.0
         gains = &self.gains[self.starts[which]]
         for k in range(n):
             self.predicted[k] = Item(scores[k], -gains[k], k)
-        sort_items(&self.predicted[0], n, &self.room[0])
-        loss = self.loss(which)
+        sort_items(&self.predicted[0], n, &self.buffer[0])
+        loss = self.predicted_loss(which)
         if loss == 0.0:
             return 0.0
         length = self.lengths[n]
-        self.sort_right(which, scores)
+        self.sort_correct(which, scores)
         for j in range(n):
             direction[self.blocks[j].index] = -self.position_values[j] / length
         if self.loss_driven:
             for j in range(n):
                 direction[self.predicted[j].index] += self.position_values[j] / length
             return loss
-        worth = AssignmentValue(&self.discounts[0], &self.position_values[0], 1.0 / self.best[which], 1.0 / length)
-        self.assigner.assign(&self.sorted[0], n, &worth, &self.order[0])
+        value = AssignmentValue(
+            &self.discounts[0], &self.position_values[0], 1.0 / self.best[which], 1.0 / length
+        )
+        self.assigner.assign(&self.sorted[0], n, &value, &self.order[0])
         for j in range(n):
             direction[self.sorted[self.order[j]].index] += self.position_values[j] / length
         return loss
 
-    cdef double loss(self, Py_ssize_t i) noexcept nogil:
-        # The loss of the predicted ranking.
+    cdef double predicted_loss(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t j, start = self.starts[i]
-        cdef Py_ssize_t n = min(self.starts[i + 1] - start, self.n_counted)
+        cdef Py_ssize_t n = min(self.starts[i + 1] - start, self.n_discounted)
         cdef double lost = 0.0
         for j in range(n):
             self.blocks[j] = Item(-self.predicted[j].second, 0.0, j)
@@ -139,15 +183,15 @@ cdef class RankingTask(Task):
             lost += (self.ideal[start + j] - self.blocks[j].first) * self.discounts[j]
         return max(lost, 0.0) / self.best[i]
 
-    cdef void sort_right(self, Py_ssize_t i, const double* scores) noexcept nogil:
-        # The gains are in order, and within a block the scores. The predicted ranking has the items
-        # of each gain in order already.
+    cdef void sort_correct(self, Py_ssize_t i, const double* scores) noexcept nogil:
+        # Write the correct ranking into `blocks`: gains decrease, and scores decrease in a block.
+        # The items of each gain are in the order of their scores in `predicted` already.
         cdef Py_ssize_t j, k, first, start = self.starts[i], n = self.starts[i + 1] - start
         for j in range(n):
             self.order[j] = j
         for j in range(n):
             k = self.predicted[j].index
-            first = self.firsts[start + k]
+            first = self.first_positions[start + k]
             self.sorted[self.order[first]] = Item(self.gains[start + k], scores[k], k)
             self.order[first] += 1
         for j in range(n):
@@ -160,5 +204,125 @@ cdef class RankingTask(Task):
         for j in range(1, n + 1):
             if j == n or self.discounts[j] != self.discounts[start]:
                 if j - start > 1:
-                    sort_items(&self.blocks[start], j - start, &self.room[0])
+                    sort_items(&self.blocks[start], j - start, &self.buffer[0])
                 start = j
+
+
+@cython.final
+cdef class Assigner:
+    """Solver of the assignment problem, by dynamic programming or SciPy's solver.
+
+    Parameters
+    ----------
+    max_items : int
+        The greatest number of items.
+    max_states : float
+        The greatest size of the table.
+    """
+
+    def __init__(self, Py_ssize_t max_items, double max_states=MAX_STATES):
+        self.max_states = max_states
+        self.values = np.empty(1)
+        self.starts, self.sizes, self.taken, self.strides = np.empty(
+            (4, max_items + 1), dtype=np.intp
+        )
+
+    cdef int assign(
+        self, const Item* items, Py_ssize_t n_items, const AssignmentValue* value, Py_ssize_t* order
+    ) except -1 nogil:
+        cdef Py_ssize_t n_groups = self.group(items, n_items)
+        cdef double n_states = self.count_states(n_groups), cube = <double>n_items ** 3
+        if n_states > self.max_states or STEP * n_states * n_groups > cube + CALL:
+            with gil:
+                solve(items, n_items, value, order)
+            return 0
+        if n_states > self.values.shape[0]:
+            with gil:
+                self.values = np.empty(<Py_ssize_t>n_states)
+        self.merge(items, n_items, n_groups, value, order)
+        return 0
+
+    cdef Py_ssize_t group(self, const Item* items, Py_ssize_t n_items) noexcept nogil:
+        # Write the starts and sizes of the groups of equal gain; return their number.
+        cdef Py_ssize_t k, n_groups = 0
+        for k in range(n_items):
+            if k == 0 or items[k].first != items[k - 1].first:
+                self.starts[n_groups], self.sizes[n_groups] = k, 0
+                n_groups += 1
+            self.sizes[n_groups - 1] += 1
+        return n_groups
+
+    cdef double count_states(self, Py_ssize_t n_groups) noexcept nogil:
+        cdef double n_states = 1.0
+        cdef Py_ssize_t g
+        for g in range(n_groups):
+            n_states *= self.sizes[g] + 1
+        return n_states
+
+    cdef void merge(
+        self, const Item* items, Py_ssize_t n_items, Py_ssize_t n_groups,
+        const AssignmentValue* value, Py_ssize_t* order,
+    ) noexcept nogil:
+        # A state is a number of mixed radix, whose digits are `taken`.
+        cdef Py_ssize_t g, state, n_states = 1, n_taken = 0
+        cdef double best_value
+        for g in range(n_groups):
+            self.taken[g] = 0
+            self.strides[g] = n_states
+            n_states *= self.sizes[g] + 1
+        self.values[0] = 0.0
+        for state in range(1, n_states):
+            g = 0
+            while self.taken[g] == self.sizes[g]:
+                n_taken -= self.taken[g]
+                self.taken[g] = 0
+                g += 1
+            self.taken[g] += 1
+            n_taken += 1
+            self.last_group(state, items, n_groups, n_taken - 1, value, &self.values[state])
+        state = n_states - 1
+        while n_taken > 0:
+            n_taken -= 1
+            g = self.last_group(state, items, n_groups, n_taken, value, &best_value)
+            self.taken[g] -= 1
+            state -= self.strides[g]
+            order[n_taken] = self.starts[g] + self.taken[g]
+
+    cdef inline Py_ssize_t last_group(
+        self, Py_ssize_t state, const Item* items, Py_ssize_t n_groups, Py_ssize_t position,
+        const AssignmentValue* value, double* best_value,
+    ) noexcept nogil:
+        # Write the best value of the state; return the group of the item at its last position.
+        cdef double discount = value.gain_unit * value.discounts[position]
+        cdef double position_value = value.score_unit * value.position_values[position], candidate
+        cdef const Item* item
+        cdef Py_ssize_t g, best = -1
+        for g in range(n_groups):
+            if self.taken[g] == 0:
+                continue
+            item = items + self.starts[g] + self.taken[g] - 1
+            candidate = (
+                self.values[state - self.strides[g]]
+                + position_value * item.second
+                - discount * item.first
+            )
+            if best < 0 or candidate > best_value[0]:
+                best, best_value[0] = g, candidate
+        return best
+
+
+cdef int solve(
+    const Item* items, Py_ssize_t n_items, const AssignmentValue* value, Py_ssize_t* order
+) except -1:
+    cdef double[:, ::1] costs = np.empty((n_items, n_items))
+    cdef double gain, score
+    cdef const Py_ssize_t[:] columns
+    cdef Py_ssize_t k, j
+    for k in range(n_items):
+        gain, score = value.gain_unit * items[k].first, value.score_unit * items[k].second
+        for j in range(n_items):
+            costs[k, j] = gain * value.discounts[j] - score * value.position_values[j]
+    columns = linear_sum_assignment(costs)[1]
+    for k in range(n_items):
+        order[columns[k]] = k
+    return 0

@@ -1,17 +1,19 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rounds of Predtron: score, compare with the label, and learn from a mistake.
+"""Rounds of Predtron: score, compare the prediction with the label, and step after a mistake.
 
-With the scores t = W x, the prediction is the one whose representation is most like t. Where its
-loss L is not 0, the dual weights take the step (Jain, Natarajan and Tewari 2015, Algorithms 1 to 3)
+With the scores t = W x, the prediction is the one whose representation has the greatest inner
+product
+with t. If its loss L is not 0, the dual weights take the step (Jain, Natarajan and Tewari 2015,
+Algorithms 1 to 3)
 
     Theta -= eta direction x',      direction = rep(sigma~) - rep(sigma_y),
 
-and Predtron.LD one L times as large. A task (:mod:`._task`) knows losses, representations
-and directions; a mirror map makes the weights W of Theta.
+and the step of Predtron.LD is L times as long. A task (`_tasks.pyx`, `_ranking_task.pyx`) computes
+losses and directions; a mirror map computes the weights W from Theta.
 
-A round is a row, or the documents of a query. A query has a score for each document, by one vector
-of weights, and the step is that on the sum of its documents, direction_1 x_1 + direction_2 x_2 +
-... (Corollary 5).
+A round is a row, or the documents of a query. A query has one score for each document, by one
+vector of weights, and its step is on the sum direction_1 x_1 + direction_2 x_2 + ... of its
+documents (Corollary 5).
 """
 
 from libc.math cimport INFINITY, NAN, isnan
@@ -20,16 +22,17 @@ from libc.string cimport memcpy
 import numpy as np
 
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
+from sklrank.linear_model._predtron._tasks cimport LossRange
 from sklrank.linear_model._rows cimport add_outer, table_products
 
-# The theorems' learning rate would be infinite for rows whose squares all but vanish.
+# Greatest learning rate of the theorems, which would be infinite for rows whose squares underflow.
 cdef double MAX_RATE = 1e300
 
 
 cdef class WeightSums:
-    """Sums of the weights after each round so far, added up when they change.
+    """Sums of the weights after each round so far, updated only when the weights change.
 
-    With the weights W of now, those after each of T rounds add up to
+    With the current weights W, the sum over T rounds is
 
         sum_t W_t = sign * sums + (T + 1 - last) * W.
     """
@@ -41,20 +44,20 @@ cdef class WeightSums:
 
     @classmethod
     def of(cls, values):
-        """Sums that have got to these values."""
+        """Return sums with these values."""
         cdef WeightSums sums = cls(*np.shape(values))
         sums.sums = np.array(values, dtype=np.float64, order="C")
         return sums
 
     @property
     def values(self):
-        """A copy of what is kept, `(n_classes, width)`."""
+        """Copy of the array `sums`, `(n_classes, width)`."""
         return np.array(self.sums)
 
     def mean(self, MirrorMap mirror_map, Py_ssize_t n_rounds):
-        """Mean weights `(n_classes, width)` after each of the rounds, the first one's excluded.
+        """Return the mean `(n_classes, width)` of the weights after each round.
 
-        Zero rounds have the weights at the start for a mean.
+        It does not include the initial weights, unless there are no rounds: then it is those.
         """
         weights = mirror_map.weights
         if not n_rounds:
@@ -70,7 +73,7 @@ cdef class WeightSums:
         for k in range(self.sums.shape[0]):
             means[k] = (self.sign * means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
 
-    cdef void record(
+    cdef void before_step(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
         const Row* row,
     ) noexcept nogil:
@@ -85,10 +88,10 @@ cdef class WeightSums:
 
 
 cdef class EuclideanSums(WeightSums):
-    """The same for weights that are sums of steps, at the cost of the entries of a row.
+    """Sums of weights that are sums of steps, at a cost that grows with the entries of a row.
 
-    A step of round s counts in the weights after the rounds s, s + 1, ..., T. So of T rounds the
-    sum is (T + 1) W less the sum of s times the step of round s, which is what is kept.
+    The step of round s is part of the weights after the rounds s, s + 1, ..., T. So the sum over T
+    rounds is (T + 1) W minus the sum of s times the step of round s, which `sums` holds.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
@@ -96,7 +99,7 @@ cdef class EuclideanSums(WeightSums):
         self.sign = -1.0
         self.last = 0
 
-    cdef void record(
+    cdef void before_step(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
         const Row* row,
     ) noexcept nogil:
@@ -106,17 +109,17 @@ cdef class EuclideanSums(WeightSums):
 
 
 def make_sums(MirrorMap mirror_map):
-    """What adds up the weights of this map."""
+    """Return sums, of no rounds so far, for the weights of this map."""
     kind = EuclideanSums if type(mirror_map) is EuclideanMap else WeightSums
     return kind(mirror_map.n_classes, mirror_map.width)
 
 
 cdef class PredtronRounds:
-    """Weights that learn, and how they have done.
+    """Rounds with one set of weights, and the mistakes and losses so far.
 
-    Where `learning_rate` is NaN it is the theorems', of the rounds so far: with their greatest
+    If `learning_rate` is NaN, it is that of the theorems for the rounds so far. With their greatest
     radius R, least nonzero loss c and greatest loss C, and the map's constant of strong convexity
-    a, a c / (4 R^2) (Theorems 1 and 15), or a / (4 C R^2) for Predtron.LD (Theorem 14).
+    a, it is a c / (4 R^2) (Theorems 1 and 15), or a / (4 C R^2) for Predtron.LD (Theorem 14).
     """
 
     def __init__(
@@ -126,51 +129,52 @@ cdef class PredtronRounds:
         self.learning_rate = learning_rate
         self.convexity = convexity
         self.sums = sums
-        self.least_loss = INFINITY
+        self.min_loss = INFINITY
         self.unit = np.ones(1)
 
     def play_rows(
-        self, Rows rows, Task task, const double[:, ::1] bounds=None, double[:, ::1] scores=None,
-        double[:, ::1] forecasts=None,
+        self, Rows rows, Task task, const double[::1] radii=None, double[:, ::1] scores=None,
+        double[:, ::1] prediction_scores=None,
     ):
         """Play a round for each row.
 
-        `bounds` `(n_rounds, 3)` has the radius, the least nonzero and the greatest loss of each
-        round, and is needed for the theorems' learning rate only. Where `scores` `(n_rounds,
-        n_scores)` are given, those of each row are written there before it is learnt; and where
-        `forecasts` are, those that would predict it: by the mean of the weights, if one is kept.
+        `radii` `(n_rounds,)` are needed for the learning rate of the theorems only. If given,
+        `scores` and `prediction_scores` `(n_rounds, n_scores)` get the scores of each row before
+        its round: by the current weights, and by those that predict, which are the mean of the
+        weights
+        if there is one.
         """
-        cdef double[::1] own_scores = np.empty(self.mirror_map.n_classes)
+        cdef double[::1] row_scores = np.empty(self.mirror_map.n_classes)
         cdef double[::1] direction = np.empty(self.mirror_map.n_classes)
         cdef double* t
         cdef double loss, size
         cdef Row row
         cdef Py_ssize_t i
-        self.check(rows, task, bounds, rows.n_rows)
+        self.check(rows, task, radii, rows.n_rows)
         for i in range(task.n_rounds):
             if task.n_scores(i) != self.mirror_map.n_classes:
                 raise ValueError("the task has other scores than the weights")
         self.check_scores(rows, scores)
-        self.check_scores(rows, forecasts)
+        self.check_scores(rows, prediction_scores)
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
-                t = &own_scores[0] if scores is None else &scores[i, 0]
+                t = &row_scores[0] if scores is None else &scores[i, 0]
                 self.mirror_map.score(&row, t)
-                if forecasts is not None:
-                    self.forecast(&row, t, &forecasts[i, 0])
+                if prediction_scores is not None:
+                    self.score_for_prediction(&row, t, &prediction_scores[i, 0])
                 loss = task.loss_and_direction(i, t, &direction[0])
-                size = self.record_round(loss, task.loss_driven, bounds, i)
+                size = self.count_round(loss, task, radii, i)
                 if loss > 0.0:
                     rows.read_step(i, &row)
-                    self.change(&direction[0], -size, &row)
-                    rows.trim(self.mirror_map.duals)
+                    self.step(&direction[0], -size, &row)
+                    rows.enforce_budget(self.mirror_map.duals)
         self.mirror_map.raise_error()
 
     def play_queries(
-        self, Rows rows, const Py_ssize_t[::1] starts, Task task, const double[:, ::1] bounds=None
+        self, Rows rows, const Py_ssize_t[::1] starts, Task task, const double[::1] radii=None
     ):
-        """Play a round for each query, i of the rows `starts[i]` to `starts[i + 1]`."""
+        """Play a round for each query; query i has the rows `starts[i]:starts[i + 1]`."""
         cdef Py_ssize_t longest = np.max(np.diff(starts), initial=0)
         cdef double[::1] scores = np.empty(longest)
         cdef double[::1] direction = np.empty(longest)
@@ -178,7 +182,7 @@ cdef class PredtronRounds:
         cdef double loss, size
         cdef Row row
         cdef Py_ssize_t i, j
-        self.check(rows, task, bounds, starts.shape[0] - 1)
+        self.check(rows, task, radii, starts.shape[0] - 1)
         if self.mirror_map.n_classes != 1 or starts[0] != 0 or (
             starts[starts.shape[0] - 1] != rows.n_rows
         ):
@@ -192,7 +196,7 @@ cdef class PredtronRounds:
                     rows.read(j, &row)
                     self.mirror_map.score(&row, &scores[j - starts[i]])
                 loss = task.loss_and_direction(i, &scores[0], &direction[0])
-                size = self.record_round(loss, task.loss_driven, bounds, i)
+                size = self.count_round(loss, task, radii, i)
                 if loss > 0.0:
                     total.clear()
                     for j in range(starts[i], starts[i + 1]):
@@ -200,12 +204,12 @@ cdef class PredtronRounds:
                             rows.read_step(j, &row)
                             total.add(direction[j - starts[i]], &row)
                     total.read(&row)
-                    self.change(&self.unit[0], -size, &row)
-                    rows.trim(self.mirror_map.duals)
+                    self.step(&self.unit[0], -size, &row)
+                    rows.enforce_budget(self.mirror_map.duals)
         self.mirror_map.raise_error()
 
     def score(self, Rows rows):
-        """Scores `(n_rows, n_scores)` by the weights as they are."""
+        """Return the scores `(n_rows, n_scores)` by the current weights."""
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.mirror_map.n_classes))
         cdef Row row
         cdef Py_ssize_t i
@@ -217,51 +221,50 @@ cdef class PredtronRounds:
         self.mirror_map.raise_error()
         return np.asarray(scores)
 
-    cdef void forecast(
-        self, const Row* row, const double* scores, double* forecasts
+    cdef void score_for_prediction(
+        self, const Row* row, const double* scores, double* prediction_scores
     ) noexcept nogil:
         if self.sums is not None and self.n_rounds > 0:
-            self.sums.score(self.n_rounds, row, scores, forecasts)
+            self.sums.score(self.n_rounds, row, scores, prediction_scores)
         else:
-            memcpy(forecasts, scores, self.mirror_map.n_classes * sizeof(double))
+            memcpy(prediction_scores, scores, self.mirror_map.n_classes * sizeof(double))
 
-    cdef double record_round(
-        self, double loss, bint loss_driven, const double[:, ::1] bounds, Py_ssize_t i
+    cdef double count_round(
+        self, double loss, Task task, const double[::1] radii, Py_ssize_t i
     ) noexcept nogil:
-        # Count the round; returns the size of its step.
         cdef double size = self.learning_rate
+        cdef LossRange losses
         self.n_rounds += 1
         self.n_mistakes += loss > 0.0
         self.total_loss += loss
         if isnan(size):
-            self.radius = max(self.radius, bounds[i, 0])
-            self.least_loss = min(self.least_loss, bounds[i, 1])
-            self.most_loss = max(self.most_loss, bounds[i, 2])
-            size = self.theory_rate(loss_driven)
-        return size * loss if loss_driven else size
+            losses = task.loss_range(i)
+            self.radius = max(self.radius, radii[i])
+            self.min_loss = min(self.min_loss, losses.min)
+            self.max_loss = max(self.max_loss, losses.max)
+            size = self.theory_rate(task.loss_driven)
+        return size * loss if task.loss_driven else size
 
     cdef double theory_rate(self, bint loss_driven) noexcept nogil:
         cdef double squared = 4.0 * self.radius * self.radius
-        if squared == 0.0 or self.most_loss == 0.0:
+        if squared == 0.0 or self.max_loss == 0.0:
             return 0.0
         if loss_driven:
-            return min(MAX_RATE, self.convexity / (self.most_loss * squared))
-        return min(MAX_RATE, self.convexity * self.least_loss / squared)
+            return min(MAX_RATE, self.convexity / (self.max_loss * squared))
+        return min(MAX_RATE, self.convexity * self.min_loss / squared)
 
-    cdef void change(self, const double* direction, double size, const Row* row) noexcept nogil:
+    cdef void step(self, const double* direction, double size, const Row* row) noexcept nogil:
         if self.sums is not None:
-            self.sums.record(self.mirror_map, self.n_rounds, direction, size, row)
+            self.sums.before_step(self.mirror_map, self.n_rounds, direction, size, row)
         self.mirror_map.step_all(direction, size, row)
 
-    def check(self, Rows rows, Task task, bounds, Py_ssize_t n_rounds):
-        """Refuse what the loops would read out of bounds."""
+    def check(self, Rows rows, Task task, radii, Py_ssize_t n_rounds):
+        """Refuse arguments that the loops would read out of bounds."""
         self.check_width(rows)
         if task.n_rounds != n_rounds:
             raise ValueError("the task has other rounds than the rows")
-        if isnan(self.learning_rate) and (
-            bounds is None or bounds.shape[0] != n_rounds or bounds.shape[1] != 3
-        ):
-            raise ValueError("bounds do not fit the rounds")
+        if isnan(self.learning_rate) and (radii is None or radii.shape[0] != n_rounds):
+            raise ValueError("radii do not fit the rounds")
 
     def check_width(self, Rows rows):
         """Refuse rows of another length than the weights."""
@@ -271,7 +274,7 @@ cdef class PredtronRounds:
             )
 
     def check_scores(self, Rows rows, scores):
-        """Refuse to write what does not fit; None: nothing is written."""
+        """Refuse an output array of the wrong shape; None is no output."""
         if scores is not None and tuple(scores.shape) != (rows.n_rows, self.mirror_map.n_classes):
             raise ValueError("scores do not fit the rows")
 
@@ -279,10 +282,10 @@ cdef class PredtronRounds:
         arguments = self.mirror_map, self.learning_rate, self.convexity, self.sums
         state = (
             self.n_rounds, self.n_mistakes, self.total_loss,
-            self.radius, self.least_loss, self.most_loss,
+            self.radius, self.min_loss, self.max_loss,
         )
         return PredtronRounds, arguments, state
 
     def __setstate__(self, state):
         self.n_rounds, self.n_mistakes, self.total_loss = state[:3]
-        self.radius, self.least_loss, self.most_loss = state[3:]
+        self.radius, self.min_loss, self.max_loss = state[3:]

@@ -6,6 +6,6 @@ cdef packed struct Item:
     double second
     Py_ssize_t index
 
-# Sort in place: the greatest `first` comes first, among equals the greatest `second`, then the
-# smallest index. In `room` there is scratch for half as many.
-cdef void sort_items(Item* items, Py_ssize_t n, Item* room) noexcept nogil
+# Sort in place, by decreasing `first`, then decreasing `second`, then increasing index. The buffer
+# has space for n / 2 items.
+cdef void sort_items(Item* items, Py_ssize_t n, Item* buffer) noexcept nogil

@@ -1,36 +1,36 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Indices sorted by two keys, the greatest first."""
+"""Indices sorted by two keys in decreasing order."""
 
 import numpy as np
 
 _ITEM = np.dtype([("first", np.float64), ("second", np.float64), ("index", np.intp)])
 
-# So few items, or fewer, are sorted by insertion.
-cdef Py_ssize_t FEW = 12
+# Up to so many items are sorted by insertion.
+cdef Py_ssize_t MAX_INSERTION = 12
 
 
 def make_items(n):
-    """Room for `n` items, one at least."""
+    """Return an array for `n` items, or one item if `n` is 0."""
     return np.empty(max(n, 1), dtype=_ITEM)
 
 
-cdef void sort_items(Item* items, Py_ssize_t n, Item* room) noexcept nogil:
-    # Merge sort: unlike those of `qsort`, its comparisons are no calls.
+cdef void sort_items(Item* items, Py_ssize_t n, Item* buffer) noexcept nogil:
+    # Merge sort. Its comparisons are inlined, unlike those of the C library's `qsort`.
     cdef Py_ssize_t half = n // 2, i = 0, j = half, k = 0
-    if n <= FEW:
+    if n <= MAX_INSERTION:
         insert_items(items, n)
         return
-    sort_items(items, half, room)
-    sort_items(items + half, n - half, room)
+    sort_items(items, half, buffer)
+    sort_items(items + half, n - half, buffer)
     for i in range(half):
-        room[i] = items[i]
+        buffer[i] = items[i]
     i = 0
     while i < half:
-        if j < n and precedes(&items[j], &room[i]):
+        if j < n and precedes(&items[j], &buffer[i]):
             items[k] = items[j]
             j += 1
         else:
-            items[k] = room[i]
+            items[k] = buffer[i]
             i += 1
         k += 1
 

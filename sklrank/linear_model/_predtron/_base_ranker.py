@@ -1,0 +1,59 @@
+"""Common base of the Predtrons that rank: their losses, representations and tasks."""
+
+from functools import partial
+from numbers import Integral, Real
+
+import numpy as np
+
+from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank.linear_model._predtron._base import PredtronMixin
+from sklrank.linear_model._predtron._ranking_losses import (
+    RANKING_LOSSES,
+    REPRESENTATIONS,
+    discounts_of,
+    gains_of,
+    make_ranking_loss,
+    position_values,
+)
+from sklrank.linear_model._predtron._ranking_task import RankingTask
+
+__all__ = ["PredtronRankerMixin"]
+
+
+class PredtronRankerMixin(PredtronMixin):
+    """Predtron whose predictions are rankings."""
+
+    _parameter_constraints: dict = {
+        "loss": [StrOptions(set(RANKING_LOSSES)), HasMethods(["gains", "discounts"])],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "representation": [StrOptions(set(REPRESENTATIONS)), callable],
+        "power": [Interval(Real, 0, None, closed="neither")],
+        **PredtronMixin._parameter_constraints,
+    }
+
+    def _start_model(self, n_scores, constant):
+        self._loss = make_ranking_loss(self.loss, self.k)
+        self._position_values = partial(position_values, self.representation, power=self.power)
+        self._model = self._make_model(n_scores, constant)
+
+    def _make_ranking_task(self, relevance, starts):
+        """Return the task of rounds whose items have the relevance `starts[i]:starts[i + 1]`."""
+        gains = gains_of(self._loss, relevance, starts)
+        sizes = np.unique(np.diff(starts))
+        discounts = _evaluate_positions("loss", partial(discounts_of, self._loss), sizes)
+        values = _evaluate_positions("representation", self._position_values, sizes)
+        return RankingTask(gains, starts, discounts, values, self._loss_driven)
+
+
+def _evaluate_positions(name, values_of, sizes):
+    """Return the values at the positions of the longest list, which must fit shorter lists."""
+    longest = max(sizes, default=1)
+    values = values_of(longest)
+    # One size more is checked, since longer lists may come in another call.
+    for size in (*sizes, longest + 1):
+        if not np.array_equal(values_of(size)[:longest], values[:size]):
+            raise ValueError(
+                f"{name} must have the same value at a position however many there are, got others "
+                f"for {size} positions than for {longest}"
+            )
+    return values

@@ -1,0 +1,340 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Prediction problems of Predtron, one round at a time (Jain et al. 2015, Section 2).
+
+A round has scores t and a label y. A prediction sigma has a representation rep(sigma), a unit
+vector as long as t, and a loss L(sigma, y) >= 0. Every task computes
+
+    pred(t) = argmax <rep(sigma), t>                    the prediction (Eq. 1)
+    sigma_y = argmax <rep(sigma), t>, L(sigma, y) = 0   the correct prediction
+    sigma~  = argmax L(sigma, y) + <rep(sigma), t>      loss-augmented inference (Algorithm 1), or
+    sigma~  = pred(t)                                   for the loss-driven Algorithm 2
+
+and, after a mistake, L(pred(t), y) > 0, the direction rep(sigma~) - rep(sigma_y). It is a
+subgradient in t of the surrogate phi (Eq. 2) for Algorithm 1, and of phi_1 for Algorithm 2, whose
+step is L(pred(t), y) times as long.
+
+The paper leaves two choices open. Ties of pred(t) are broken against the label: among predictions
+of the greatest similarity <rep(sigma), t> the one with the greatest loss is taken. Thus zero
+weights make a mistake, and the classic perceptron is the binary case. Among the predictions without
+loss, sigma_y is the one with the greatest similarity, which gives the smallest surrogate that Eq. 2
+allows.
+
+This file has the tasks of classes and of label sets; `_ranking_task.pyx` has that of rankings.
+
+Classes (Section 3). Two classes are represented by -1 and +1, with one score, as in the classic
+perceptron; m classes by the standard basis e_1, ..., e_m, with m scores. The loss is a table,
+costs[y, sigma].
+
+Label sets (Section 3 and Appendix C.2). A set sigma of m labels is represented by +-1 / sqrt(m),
+with a plus for each label that it has. Its loss may be any function of the number a of relevant
+labels in sigma and the number b of irrelevant ones. Among all sets with the same (a, b), the one
+with the labels of the greatest scores on both sides has the greatest similarity. So a search over
+the pairs (a, b), (|Y| + 1) (m - |Y| + 1) of them for the relevant labels Y, is a search over all
+2^m sets. pred(t) has the labels of positive scores. A label of score zero is a tie, so the
+tie-break is a search over the number of such labels on either side.
+"""
+
+from libc.math cimport INFINITY, sqrt
+
+import numpy as np
+
+from sklrank._online_learner import check_lists
+from sklrank.linear_model._predtron._sorting import make_items
+
+from sklrank.linear_model._predtron._sorting cimport sort_items
+
+
+cdef inline bint is_preferred(
+    double value, double loss, double other_value, double other_loss
+) noexcept nogil:
+    # Whether a prediction wins against another one: ties of the value are broken by the loss.
+    return value > other_value or (value == other_value and loss > other_loss)
+
+
+cdef LossRange range_of(const double* losses, Py_ssize_t n) noexcept nogil:
+    cdef LossRange found = LossRange(INFINITY, 0.0)
+    cdef Py_ssize_t k
+    for k in range(n):
+        if losses[k] > 0.0:
+            found.min = min(found.min, losses[k])
+            found.max = max(found.max, losses[k])
+    return found
+
+
+cdef class Task:
+    """Base of the tasks. A subclass calls `set_size` in its constructor."""
+
+    def set_size(self, Py_ssize_t n_all):
+        """Set the number of all rounds, and choose all of them."""
+        self.n_all = n_all
+        self.choose(slice(None))
+
+    def choose(self, rounds):
+        """Choose the rounds to play: a slice, or an array of indices in any order."""
+        if isinstance(rounds, slice):
+            rounds = np.arange(*rounds.indices(self.n_all))
+        rounds = np.ascontiguousarray(rounds, dtype=np.intp)
+        if rounds.ndim != 1 or len(rounds) and not 0 <= rounds.min() <= rounds.max() < self.n_all:
+            raise ValueError(f"rounds must be numbers from 0 to {self.n_all - 1}")
+        self.chosen, self.n_rounds = rounds, len(rounds)
+
+    def evaluate(self, Py_ssize_t i, scores):
+        """Return the loss of round `i` and the direction `(n_scores,)`, zeros if the loss is 0."""
+        cdef double loss
+        if not 0 <= i < self.n_rounds:
+            raise ValueError(f"i must be from 0 to {self.n_rounds - 1}, got {i}")
+        scores = np.ascontiguousarray(scores, dtype=np.float64)
+        if scores.shape != (self.n_scores(i),):
+            raise ValueError(
+                f"scores must have the shape ({self.n_scores(i)},) in round {i}, got {scores.shape}"
+            )
+        # The arrays have one more entry, so that a round without scores has an address, too.
+        cdef double[::1] values = np.append(scores, 0.0), direction = np.zeros(len(scores) + 1)
+        with nogil:
+            loss = self.loss_and_direction(i, &values[0], &direction[0])
+        return loss, np.array(direction[: len(scores)])
+
+    def loss_ranges(self):
+        """Return the least nonzero and the greatest loss of each round, `(n_rounds, 2)`."""
+        ranges = [self.loss_range(i) for i in range(self.n_rounds)]
+        return np.array([(r["min"], r["max"]) for r in ranges]).reshape(-1, 2)
+
+    cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
+        return 0
+
+    cdef double loss_and_direction(
+        self, Py_ssize_t i, const double* scores, double* direction
+    ) except -1.0 nogil:
+        return 0.0
+
+    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
+        return LossRange(INFINITY, 0.0)
+
+
+cdef class ClassTask(Task):
+    """Rounds with a class each: binary, multiclass, ordinal.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_classes, n_classes)
+        Loss of each prediction (column) for each class (row): not negative, a zero in each row.
+    labels : ndarray of shape (n_rounds,)
+        Class of each round, from 0.
+    loss_driven : bool
+        Whether to take the steps of Predtron.LD.
+    """
+
+    def __init__(
+        self, const double[:, ::1] costs, const Py_ssize_t[::1] labels, bint loss_driven=False
+    ):
+        cdef Py_ssize_t n_classes = costs.shape[0]
+        if n_classes < 2 or costs.shape[1] != n_classes:
+            raise ValueError(
+                "costs must have a row and a column for each of two classes or more, got the shape "
+                f"{(costs.shape[0], costs.shape[1])}"
+            )
+        if labels.shape[0] and not (0 <= np.min(labels) and np.max(labels) < n_classes):
+            raise ValueError(f"labels are outside the {n_classes} classes")
+        self.loss_driven, self.costs, self.labels = loss_driven, costs, labels
+        self.set_size(labels.shape[0])
+        self.costs_range = range_of(&costs[0, 0], n_classes * n_classes)
+        self.width = 1 if n_classes == 2 else n_classes
+        self.similarities = np.empty(n_classes)
+
+    @property
+    def chosen_labels(self):
+        """Classes of the rounds chosen, `(n_rounds,)`."""
+        return np.asarray(self.labels)[np.asarray(self.chosen)]
+
+    cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
+        return self.width
+
+    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
+        return self.costs_range
+
+    cdef double loss_and_direction(
+        self, Py_ssize_t i, const double* scores, double* direction
+    ) except -1.0 nogil:
+        cdef const double* costs = &self.costs[self.labels[self.chosen[i]], 0]
+        cdef const double* similarities = &self.similarities[0]
+        cdef Py_ssize_t k, predicted = 0, augmented, correct = -1
+        self.write_similarities(scores)
+        for k in range(1, self.costs.shape[1]):
+            if is_preferred(similarities[k], costs[k], similarities[predicted], costs[predicted]):
+                predicted = k
+        if costs[predicted] == 0.0:
+            return 0.0
+        augmented = predicted
+        for k in range(self.costs.shape[1]):
+            if costs[k] == 0.0 and (correct < 0 or similarities[k] > similarities[correct]):
+                correct = k
+            if not self.loss_driven and is_preferred(
+                costs[k] + similarities[k], costs[k],
+                costs[augmented] + similarities[augmented], costs[augmented],
+            ):
+                augmented = k
+        for k in range(self.width):
+            direction[k] = 0.0
+        self.add(augmented, 1.0, direction)
+        self.add(correct, -1.0, direction)
+        return costs[predicted]
+
+    cdef void write_similarities(self, const double* scores) noexcept nogil:
+        cdef Py_ssize_t k
+        if self.width == 1:
+            self.similarities[0] = -scores[0]
+            self.similarities[1] = scores[0]
+        else:
+            for k in range(self.width):
+                self.similarities[k] = scores[k]
+
+    cdef void add(self, Py_ssize_t prediction, double sign, double* direction) noexcept nogil:
+        # direction += sign rep(prediction)
+        if self.width == 1:
+            direction[0] += sign * (2 * prediction - 1)
+        else:
+            direction[prediction] += sign
+
+
+cdef class SubsetTask(Task):
+    """Rounds with a set of labels each, for losses that are functions of counts.
+
+    Parameters
+    ----------
+    indptr, labels : ndarrays of shape (n_rounds + 1,) and (n_relevant,)
+        The relevant labels of each round, in order, as in a CSR matrix.
+    n_labels : int
+        Number of labels.
+    offsets, losses : ndarrays of shape (n_labels + 1,) and (n_losses,)
+        The table of rounds with r relevant labels starts at `losses[offsets[r]]`. It has the shape
+        (r + 1, n_labels - r + 1), by (a, b), and a zero at (r, 0). The offset is -1 if no round has
+        r relevant labels.
+    loss_driven : bool
+        Whether to take the steps of Predtron.LD.
+    """
+
+    def __init__(
+        self, const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] labels, Py_ssize_t n_labels,
+        const Py_ssize_t[::1] offsets, const double[::1] losses, bint loss_driven=False,
+    ):
+        cdef Py_ssize_t i, j, r, n_rounds = indptr.shape[0] - 1
+        check_lists(indptr, labels, n_rounds, n_labels)
+        for i in range(n_rounds):
+            for j in range(indptr[i] + 1, indptr[i + 1]):
+                if labels[j] <= labels[j - 1]:
+                    raise ValueError(f"labels of round {i} are not in order")
+        if n_labels < 1 or offsets.shape[0] != n_labels + 1:
+            raise ValueError("offsets do not fit the number of labels")
+        for r in np.unique(np.diff(indptr)):
+            if not 0 <= offsets[r] <= losses.shape[0] - (r + 1) * (n_labels - r + 1):
+                raise ValueError(f"losses lack the table of {r} relevant labels")
+        self.loss_driven = loss_driven
+        self.indptr, self.labels, self.n_labels = indptr, labels, n_labels
+        self.set_size(n_rounds)
+        self.offsets, self.losses = offsets, losses
+        self.unit = 1.0 / sqrt(<double>n_labels)
+        self.items, self.buffer = make_items(n_labels), make_items(n_labels)
+        self.similarities = np.empty(n_labels + 2)
+
+    cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
+        return self.n_labels
+
+    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t which = self.chosen[i]
+        cdef Py_ssize_t r = self.indptr[which + 1] - self.indptr[which]
+        return range_of(&self.losses[self.offsets[r]], (r + 1) * (self.n_labels - r + 1))
+
+    cdef double loss_and_direction(
+        self, Py_ssize_t i, const double* scores, double* direction
+    ) except -1.0 nogil:
+        cdef LabelGroup relevant, irrelevant
+        cdef Candidate predicted, augmented, correct
+        cdef const double* losses
+        cdef double loss, similarity
+        cdef Py_ssize_t a, b
+        self.split_labels(self.chosen[i], scores, &relevant, &irrelevant)
+        losses = &self.losses[self.offsets[relevant.n]]
+        predicted = predict(losses, &relevant, &irrelevant)
+        if predicted.loss == 0.0:
+            return 0.0
+        self.sort(&relevant)
+        self.sort(&irrelevant)
+        augmented = predicted
+        # The set Y itself has no loss.
+        correct.n_relevant, correct.n_irrelevant = relevant.n, 0
+        augmented.value = correct.value = -INFINITY
+        for a in range(relevant.n + 1):
+            for b in range(irrelevant.n + 1):
+                loss = losses[a * (irrelevant.n + 1) + b]
+                similarity = relevant.similarities[a] + irrelevant.similarities[b]
+                if loss == 0.0 and similarity > correct.value:
+                    correct = Candidate(a, b, similarity, loss)
+                if not self.loss_driven and is_preferred(
+                    loss + similarity, loss, augmented.value, augmented.loss
+                ):
+                    augmented = Candidate(a, b, loss + similarity, loss)
+        self.write_direction(&relevant, augmented.n_relevant, correct.n_relevant, direction)
+        self.write_direction(&irrelevant, augmented.n_irrelevant, correct.n_irrelevant, direction)
+        return predicted.loss
+
+    cdef void split_labels(
+        self, Py_ssize_t i, const double* scores, LabelGroup* relevant, LabelGroup* irrelevant
+    ) noexcept nogil:
+        cdef Py_ssize_t label, j = self.indptr[i], stop = self.indptr[i + 1]
+        cdef LabelGroup* group
+        relevant.items = &self.items[0]
+        relevant.similarities = &self.similarities[0]
+        irrelevant.items = relevant.items + (stop - j)
+        irrelevant.similarities = relevant.similarities + (stop - j + 1)
+        relevant.n = relevant.n_positive = relevant.n_zero = 0
+        irrelevant.n = irrelevant.n_positive = irrelevant.n_zero = 0
+        for label in range(self.n_labels):
+            if j < stop and self.labels[j] == label:
+                group = relevant
+                j += 1
+            else:
+                group = irrelevant
+            group.items[group.n] = Item(scores[label], 0.0, label)
+            group.n += 1
+            group.n_positive += scores[label] > 0.0
+            group.n_zero += scores[label] == 0.0
+
+    cdef void sort(self, LabelGroup* group) noexcept nogil:
+        # Sort the labels by score, and write the similarities.
+        cdef double similarity = 0.0
+        cdef Py_ssize_t j
+        sort_items(group.items, group.n, &self.buffer[0])
+        for j in range(group.n):
+            similarity -= self.unit * group.items[j].first
+        group.similarities[0] = similarity
+        for j in range(group.n):
+            similarity += 2.0 * self.unit * group.items[j].first
+            group.similarities[j + 1] = similarity
+
+    cdef void write_direction(
+        self, const LabelGroup* group, Py_ssize_t n_augmented, Py_ssize_t n_correct,
+        double* direction,
+    ) noexcept nogil:
+        # Both predictions have the labels of the greatest scores, so they differ in those labels
+        # that only the larger one has.
+        cdef double change = 2.0 * self.unit * (1.0 if n_augmented > n_correct else -1.0)
+        cdef Py_ssize_t j
+        for j in range(group.n):
+            direction[group.items[j].index] = 0.0
+        for j in range(min(n_augmented, n_correct), max(n_augmented, n_correct)):
+            direction[group.items[j].index] = change
+
+
+cdef Candidate predict(
+    const double* losses, const LabelGroup* relevant, const LabelGroup* irrelevant
+) noexcept nogil:
+    # Return pred(t), with ties broken against the label.
+    cdef Candidate worst = Candidate(relevant.n_positive, irrelevant.n_positive, 0.0, -1.0)
+    cdef Py_ssize_t a, b
+    cdef double loss
+    for a in range(relevant.n_positive, relevant.n_positive + relevant.n_zero + 1):
+        for b in range(irrelevant.n_positive, irrelevant.n_positive + irrelevant.n_zero + 1):
+            loss = losses[a * (irrelevant.n + 1) + b]
+            if loss > worst.loss:
+                worst = Candidate(a, b, 0.0, loss)
+    return worst
