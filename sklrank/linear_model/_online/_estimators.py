@@ -13,7 +13,7 @@ from sklrank._compiled_classifier import BATCH, CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, unchanged_on_error
-from sklrank.base import ClassScoresMixin
+from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.linear_model._online._feature_map import KINDS, FeatureMap
 from sklrank.linear_model._online._logistic import LogisticLearner
 from sklrank.linear_model._online._ridge import RidgeLearner
@@ -55,12 +55,12 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         columns, _, _ = self._standardisation()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
         coef[:, columns] = weights.T * self._learner.features.scale
-        return _two_class_weights(coef)
+        return two_class_weights(coef)
 
     @property
     def intercept_(self) -> np.ndarray:
         """Weights of the constant."""
-        return _two_class_weights(self._linear_weights("intercept_")[-1])
+        return two_class_weights(self._linear_weights("intercept_")[-1])
 
     @property
     def mean_(self) -> np.ndarray:
@@ -91,11 +91,6 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def _standardisation(self):
         check_is_fitted(self, "classes_")
         return self._learner.features.standardisation
-
-
-def _two_class_weights(weights):
-    """The weights, a row each class; of two classes one row, the second less the first."""
-    return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):
