@@ -1,9 +1,9 @@
-"""Contextual bandits of other libraries, each behind one function that plays a stream of rows.
+"""Contextual bandits of other libraries, each in a function that plays a stream of samples.
 
-A function of `PEERS` takes dense rows `X` of mean squared length one, indices `y` of the classes,
-their number, a seed, and a setting; it shows a class a row, tells the library whether that was
-right, and returns the share of rows for which it was not. With it stand the settings worth a try.
-Imports stand inside: a library may not be there.
+A function of `PEERS` takes dense samples `X` of mean squared length one, indices `y` of the
+classes, their number, a seed, and a setting. It shows a class for each sample, passes to the
+library whether that was right, and returns the share of wrong rounds. Beside it `PEERS` has the
+settings to try. Functions import their library themselves, because it may not be installed.
 """
 
 from itertools import product
@@ -14,7 +14,7 @@ __all__ = ["PEERS", "play_river"]
 
 
 def play_river(X, y, n_classes, seed, alpha, beta):
-    """LinUCB of river: a Bayesian regression a class, `beta` is the precision of the rewards."""
+    """LinUCB of river: a Bayesian regression per class; `beta` is the precision of the rewards."""
     from river.bandit import LinUCBDisjoint
 
     policy, wrong = LinUCBDisjoint(alpha=alpha, beta=beta, seed=seed), 0
@@ -30,8 +30,8 @@ def play_river(X, y, n_classes, seed, alpha, beta):
 def play_mabwiser(X, y, n_classes, seed, policy, size, length):
     """A policy of mabwiser by name, with its exploration `size`.
 
-    Its penalty is left at one and rows get this `length`, which is the same as a smaller penalty:
-    with another one it starts from a wrong inverse.
+    Its penalty stays at one, because other values start from a wrong inverse; scaling the samples
+    to this `length` is equivalent to a smaller penalty.
     """
     from mabwiser.mab import MAB, LearningPolicy
 
@@ -63,8 +63,8 @@ def play_contextualbandits(X, y, n_classes, seed, alpha, penalty):
 def play_vowpal_wabbit(X, y, n_classes, seed, options, cost):
     """Vowpal Wabbit with these command-line options.
 
-    Costs of what is right and what is wrong are a setting too: a class of which nothing is known
-    is expected to cost 0.
+    The costs of a right and of a wrong class are a setting too, because a class that was never
+    shown has an expected cost of 0.
     """
     from vowpalwabbit import Workspace
 

@@ -1,7 +1,7 @@
 """Banditron (Kakade et al. 2008) as a bare loop without checks, in NumPy and in C.
 
-Each function plays one pass over rows `X` and class indices `y`, and returns the share of rounds in
-which what was shown was wrong.
+Each function makes one pass over samples `X` and class indices `y`, and returns the share of rounds
+in which the class shown was wrong.
 """
 
 import ctypes
@@ -65,7 +65,7 @@ long play(const double *X, const long *y, long n_rows, long n_features, long n_c
 
 
 def play_plain(X, y, n_classes):
-    """As one would write it."""
+    """Play rounds in straightforward NumPy."""
     random, weights = np.random.default_rng(0), np.zeros((n_classes, X.shape[1]))
     wrong = 0
     for x, label in zip(X, y):
@@ -81,7 +81,7 @@ def play_plain(X, y, n_classes):
 
 
 def play_tuned(X, y, n_classes):
-    """As one would write it for speed: labels are Python's, and drawn at once."""
+    """Play rounds in NumPy with all draws and conversions to Python numbers before the loop."""
     random, weights = np.random.default_rng(0), np.zeros((n_classes, X.shape[1]))
     wrong, draws = 0, random.random(len(X))
     classes = random.integers(n_classes, size=len(X))
@@ -98,7 +98,7 @@ def play_tuned(X, y, n_classes):
 
 
 def compiled(flags):
-    """The same in C, a function like the others; None without a compiler."""
+    """Return the function in C, or None without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None

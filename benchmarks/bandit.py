@@ -1,13 +1,14 @@
-"""Learning from right or wrong: speed.
+"""Speed of learning from bandit feedback.
 
-1. Rounds per CPU second on 64 features and 10 classes: `BanditronClassifier`, rows in one call of
-   `partial_fit`; river's LinUCB, for a few rows; and Banditron as a bare loop, without checks: in
-   NumPy as one would write it, in NumPy with what can be drawn and converted beforehand, and in C,
-   where there is a compiler, with the instructions of any machine and with those of this one.
-2. The same on rows of which few entries are not zero, dense and as CSR matrices.
-3. One row at a time: `explore` and `partial_fit_feedback`, microseconds of both together.
+1. Rounds per CPU second for 64 features and 10 classes: `BanditronClassifier` and
+   `LinUCBClassifier`, all samples in one call of `partial_fit`; river's LinUCB, for a few samples;
+   and Banditron as a bare loop without checks: in straightforward NumPy, in NumPy with all draws
+   and conversions before the loop, and in C, if there is a compiler, with the instructions of any
+   machine and of this machine.
+2. Rounds per CPU second on samples with few nonzero features, dense and as CSR matrices.
+3. One sample at a time: microseconds of `explore` and `partial_fit_feedback` together.
 
-A rival that is not installed is left out.
+Libraries that are not installed are left out.
 
     python benchmarks/bandit.py [--quick] [--only 1 3]
 """
@@ -19,34 +20,41 @@ from _bandit_peers import play_river
 from _bare_banditron import compiled, play_plain, play_tuned
 from _common import Stopwatch, print_header, print_table
 from scipy import sparse
+from sklearn.base import clone
 
-from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 N_FEATURES, N_CLASSES = 64, 10
 MODELS = {
-    "Banditron, rate 0.1": {"exploration": 0.1},
-    "Banditron, recommended rate": {"exploration": "ag3-forgetting"},
-    "exponential gradient": {"mirror_map": "entropy"},
-    "second order, diagonal": {"second_order": "diagonal", "exploration": 0},
-    "second order, full": {"second_order": "full", "exploration": 0},
+    "Banditron, rate 0.1": BanditronClassifier(),
+    "Banditron, ag3-forgetting": BanditronClassifier(exploration="ag3-forgetting"),
+    "exponential gradient": BanditronClassifier(mirror_map="entropy"),
+    "LinUCB, diagonal": LinUCBClassifier(covariance="diagonal"),
+    "LinUCB, full": LinUCBClassifier(),
 }
+SLOWEST = "LinUCB, full"
 REPETITIONS = 3
-# Sums in any order, as the package has them.
-FLAGS = {"any machine": ["-O3", "-ffast-math"], "this one": ["-O3", "-ffast-math", "-march=native"]}
+# Sums may be reordered, as in the compiled modules of the package.
+FLAGS = {
+    "any machine": ["-O3", "-ffast-math"],
+    "this machine": ["-O3", "-ffast-math", "-march=native"],
+}
 
 
-def clusters(n_rows, density=1.0):
-    """Gaussian clusters, one a class, of which a share of the entries is kept."""
+def clusters(n_samples, density=1.0):
+    """Return Gaussian clusters, one for each class; about `density` of the entries are nonzero."""
     random = np.random.RandomState(0)
-    y = random.randint(N_CLASSES, size=n_rows)
-    X = random.normal(0, 0.5, (N_CLASSES, N_FEATURES))[y] + random.normal(size=(n_rows, N_FEATURES))
+    y = random.randint(N_CLASSES, size=n_samples)
+    X = random.normal(0, 0.5, (N_CLASSES, N_FEATURES))[y] + random.normal(
+        size=(n_samples, N_FEATURES)
+    )
     if density < 1:
         X *= random.rand(*X.shape) < density
     return X, y
 
 
 def seconds(action, *arguments):
-    """The least CPU seconds of several runs."""
+    """Return the least CPU seconds of several runs."""
     times = []
     for _ in range(REPETITIONS):
         with Stopwatch() as watch:
@@ -55,25 +63,26 @@ def seconds(action, *arguments):
     return min(times)
 
 
-def started(parameters, X, y):
-    model = BanditronClassifier(random_state=0, **parameters)
+def started(model, X, y):
+    """Return a copy of the model that has learned from ten samples."""
+    model = clone(model).set_params(random_state=0)
     return model.partial_fit(X[:10], y[:10], classes=range(N_CLASSES))
 
 
 def speed(quick):
-    n_rows = 20_000 if quick else 500_000
-    X, y = clusters(n_rows)
-    n_few, n_river = min(n_rows, 50_000), 200 if quick else 2000
+    n_samples = 20_000 if quick else 500_000
+    X, y = clusters(n_samples)
+    n_few, n_river = min(n_samples, 50_000), 200 if quick else 2000
     rates = {}
-    for name, loop in (("as written", play_plain), ("tuned", play_tuned)):
+    for name, loop in (("plain", play_plain), ("tuned", play_tuned)):
         rates[f"NumPy loop, {name}"] = n_few / seconds(loop, X[:n_few], y[:n_few], N_CLASSES)
     for name, flags in FLAGS.items():
         loop = compiled(flags)
         if loop is not None:
-            rates[f"C loop, {name}"] = n_rows / seconds(loop, X, y, N_CLASSES)
-    for name, parameters in MODELS.items():
-        n_used = n_rows // 10 if parameters.get("second_order") == "full" else n_rows
-        model = started(parameters, X, y)
+            rates[f"C loop, {name}"] = n_samples / seconds(loop, X, y, N_CLASSES)
+    for name, model in MODELS.items():
+        n_used = n_samples // 10 if name == SLOWEST else n_samples
+        model = started(model, X, y)
         rates[name] = n_used / seconds(model.partial_fit, X[:n_used], y[:n_used])
     try:
         with Stopwatch() as watch:
@@ -87,26 +96,27 @@ def speed(quick):
         for name, rate in rates.items()
     ]
     columns = ["", "rounds a second", *(f"/ {name}" for name in names)]
-    print_table(f"1. {n_rows} rows, {N_FEATURES} features, {N_CLASSES} classes", columns, rows)
+    print_table(
+        f"1. {n_samples} samples, {N_FEATURES} features, {N_CLASSES} classes", columns, rows
+    )
 
 
 def sparse_speed(quick):
-    n_rows = 10_000 if quick else 100_000
+    n_samples = 10_000 if quick else 100_000
     table = []
-    for name, parameters in MODELS.items():
-        if parameters.get("second_order") == "full":
+    for name, model in MODELS.items():
+        if name == SLOWEST:
             continue
         row = [name]
         for density in (0.3, 0.1, 0.03):
-            X, y = clusters(n_rows, density)
-            for rows in (X, sparse.csr_array(X)):
-                model = started(parameters, rows, y)
-                rate = n_rows / seconds(model.partial_fit, rows, y)
+            X, y = clusters(n_samples, density)
+            for samples in (X, sparse.csr_array(X)):
+                rate = n_samples / seconds(started(model, samples, y).partial_fit, samples, y)
                 row.append(f"{rate / 1e6:.2f}")
         table.append(row)
     columns = ["million rounds a second"]
     columns += [f"{kind} {density}" for density in (0.3, 0.1, 0.03) for kind in ("dense", "CSR")]
-    print_table("2. Rows of which a share is not zero", columns, table)
+    print_table("2. By share of nonzero features", columns, table)
 
 
 def play_one(model, x, label, n_calls):
@@ -118,10 +128,10 @@ def play_one(model, x, label, n_calls):
 def one_by_one(quick):
     X, y = clusters(1000)
     n_calls, rows = 200 if quick else 2000, []
-    for name, parameters in MODELS.items():
-        time = seconds(play_one, started(parameters, X, y), X[:1], y[:1], n_calls)
+    for name, model in MODELS.items():
+        time = seconds(play_one, started(model, X, y), X[:1], y[:1], n_calls)
         rows.append([name, f"{1e6 * time / n_calls:.0f}"])
-    print_table("3. One row: explore, partial_fit_feedback", ["", "microseconds"], rows)
+    print_table("3. One sample: explore, partial_fit_feedback", ["", "microseconds"], rows)
 
 
 PARTS = {1: speed, 2: sparse_speed, 3: one_by_one}
@@ -129,7 +139,7 @@ PARTS = {1: speed, 2: sparse_speed, 3: one_by_one}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small and fast, to see it work")
+    parser.add_argument("--quick", action="store_true", help="small data, to check that it runs")
     parser.add_argument("--only", type=int, nargs="+", choices=PARTS, default=list(PARTS))
     arguments = parser.parse_args()
     print_header("A round shows one class and learns whether it was right.")

@@ -1,27 +1,29 @@
-"""Played error of second-order bandit learning, beside other libraries at their best.
+"""Played error of LinUCBClassifier, beside other libraries with their best settings.
 
-The share of rounds in which the class shown was wrong, in one pass over a set and, for digits, also
-in ten; the mean of several random orders of the rows, the same for all. A table for each set has
+The played error is the share of rounds in which the class shown was wrong, in one pass over a data
+set and, for digits, also in ten passes. It is averaged over several random orders of the samples,
+which are the same for all models. The table of each data set has
 
-- `BanditronClassifier(second_order=..., exploration=0)`, which is the recommended setting, the same
-  everywhere, on the rows as they come, and Banditron for comparison;
-- rivals, on rows divided by a common factor beforehand, each with the best of its settings for this
-  set;
-- ours with the best of nine settings for this set, which is the like of what the rivals have.
+- `LinUCBClassifier` with its default parameters and samples in their original units, and Banditron
+  for comparison;
+- other libraries, for samples divided by a common factor beforehand, each with the best of its
+  settings for this data set;
+- `LinUCBClassifier` with the best of nine settings for this data set, like the other libraries.
 
-Settings are picked by the first order, which counts too. A rival whose trials take more CPU seconds
-than `--seconds` picks from the settings tried until then; one for which a single trial would take
-half of that is left out, as is one that is not installed.
+The settings are chosen by the first order, which also counts in the average. If the trials of a
+library take more CPU seconds than `--seconds`, it chooses among the settings tried by then; if a
+single trial would take half of that, or the library is not installed, it is left out.
 
-digits come with scikit-learn, SynNonSep is drawn; `SKLRANK_DATA` names the folder of the others.
-`--sets` takes some more, which were watched when the recommended setting was chosen on the first
-ones: wine, breast cancer, balance, car and nursery.
+digits is part of scikit-learn, SynNonSep is generated; `SKLRANK_DATA` names the folder of the
+others. `--sets` accepts more data sets: wine, breast cancer, balance, car and nursery. They were
+observed when the defaults were chosen on the first ones.
 
     python benchmarks/bandit_errors.py [--quick] [--sets digits SynNonSep] [--seconds 100]
 """
 
 import argparse
 import os
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -31,7 +33,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from sklrank.datasets import make_keyword_documents
-from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 LOADERS = {"digits": load_digits, "wine": load_wine, "breast cancer": load_breast_cancer}
 FILES = ("optdigits", "pendigits", "letter", "balance", "car", "nursery")
@@ -47,19 +49,20 @@ GRIDS = {
 N_PROBED = 200
 
 
-def play_ours(X, y, n_classes, seed, **parameters):
-    model = BanditronClassifier(random_state=seed, **parameters)
+def play_sklrank(X, y, n_classes, seed, make, **parameters):
+    model = make(random_state=seed, **parameters)
     return model.partial_fit(X, y, classes=range(n_classes)).error_rate_
 
 
-def ours():
-    """Like `PEERS`: title, function and settings."""
-    contenders = {"Banditron": (play_ours, [{"exploration": "ag3-forgetting"}])}
-    for kind, grid in GRIDS.items():
-        recommended = {"second_order": kind, "exploration": 0}
-        settings = [recommended | setting for setting in grid]
-        contenders[f"second order, {kind}"] = play_ours, [recommended]
-        contenders[f"second order, {kind}, best of nine"] = play_ours, settings
+def sklrank_models():
+    """Return titles, functions and settings, as in `PEERS`."""
+    banditron = partial(play_sklrank, make=BanditronClassifier)
+    linucb = partial(play_sklrank, make=LinUCBClassifier)
+    contenders = {"Banditron": (banditron, [{"exploration": "ag3-forgetting"}])}
+    for covariance, grid in GRIDS.items():
+        settings = [{"covariance": covariance} | setting for setting in grid]
+        contenders[f"LinUCB, {covariance}"] = linucb, [{"covariance": covariance}]
+        contenders[f"LinUCB, {covariance}, best of nine"] = linucb, settings
     return contenders
 
 
@@ -73,13 +76,13 @@ def load(name):
 
 
 def scaled(X):
-    """Dense rows of mean squared length one."""
+    """Return dense samples of mean squared length one."""
     X = X.toarray() if sparse.issparse(X) else X
     return X / np.sqrt(np.mean(np.sum(X**2, axis=1)))
 
 
 class Contest:
-    """The orders of a set, and how contenders do on them."""
+    """Random orders of a data set, on which models are compared."""
 
     def __init__(self, X, y, n_passes, n_seeds, seconds):
         self.X, self.y, self.n_classes, self.seconds = X, y, len(np.unique(y)), seconds
@@ -88,21 +91,21 @@ class Contest:
             for seed in range(n_seeds)
         ]
 
-    def play(self, contender, setting, seed, n_rows=None):
-        """The error of one order, and the CPU seconds that it took."""
-        order = self.orders[seed][:n_rows]
+    def play(self, contender, setting, seed, n_samples=None):
+        """Return the error for one order and its CPU seconds."""
+        order = self.orders[seed][:n_samples]
         with Stopwatch() as watch:
             error = contender(self.X[order], self.y[order], self.n_classes, seed, **setting)
         return error, watch.seconds
 
     def row(self, title, contender, settings):
-        """A row of the table; None for one that is too slow or not installed."""
-        n_rows = len(self.orders[0])
+        """Return a row of the table; None if the library is not installed."""
+        n_samples = len(self.orders[0])
         try:
             _, probe = self.play(contender, settings[0], 0, N_PROBED)
         except ImportError:
             return None
-        if probe * n_rows / N_PROBED > self.seconds / 2 and contender is not play_ours:
+        if probe * n_samples / N_PROBED > self.seconds / 2 and not isinstance(contender, partial):
             return [title, "too slow", "", f"{N_PROBED / probe:,.0f}", "", ""]
         trials, spent = [], 0.0
         for setting in settings:
@@ -116,41 +119,41 @@ class Contest:
         errors, times = zip(*runs)
         tried = f"{len(trials)} of {len(settings)}" if len(settings) > 1 else ""
         chosen = " ".join(str(value) for value in settings[best].values()) if tried else ""
-        rate = n_rows * len(times) / sum(times)
+        rate = n_samples * len(times) / sum(times)
         figures = [f"{np.mean(errors):.4f}", f"{np.std(errors):.4f}", f"{rate:,.0f}"]
         return [title, *figures, tried, chosen]
 
 
-def contest(name, arguments):
+def compare(name, arguments):
     X, y = load(name)
     y = np.unique(y, return_inverse=True)[1]
     n_passes, n_seeds = 10 if "ten" in name else 1, arguments.seeds
     if arguments.quick:
         X, y, n_passes, n_seeds = X[:300], y[:300], min(n_passes, 2), 1
     rows = []
-    rivals = PEERS if arguments.peers else {}
-    for rows_of, contenders in ((X, ours()), (scaled(X), rivals)):
-        of_set = Contest(rows_of, y, n_passes, n_seeds, arguments.seconds)
-        rows += [of_set.row(title, *contender) for title, contender in contenders.items()]
-    columns = ["", "played error", "+-", "rounds a second", "settings", "the best one"]
+    peers = PEERS if arguments.peers else {}
+    for samples, contenders in ((X, sklrank_models()), (scaled(X), peers)):
+        contest = Contest(samples, y, n_passes, n_seeds, arguments.seconds)
+        rows += [contest.row(title, *contender) for title, contender in contenders.items()]
+    columns = ["", "played error", "+-", "rounds a second", "settings tried", "best setting"]
     n_rounds = n_passes * len(y)
     print_table(f"{name}: {n_rounds} rounds, {n_seeds} orders", columns, list(filter(None, rows)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rows, to see it work")
+    parser.add_argument("--quick", action="store_true", help="small data, to check that it runs")
     files = FILES if os.environ.get("SKLRANK_DATA") else ()
     available = [name for name in (*SETS, *MORE) if name not in FILES or name in files]
     default = [name for name in SETS if name in available]
     parser.add_argument("--sets", nargs="+", choices=available, default=default)
-    parser.add_argument("--seeds", type=int, default=5, help="random orders of the rows")
-    parser.add_argument("--seconds", type=float, default=100.0, help="for the trials of a rival")
-    parser.add_argument("--no-peers", dest="peers", action="store_false", help="ours alone")
+    parser.add_argument("--seeds", type=int, default=5, help="random orders of the samples")
+    parser.add_argument("--seconds", type=float, default=100.0, help="for the trials of a library")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="sklrank only")
     arguments = parser.parse_args()
     print_header(peers=("river", "mabwiser", "contextualbandits", "vowpalwabbit"))
     for name in arguments.sets:
-        contest(name, arguments)
+        compare(name, arguments)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,22 @@
-"""Figures 5.1, 5.2, 6.1 and 6.2 of Valizadegan (2010): learning from right or wrong.
+"""Figures 5.1, 5.2, 6.1 and 6.2 of Valizadegan (2010): learning from bandit feedback.
 
-Each model plays one pass over the rows of a set, in a new random order for each seed: it shows one
-class a row and learns whether that was right. *Played* is the share of rounds in which what was
-shown was wrong, *greedy* the share in which the class believed best was; they differ by what was
-shown to explore, and a rate that is good for the one may be bad for the other.
+Each model makes one pass over the samples of a data set, in a new random order for each seed: it
+shows one class for each sample and learns whether that was right. The *played error* is the share
+of rounds in which the class shown was wrong, the *greedy error* the share in which the class of the
+greatest score was wrong. They differ by the classes shown to explore, and an exploration rate that
+is good for one may be bad for the other.
 
 - Chapter 5: Banditron, Banditron with positive weights and exponential gradient, each with its best
-  fixed rate of exploration in hindsight (Figure 5.1), and by rate (Figures 5.2 and 6.1). The papers
-  have no intercept, nor have these. Exponential gradient takes the steps of Eq. 5.12; the factor of
-  1e-5 of the experiments there is not needed.
-- Chapter 6: rules that tune the rate themselves, beside the best and the worst fixed one (Figure
-  6.2). "ag2-unbiased" and "ag3-forgetting" are not of the text.
-- Beyond: second-order models with their recommended setting, on the rows as they come.
+  fixed exploration rate in hindsight (Figure 5.1), and by rate (Figures 5.2 and 6.1). The models
+  have no intercept, as in the papers. Exponential gradient uses the step sizes of Eq. 5.12; the
+  factor of 1e-5 of the experiments there is not needed.
+- Chapter 6: schedules that tune the exploration rate, beside the best and the worst fixed rate
+  (Figure 6.2). "ag2-unbiased" and "ag3-forgetting" are not in the text.
+- In addition: LinUCBClassifier with its default parameters, which standardises the samples itself.
 
-The data: `SKLRANK_DATA` names a folder with `multiclass/NAME.npz`, which holds arrays X and y, or
-those of a split, X_train, y_train, X_test and y_test; digits come with scikit-learn, the others are
-drawn. Without that folder, these are played.
+Data: `SKLRANK_DATA` names a folder with `multiclass/NAME.npz`, which has the arrays X and y, or
+those of a split, X_train, y_train, X_test and y_test. digits is part of scikit-learn; SynSep and
+SynNonSep are generated. Without that folder these three are used.
 
 Run:  python examples/paper_banditron.py [--seeds 50] [--sets digits SynSep] [--plot FILE]
 """
@@ -31,30 +32,30 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from sklrank.datasets import make_keyword_documents
-from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 FILES = ("letter", "pendigits", "optdigits", "nursery")
-DRAWN = {"SynSep": 0.0, "SynNonSep": 0.05}
-SETS = (*FILES, "digits", *DRAWN)
+GENERATED = {"SynSep": 0.0, "SynNonSep": 0.05}
+SETS = (*FILES, "digits", *GENERATED)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MAPS = {
     "Banditron": "euclidean",
     "positive weights": "positive",
     "exponential gradient": "entropy",
 }
-RULES = ("decay", "ag1", "ag2", "ag2-unbiased", "ag3", "ag3-forgetting")
-SECOND_ORDER = ("full", "diagonal")
+SCHEDULES = ("decay", "ag1", "ag2", "ag2-unbiased", "ag3", "ag3-forgetting")
+COVARIANCES = ("full", "diagonal")
 N_POINTS = 60
 
 
-def load(name, n_drawn):
+def load(name, n_generated):
     if name == "digits":
         return load_digits(return_X_y=True)
-    if name in DRAWN:
-        return make_keyword_documents(n_drawn, label_noise=DRAWN[name], random_state=0)
+    if name in GENERATED:
+        return make_keyword_documents(n_generated, label_noise=GENERATED[name], random_state=0)
     folder = os.environ.get("SKLRANK_DATA")
     if not folder:
-        sys.exit("SKLRANK_DATA must name the folder of the benchmark data, see the docstring")
+        sys.exit("SKLRANK_DATA must name the folder of the data sets, see the docstring")
     with np.load(Path(folder) / "multiclass" / f"{name}.npz") as data:
         if "X" in data:
             return data["X"].astype(float), data["y"]
@@ -66,7 +67,7 @@ def load(name, n_drawn):
 
 
 def play(model, X, y, seed):
-    """Played and greedy error after each of `N_POINTS` equal parts of the rounds: `(2, points)`."""
+    """Return played and greedy errors `(2, N_POINTS)` after equal parts of the rounds."""
     order = np.random.RandomState(seed).permutation(len(y))
     X, y, model = X[order], y[order], clone(model).set_params(random_state=seed)
     errors, greedy_wrong, classes = [], 0, np.unique(y)
@@ -77,8 +78,8 @@ def play(model, X, y, seed):
     return np.transpose(errors)
 
 
-def curves_of(models, X, y, arguments):
-    """For each model, by its name, the errors `(seeds, 2, points)`."""
+def error_curves(models, X, y, arguments):
+    """Return the errors `(n_seeds, 2, N_POINTS)` of each model, by its name."""
     jobs = [(name, seed) for name in models for seed in range(arguments.seeds)]
     runs = Parallel(n_jobs=arguments.jobs)(
         delayed(play)(models[name], X, y, seed) for name, seed in jobs
@@ -89,38 +90,41 @@ def curves_of(models, X, y, arguments):
     return {name: np.array(runs) for name, runs in curves.items()}
 
 
-def first_order(exploration, mirror_map="euclidean"):
+def banditron(exploration, mirror_map="euclidean"):
     return BanditronClassifier(exploration=exploration, mirror_map=mirror_map, fit_intercept=False)
 
 
 def run(name, arguments):
-    """All curves of one set, by (title, rate) for fixed rates, else by title."""
-    X, y = load(name, arguments.drawn)
+    """Return the number of rounds and the curves of a data set.
+
+    The keys are (title, rate) for fixed rates, and names of schedules or covariances.
+    """
+    X, y = load(name, arguments.generated)
     models = {
-        (title, rate): first_order(rate, mirror_map)
+        (title, rate): banditron(rate, mirror_map)
         for title, mirror_map in MAPS.items()
         for rate in RATES
     }
-    models |= {rule: first_order(rule) for rule in RULES}
-    models |= {kind: BanditronClassifier(second_order=kind, exploration=0) for kind in SECOND_ORDER}
-    return len(y), curves_of(models, X, y, arguments)
+    models |= {schedule: banditron(schedule) for schedule in SCHEDULES}
+    models |= {covariance: LinUCBClassifier(covariance=covariance) for covariance in COVARIANCES}
+    return len(y), error_curves(models, X, y, arguments)
 
 
 # -- Tables.
 
 
-def final(curves, key, error=0):
-    """The error of each seed at the end; played is 0, greedy 1."""
+def final_errors(curves, key, error=0):
+    """Return the error of each seed after all rounds; 0 is the played error, 1 the greedy one."""
     return curves[key][:, error, -1]
 
 
-def by_error(curves, title):
-    """Fixed rates of a model, the one of least mean played error first."""
-    return sorted(RATES, key=lambda rate: final(curves, (title, rate)).mean())
+def rates_by_error(curves, title):
+    """Return the fixed rates of a model, that of the smallest mean played error first."""
+    return sorted(RATES, key=lambda rate: final_errors(curves, (title, rate)).mean())
 
 
 def print_line(title, curves, key, reference=None):
-    played, greedy = final(curves, key), final(curves, key, 1)
+    played, greedy = final_errors(curves, key), final_errors(curves, key, 1)
     line = f"  {title:<40}{played.mean():>8.3f}{played.std():>7.3f}{greedy.mean():>9.3f}"
     if reference is not None:
         line += f"{played.mean() - reference:>+12.3f}"
@@ -129,18 +133,18 @@ def print_line(title, curves, key, reference=None):
 
 def print_tables(name, n_rounds, curves):
     print(f"\n{name}: {n_rounds} rounds")
-    print(f"  {'':<40}{'played':>8}{'+-':>7}{'greedy':>9}{'to the best':>12}")
+    print(f"  {'':<40}{'played':>8}{'+-':>7}{'greedy':>9}{'- best rate':>12}")
     for title in MAPS:
-        best = by_error(curves, title)[0]
+        best = rates_by_error(curves, title)[0]
         print_line(f"{title}, best rate {best:g}", curves, (title, best))
-    rates = by_error(curves, "Banditron")
-    reference = final(curves, ("Banditron", rates[0])).mean()
+    rates = rates_by_error(curves, "Banditron")
+    reference = final_errors(curves, ("Banditron", rates[0])).mean()
     print_line(f"Banditron, worst rate {rates[-1]:g}", curves, ("Banditron", rates[-1]), reference)
-    for rule in RULES:
-        print_line(f"Banditron, {rule}", curves, rule, reference)
-    for kind in SECOND_ORDER:
-        print_line(f"second order, {kind}", curves, kind, reference)
-    print("  played (greedy) error by rate")
+    for schedule in SCHEDULES:
+        print_line(f"Banditron, {schedule}", curves, schedule, reference)
+    for covariance in COVARIANCES:
+        print_line(f"LinUCB, {covariance}", curves, covariance, reference)
+    print("  played (greedy) error by exploration rate")
     for title in MAPS:
         ends = [curves[title, rate][:, :, -1].mean(axis=0) for rate in RATES]
         cells = [f"{played:.2f} ({greedy:.2f})" for played, greedy in ends]
@@ -149,18 +153,19 @@ def print_tables(name, n_rounds, curves):
 
 
 def print_summary(results):
-    """How far each rule is from the best fixed rate in hindsight, over all sets."""
+    """Compare schedules and LinUCB with the best fixed rate in hindsight, over all data sets."""
     print("\nPlayed error minus that of Banditron's best fixed rate in hindsight")
-    print(f"  {'':<20}{'mean':>8}{'largest':>9}{'sets at or below':>18}")
-    for rule in (*RULES, *SECOND_ORDER):
+    print(f"  {'':<20}{'mean':>8}{'largest':>9}{'data sets <= 0':>18}")
+    for key in (*SCHEDULES, *COVARIANCES):
         differences = []
         for _, curves in results.values():
-            best = by_error(curves, "Banditron")[0]
-            reference = final(curves, ("Banditron", best)).mean()
-            differences.append(final(curves, rule).mean() - reference)
+            best = rates_by_error(curves, "Banditron")[0]
+            reference = final_errors(curves, ("Banditron", best)).mean()
+            differences.append(final_errors(curves, key).mean() - reference)
         differences = np.array(differences)
         below = f"{np.sum(differences <= 0)} of {len(differences)}"
-        print(f"  {rule:<20}{differences.mean():>+8.3f}{differences.max():>+9.3f}{below:>18}")
+        title = f"LinUCB, {key}" if key in COVARIANCES else key
+        print(f"  {title:<20}{differences.mean():>+8.3f}{differences.max():>+9.3f}{below:>18}")
 
 
 # -- Figures.
@@ -173,49 +178,51 @@ def band(ax, x, values, label, colour=None):
 
 
 def draw(results, path):
-    """A row for each set: by rounds (5.1), by rate (5.2, 6.1), and the rules by rounds (6.2)."""
+    """Plot a row for each data set: by rounds (5.1), by rate (5.2, 6.1), and schedules (6.2)."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(
         len(results), 3, figsize=(15, 3.6 * len(results)), squeeze=False, layout="constrained"
     )
-    for (name, (n_rounds, curves)), (by_round, by_rate, of_rules) in zip(results.items(), axes):
+    for (name, (n_rounds, curves)), (by_round, by_rate, by_schedule) in zip(results.items(), axes):
         x = n_rounds * np.arange(1, N_POINTS + 1) / N_POINTS
         for number, title in enumerate(MAPS):
-            best, colour = by_error(curves, title)[0], f"C{number}"
+            best, colour = rates_by_error(curves, title)[0], f"C{number}"
             band(by_round, x, curves[title, best][:, 0], f"{title}, {best:g}", colour)
             ends = np.stack([curves[title, rate][:, :, -1] for rate in RATES], axis=-1)
             band(by_rate, RATES, ends[:, 0], title, colour)
             by_rate.plot(RATES, ends[:, 1].mean(axis=0), linestyle=":", color=colour)
-        rates = by_error(curves, "Banditron")
+        rates = rates_by_error(curves, "Banditron")
         for word, rate in (("best", rates[0]), ("worst", rates[-1])):
-            band(of_rules, x, curves["Banditron", rate][:, 0], f"{word} rate, {rate:g}")
-        for key in (*RULES, *SECOND_ORDER):
-            band(of_rules, x, curves[key][:, 0], key)
+            band(by_schedule, x, curves["Banditron", rate][:, 0], f"{word} rate, {rate:g}")
+        for key in (*SCHEDULES, *COVARIANCES):
+            band(by_schedule, x, curves[key][:, 0], key)
         by_round.set(title=f"{name}: best fixed rates", xlabel="rounds", ylabel="played error")
         by_rate.set(title=f"{name}: by rate (dotted: greedy error)", xlabel="rate", xscale="log")
-        of_rules.set(title=f"{name}: rules that tune the rate", xlabel="rounds")
-        for ax in (by_round, by_rate, of_rules):
+        by_schedule.set(title=f"{name}: schedules, and LinUCB by covariance", xlabel="rounds")
+        for ax in (by_round, by_rate, by_schedule):
             ax.set_ylim(0, 1)
         for ax in (by_round, by_rate):
             ax.legend(fontsize="x-small")
-        of_rules.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
+        by_schedule.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(path, dpi=80)
-    print(f"\nThe figures are drawn in {path}")
+    print(f"\nFigures: {path}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10, help="random orders of each set")
+    parser.add_argument("--seeds", type=int, default=10, help="random orders of the samples")
     available = SETS if os.environ.get("SKLRANK_DATA") else SETS[len(FILES) :]
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(available))
-    parser.add_argument("--drawn", type=int, default=10_000, help="rows of SynSep and SynNonSep")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the runs")
-    parser.add_argument("--plot", metavar="FILE", help="draw the figures")
+    parser.add_argument(
+        "--generated", type=int, default=10_000, help="samples of SynSep and SynNonSep"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="parallel processes")
+    parser.add_argument("--plot", metavar="FILE", help="file for the figures")
     arguments = parser.parse_args()
-    if arguments.seeds < 1 or arguments.drawn < N_POINTS:
-        parser.error(f"--seeds must be 1 or more, --drawn {N_POINTS} or more")
-    print("One pass; means over seeds of the share of wrong rounds, +- their standard deviation")
+    if arguments.seeds < 1 or arguments.generated < N_POINTS:
+        parser.error(f"--seeds must be 1 or more, --generated {N_POINTS} or more")
+    print("One pass; share of wrong rounds: means over seeds, +- standard deviations")
     results = {}
     for name in arguments.sets:
         results[name] = run(name, arguments)

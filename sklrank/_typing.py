@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-__all__ = ["Loaded", "MaxFeatures", "MirrorMap", "RankingLoss"]
+__all__ = ["ExplorationRate", "Loaded", "MaxFeatures", "MirrorMap", "RankingLoss"]
 
 
 class HasWeights(Protocol):
@@ -27,6 +27,9 @@ class RankingLoss(Protocol):
 
 # The number of features of one model: an integer, a share of all features, or None for all.
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
+
+# The exploration rate of a linear bandit: a number, or the name of a schedule.
+ExplorationRate = float | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", "ag3-forgetting"]
 
 MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights

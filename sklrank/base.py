@@ -16,7 +16,13 @@ from sklrank.metrics import ndcg_score
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["ClassScoresMixin", "DocumentRankerMixin", "LabelRankerMixin", "two_class_difference"]
+__all__ = [
+    "ClassScoresMixin",
+    "DocumentRankerMixin",
+    "LabelRankerMixin",
+    "two_class_difference",
+    "two_class_weights",
+]
 
 
 class LabelRankerMixin:
@@ -111,6 +117,11 @@ class ClassScoresMixin:
 def two_class_difference(scores: np.ndarray) -> np.ndarray:
     """The scores `(n_samples, n_classes)`; of two classes the second less the first."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def two_class_weights(weights: np.ndarray) -> np.ndarray:
+    """Return the weights, a row for each class; for two classes the second row less the first."""
+    return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
 
 class DocumentRankerMixin:

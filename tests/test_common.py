@@ -29,6 +29,7 @@ from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
+    LinUCBClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
     PredtronClassifier,
@@ -70,8 +71,8 @@ ESTIMATORS = [
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),
     BanditronClassifier(mirror_map="p-norm"),
-    BanditronClassifier(second_order="full", exploration=0),
-    BanditronClassifier(second_order="diagonal"),
+    LinUCBClassifier(),
+    LinUCBClassifier(covariance="diagonal", exploration=0.1),
     PredtronClassifier(),
     PredtronClassifier(average=True, max_iter=5, shuffle=True),
     PredtronClassifier(loss="absolute", update="loss-driven"),

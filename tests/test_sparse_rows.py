@@ -1,4 +1,4 @@
-"""Sparse rows make the models that the same rows make dense, a few to_dense at a time."""
+"""Sparse samples give the same models as dense ones; few are converted to dense at a time."""
 
 import numpy as np
 import pytest
@@ -11,10 +11,11 @@ from sklrank._base_online import row_blocks, to_dense
 from sklrank._validation import canonical_csr
 from sklrank.linear_model import (
     BanditronClassifier,
+    LinUCBClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
 )
-from sklrank.linear_model._bandit import _banditron
+from sklrank.linear_model._bandit import _base as _bandit_base
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
 
@@ -34,22 +35,22 @@ CLASSIFIERS = [
     OnlineRidgeClassifier(kernel="rbf", random_state=0),
 ]
 BANDITS = [
-    BanditronClassifier(second_order="full", exploration=0, random_state=0),
-    BanditronClassifier(second_order="diagonal", exploration=0.1, random_state=0),
+    LinUCBClassifier(random_state=0),
+    LinUCBClassifier(covariance="diagonal", exploration=0.1, random_state=0),
 ]
 FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array]
 
 
 @pytest.fixture(params=[1, 50, 2**24])
-def most_unpacked(request, monkeypatch):
-    """Down to a row at a time."""
+def max_dense_entries(request, monkeypatch):
+    """Limit the dense copies, down to one row at a time."""
     monkeypatch.setattr(_base_online, "MAX_DENSE_ENTRIES", request.param)
     return request.param
 
 
 @pytest.mark.parametrize("container", FORMATS)
 @pytest.mark.parametrize("model", BOOSTERS)
-def test_boosters(model, container, most_unpacked, fingerprint):
+def test_boosters(model, container, max_dense_entries, fingerprint):
     dense = clone(model).set_params(random_state=0).fit(X, Y)
     same = clone(dense).fit(container(X), Y)
     assert fingerprint(same) == fingerprint(dense)
@@ -66,32 +67,32 @@ def test_boosters(model, container, most_unpacked, fingerprint):
 
 @pytest.mark.parametrize("container", FORMATS)
 @pytest.mark.parametrize("model", CLASSIFIERS)
-def test_classifiers(model, container, most_unpacked, fingerprint):
+def test_classifiers(model, container, max_dense_entries, fingerprint):
     y = np.array(["a", "b", "c"])[Y[:, 0] + Y[:, 1]]
     dense, same = clone(model).fit(X, y), clone(model).fit(container(X), y)
     assert fingerprint(same) == fingerprint(dense)
     assert_array_equal(same.predict_proba(container(X)), dense.predict_proba(X))
     assert_array_equal(same.progressive_fit(container(X), y), dense.progressive_fit(X, y))
     if hasattr(model, "decision_function"):
-        # A product of matrices, whose rounding depends on their size.
+        # The rounding of a matrix product depends on the shapes.
         scores = same.decision_function(container(X))
         assert_allclose(scores, dense.decision_function(X), rtol=1e-12)
 
 
 @pytest.mark.parametrize("container", FORMATS)
 @pytest.mark.parametrize("model", BANDITS)
-def test_bandits_that_standardise(model, container, most_unpacked, fingerprint, monkeypatch):
-    """They started on dense rows; of sparse ones that come later no call unpacks more."""
+def test_bandits_that_standardise(model, container, max_dense_entries, fingerprint, monkeypatch):
+    """A model that started with dense samples converts sparse ones in small blocks."""
     y = Y[:, 0] + Y[:, 1]
     dense, same = [clone(model).partial_fit(X, y) for _ in range(2)]
     shown = clone(dense).partial_fit(X, y).explore(X)
     sizes = []
 
-    def spied(rows):
+    def spy(rows):
         sizes.append(rows.shape[0])
         return to_dense(rows)
 
-    monkeypatch.setattr(_banditron, "to_dense", spied)
+    monkeypatch.setattr(_bandit_base, "to_dense", spy)
     rows = container(X)
     for call in (
         lambda model, X: model.partial_fit(X, y),
@@ -105,23 +106,23 @@ def test_bandits_that_standardise(model, container, most_unpacked, fingerprint, 
         sizes.clear()
         found = call(same, rows)
         assert sum(sizes) == len(y)
-        assert max(sizes) <= max(1, most_unpacked // X.shape[1])
+        assert max(sizes) <= max(1, max_dense_entries // X.shape[1])
         assert fingerprint(found) == fingerprint(expected)
         assert fingerprint(same) == fingerprint(dense)
 
 
 @pytest.mark.parametrize("n_columns", [1, 7, 60, 1000])
-def test_blocks_hold_every_row_once_and_stay_small(n_columns, most_unpacked):
+def test_blocks_hold_every_row_once_and_stay_small(n_columns, max_dense_entries):
     matrix = sparse.csr_array((120, n_columns))
     blocks = row_blocks(matrix, 40)
     assert_array_equal(np.concatenate([np.arange(120)[rows] for rows in blocks]), np.arange(120))
     lengths = [rows.stop - rows.start for rows in blocks]
     assert max(lengths) <= 40
-    assert max(lengths) == 1 or max(lengths) * n_columns <= most_unpacked
+    assert max(lengths) == 1 or max(lengths) * n_columns <= max_dense_entries
 
 
 def written_to(change):
-    """A matrix that has cached that it is canonical, and whose arrays are changed afterwards."""
+    """Return a matrix whose arrays are changed after it cached that its format is canonical."""
     X = sparse.random(30, 40, density=0.5, format="csr", random_state=0)
     X.sum_duplicates()
     assert X.has_canonical_format
@@ -134,16 +135,20 @@ def fold(X):
     X.resize((30, 4))
 
 
-@pytest.mark.parametrize("second_order", [None, "diagonal", "full"])
-def test_columns_that_were_folded_in_place_are_summed(second_order):
-    """The hashing trick on a matrix whose cached flags say that no column comes twice."""
+@pytest.mark.parametrize(
+    "model",
+    [
+        BanditronClassifier(random_state=0),
+        LinUCBClassifier(covariance="diagonal", exploration=0.1, random_state=0),
+        LinUCBClassifier(exploration=0.1, random_state=0),
+    ],
+)
+def test_duplicates_made_in_place_are_summed(model):
+    """The hashing trick on a matrix whose cached flags deny duplicate entries."""
     X, y = written_to(fold), np.arange(30) % 3
     summed = np.zeros(X.shape)
     np.add.at(summed, (np.repeat(np.arange(30), np.diff(X.indptr)), X.indices), X.data)
-    models = [
-        BanditronClassifier(second_order=second_order, random_state=0).partial_fit(rows, y)
-        for rows in (X, sparse.csr_array(summed))
-    ]
+    models = [clone(model).partial_fit(rows, y) for rows in (X, sparse.csr_array(summed))]
     assert_allclose(models[0].coef_, models[1].coef_, atol=1e-12)
 
 
@@ -166,7 +171,7 @@ BROKEN = [
 @pytest.mark.parametrize("change", BROKEN)
 @pytest.mark.parametrize("model", [BanditronClassifier(), OnlineLogisticRegression()])
 def test_broken_index_arrays_are_refused(model, change):
-    """Compiled loops would read, or write, behind the arrays."""
+    """Compiled loops would read or write out of bounds."""
     X, y = written_to(lambda X: None), np.arange(30) % 3
     model = clone(model).fit(X, y)
     with pytest.raises(ValueError, match="X is no sound CSR matrix"):
@@ -176,7 +181,7 @@ def test_broken_index_arrays_are_refused(model, change):
 
 
 def test_columns_beyond_32_bits_are_refused():
-    """Narrowed, their indices would be those of other columns."""
+    """Cast to 32 bits, their indices would be those of other columns."""
     entries = np.ones(2), np.array([5, 2**32 + 5]), np.array([0, 1, 2])
     with pytest.raises(ValueError, match="X has 8589934592 columns"):
         canonical_csr(sparse.csr_array(entries, shape=(2, 2**33)))

@@ -1,19 +1,20 @@
-"""Linear models that learn from streams.
+"""Linear models that learn from streams of samples.
 
-:class:`OnlineLogisticRegression` takes adaptive gradient steps, :class:`OnlineRidgeClassifier`
-solves its least squares anew with every row. Both standardise the rows as they come, both are
-compiled and serve the boosters of :mod:`sklrank.online_boosting` as weak learners.
+:class:`OnlineLogisticRegression` takes adaptive gradient steps, and :class:`OnlineRidgeClassifier`
+solves a least squares problem with recursive updates. Both standardise the samples as they arrive,
+are compiled, and are weak learners of the boosters in :mod:`sklrank.online_boosting`.
 
-:class:`BanditronClassifier` learns from bandit feedback: it shows one class a row, and only whether
-that was right becomes known. Dual weights, a mirror map that makes weights of them, and steps of
-rank one are its first-order kind; regressions with confidence bounds its second-order one.
+:class:`BanditronClassifier` and :class:`LinUCBClassifier` learn from bandit feedback: in each round
+they show one class, and only whether it is right becomes known. The first takes steps of online
+mirror descent; the second has a ridge regression with confidence bounds for each class.
 
 :class:`PredtronClassifier`, :class:`PredtronLabelRanker` and :class:`PredtronQueryRanker` are
-perceptrons for any loss: a loss, a representation of what is predicted and a mirror map are three
-choices that go together freely.
+perceptrons for any loss: loss, representation of the predictions and mirror map are three
+independent choices.
 """
 
 from sklrank.linear_model._bandit._banditron import BanditronClassifier
+from sklrank.linear_model._bandit._linucb import LinUCBClassifier
 from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.linear_model._predtron._classifier import PredtronClassifier
 from sklrank.linear_model._predtron._label_ranker import PredtronLabelRanker
@@ -21,6 +22,7 @@ from sklrank.linear_model._predtron._query_ranker import PredtronQueryRanker
 
 __all__ = [
     "BanditronClassifier",
+    "LinUCBClassifier",
     "OnlineLogisticRegression",
     "OnlineRidgeClassifier",
     "PredtronClassifier",

@@ -108,7 +108,9 @@ def test_weights_follow_the_definition(name, constant, kind):
         action, reward = random.randint(N_CLASSES), random.randint(2)
         best = int(np.argmax(rounds.score(row)[0]))
         assert_same_weights(rounds.score(row)[0], to_weights(theta) @ full[i])
-        rounds.learn_shown(row, np.array([action]), np.array([0.25]), np.array([reward], np.int8))
+        rounds.learn_feedback(
+            row, np.array([action]), np.array([0.25]), np.array([reward], np.int8)
+        )
         delta = np.zeros(N_CLASSES)
         delta[best] += 1
         delta[action] -= reward / 0.25
@@ -194,7 +196,7 @@ def test_entropic_weights_stay_a_distribution():
         X = sparse.random(5000, 50, 0.04, "csr", random_state=random)
         shown = random.randint(2, size=5000)
         rewards = random.randint(2, size=5000).astype(np.int8)
-        rounds.learn_shown(Rows(X, 0.0), shown, np.full(5000, 0.5), rewards)
+        rounds.learn_feedback(Rows(X, 0.0), shown, np.full(5000, 0.5), rewards)
         assert_allclose(mirror_map.weights.sum(axis=1), 1.0, rtol=1e-9)
         assert_allclose(mirror_map.weights, softmax(mirror_map.dual_weights, axis=1), atol=1e-9)
 

@@ -1,4 +1,4 @@
-"""The linear learners against slow statements: each row is standardised by all rows before it."""
+"""Online linear learners against slow statements that standardise by all samples before."""
 
 import warnings
 
@@ -15,22 +15,22 @@ from sklrank.linear_model._online._feature_map import FeatureMap
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 
 
-def stream(seed=0, n_rows=150, n_classes=3):
-    """Columns of all scales and distributions, one constant, one that begins constant; weights."""
+def stream(seed=0, n_samples=150, n_classes=3):
+    """Features of all scales and distributions, one constant, one constant at first; weights."""
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n_rows)
+    y = rng.integers(0, n_classes, n_samples)
     centre = rng.normal(0, 1.5, (n_classes, 6))[y]
-    X = rng.normal(size=(n_rows, 6)) + centre
+    X = rng.normal(size=(n_samples, 6)) + centre
     X[:, 1] = 1e3 + 5 * X[:, 1]
     X[:, 2] = 1e-6 * np.exp(X[:, 2])
     X[:, 3] = 0.1
     X[:20, 4] = -7.0
     X[:, 5] = y == 1
-    return X, y, rng.choice([0.0, 0.5, 1.0, 3.0], n_rows)
+    return X, y, rng.choice([0.0, 0.5, 1.0, 3.0], n_samples)
 
 
 def standardised(row, before, clip=3.0):
-    """(row - mean) / deviation by the rows `before`, cut off; 0 where those are constant."""
+    """(row - mean) / deviation by the rows `before`, clipped; 0 for features constant in these."""
     z = np.zeros(len(row))
     for j, value in enumerate(row):
         column = [other[j] for other in before]
@@ -39,8 +39,8 @@ def standardised(row, before, clip=3.0):
     return z
 
 
-def lessons(X, y, weights, n_classes, clip=3.0):
-    """(z, one-hot label, weight) of each row of positive weight, z as it was at the time."""
+def learned_samples(X, y, weights, n_classes, clip=3.0):
+    """(z, one-hot label, weight) of samples of positive weight; z standardised by those before."""
     rows, labels = X[weights > 0], y[weights > 0]
     for t, (row, label) in enumerate(zip(rows, labels, strict=True)):
         yield standardised(row, rows[:t], clip), np.eye(n_classes)[label], weights[weights > 0][t]
@@ -51,32 +51,32 @@ def lessons(X, y, weights, n_classes, clip=3.0):
 
 @pytest.mark.parametrize("clip", [3.0, 0.7])
 def test_running_standardisation(clip):
-    """A prediction standardises by all rows learnt, rows of weight zero aside."""
+    """Predictions standardise by all samples learned, which excludes those of weight zero."""
     X, y, weights = stream()
     model = OnlineRidgeClassifier(clip=clip)
     for start, stop in ((0, 1), (1, 2), (2, 19), (19, 20), (20, 21), (21, 150)):
         model.partial_fit(X[start:stop], y[start:stop], [0, 1, 2], weights[start:stop])
-        features = model._learner.features.transform_rows(X)
+        features = model._learner.feature_map.transform_rows(X)
         assert_array_equal(features[:, -1], np.ones(150))
         before = X[:stop][weights[:stop] > 0]
         expected = [standardised(row, before, clip) for row in X]
         assert_allclose(features[:, :-1], expected, rtol=1e-9, atol=1e-9)
     model = OnlineLogisticRegression().fit(X, y, weights)
-    learnt = X[weights > 0]
-    assert_allclose(model.mean_, learnt.mean(axis=0), rtol=1e-12)
-    expected = np.where(np.ptp(learnt, axis=0) > 0, learnt.std(axis=0), 1.0)
+    learned = X[weights > 0]
+    assert_allclose(model.mean_, learned.mean(axis=0), rtol=1e-12)
+    expected = np.where(np.ptp(learned, axis=0) > 0, learned.std(axis=0), 1.0)
     assert_allclose(model.scale_, expected, rtol=1e-10)
 
 
 def test_random_features():
-    """cos(z . omega + phase) on the columns drawn, then the 1 of the intercept."""
+    """cos(z . omega + phase) of the columns drawn, then the 1 of the intercept."""
     X, y, _ = stream()
     model = OnlineRidgeClassifier(kernel="rbf", n_components=7, max_features=4, random_state=3)
     model.fit(X, y)
-    _, (_, _, columns, frequencies, phases, *_), _ = model._learner.features.__reduce__()
+    _, (_, _, columns, frequencies, phases, *_), _ = model._learner.feature_map.__reduce__()
     assert len(columns) == 4
     assert frequencies.shape == (4, 7)
-    features = model._learner.features.transform_rows(X)
+    features = model._learner.feature_map.transform_rows(X)
     assert features.shape == (len(X), 8)
     for row, feature in zip(X, features, strict=True):
         z = standardised(row[columns], X[:, columns])
@@ -86,7 +86,7 @@ def test_random_features():
 
 @pytest.mark.parametrize("greatest", [1.0, 7.0, 1e3, 1e8])
 def test_cosines(greatest):
-    """As NumPy's, to the rounding of the angle; quarter turns and tiny angles among them."""
+    """Equal to those of NumPy within the rounding of the angles; also for quarter turns."""
     angles = np.random.default_rng(0).uniform(-greatest, greatest, 20_001)
     angles[:60] = np.outer([1.0, -1.0], np.append(np.pi / 2 * np.arange(29), 1e-200)).ravel()
     rounding = 1e-15 + 2.0**-52 * np.abs(angles).max()
@@ -94,13 +94,13 @@ def test_cosines(greatest):
 
 
 def test_cosines_of_absurd_angles():
-    """Where an angle does not determine its cosine any more, a number from [-1, 1] will do."""
+    """Angles too large to have an accurate cosine give a number in [-1, 1]."""
     angles = np.array([1e10, -1e18, 1e300, -np.inf, np.inf, np.nan])
     assert np.all(np.abs(cosines(angles)) <= 1.0)
 
 
 def cosines(phases):
-    """Through the random features of a row of which nothing is known yet, so that z is 0."""
+    """Compute cosines as random features before the first sample, when z is 0."""
     column, frequencies = np.zeros(1, dtype=np.intp), np.zeros((1, len(phases)))
     features = FeatureMap("rbf", 1, column, frequencies, phases, clip=3.0)
     return features.transform_rows(np.ones((1, 1)))[0, :-1]
@@ -108,16 +108,16 @@ def cosines(phases):
 
 @pytest.mark.parametrize("gamma", [2.0, 0.5, 0.06])
 def test_random_features_estimate_the_kernel(gamma):
-    """2 / D times the inner product is exp(-gamma |z - z'|^2 / d), to 1 / sqrt(D)."""
+    """2 / D times the inner product is exp(-gamma |z - z'|^2 / d) within about 1 / sqrt(D)."""
     X = np.random.default_rng(0).normal(size=(30, 5))
-    # Many small models: the weights of one large one would take D^2 numbers.
+    # Many small models, because a large one would need D^2 numbers.
     models = [
         OnlineRidgeClassifier(
             kernel="rbf", n_components=50, gamma=gamma, clip=100.0, random_state=seed
         ).fit(X, np.arange(30) % 2)
         for seed in range(300)
     ]
-    features = np.hstack([model._learner.features.transform_rows(X)[:, :-1] for model in models])
+    features = np.hstack([model._learner.feature_map.transform_rows(X)[:, :-1] for model in models])
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
     expected = np.exp(-gamma * squares / 5)
@@ -128,7 +128,7 @@ def test_random_features_estimate_the_kernel(gamma):
 
 
 def ridge_solution(rows, alpha):
-    """Weights and intercept (last row) that minimise the penalised squares, in one go."""
+    """Weights and intercepts (last row) that minimise the penalised squared errors."""
     F = np.array([[*z, 1.0] for z, _, _ in rows])
     T = np.array([label - 1 / len(label) for _, label, _ in rows])
     w = np.array([weight for _, _, weight in rows])
@@ -139,27 +139,27 @@ def ridge_solution(rows, alpha):
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_ridge_solves_the_normal_equations(alpha, n_classes):
-    """Exact after every row, the standardised rows being what they were at their time."""
+    """Exact after every chunk, for samples standardised by those before them."""
     X, y, weights = stream(1, n_classes=n_classes)
-    rows = list(lessons(X, y, weights, n_classes))
+    rows = list(learned_samples(X, y, weights, n_classes))
     model = OnlineRidgeClassifier(alpha=alpha)
-    n_learnt = 0
+    n_learned = 0
     for chunk in np.array_split(np.arange(len(X)), 10):
         model.partial_fit(X[chunk], y[chunk], np.arange(n_classes), weights[chunk])
-        n_learnt += np.sum(weights[chunk] > 0)
-        expected = ridge_solution(rows[:n_learnt], alpha)
+        n_learned += np.sum(weights[chunk] > 0)
+        expected = ridge_solution(rows[:n_learned], alpha)
         assert_allclose(model._learner.weight_table, expected, rtol=1e-8, atol=1e-10)
 
 
 def test_ridge_on_random_features_solves_the_normal_equations():
-    """As above, with the features of the kernel."""
+    """The same with random features."""
     X, y, weights = stream(2)
     model = OnlineRidgeClassifier(kernel="rbf", n_components=12, alpha=0.1, random_state=0)
     rows = []
     for i in range(len(X)):
         if i == 0:
             model._init_model(6, np.arange(3))
-        features = model._learner.features.transform_rows(X[i : i + 1])[0]
+        features = model._learner.feature_map.transform_rows(X[i : i + 1])[0]
         if weights[i] > 0:
             rows.append((features[:-1], np.eye(3)[y[i]], weights[i]))
             model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i])
@@ -168,10 +168,9 @@ def test_ridge_on_random_features_solves_the_normal_equations():
 
 
 @pytest.mark.parametrize("alpha, weight, seed", [(1e-10, 1.0, 0), (1.0, 1e10, 2)])
-def test_ridge_stays_sane_where_rounding_is_all_that_is_left(alpha, weight, seed):
-    """Wide kernels have features that nearly depend on each other; with next to no penalty P then
-    spans more orders than a double does. Without its safeguard weights run away, and rows are
-    classified by chance."""
+def test_ridge_is_stable_if_rounding_outweighs_the_penalty(alpha, weight, seed):
+    """Wide kernels have nearly collinear features; with a tiny penalty P then spans more orders of
+    magnitude than a double. Without the safeguard the weights diverge."""
     rng = np.random.RandomState(seed)
     X = rng.normal(size=(100_000, 3))
     y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
@@ -183,14 +182,14 @@ def test_ridge_stays_sane_where_rounding_is_all_that_is_left(alpha, weight, seed
 
 
 @pytest.mark.parametrize("process_noise", [1e-4, 0.3])
-def test_drift_is_a_kalman_filter(process_noise):
-    """Weights that walk at random: predict, then correct, in the textbook's safe (Joseph) form."""
+def test_process_noise_is_that_of_a_kalman_filter(process_noise):
+    """Weights that take a random walk: the textbook's filter in its stable (Joseph) form."""
     X, y, weights = stream(3)
     alpha = 2.0
     model = OnlineRidgeClassifier(alpha=alpha, process_noise=process_noise).fit(X, y, weights)
     P = np.diag([1 / alpha] * 6 + [1.0])
     W = np.zeros((7, 3))
-    for z, label, weight in lessons(X, y, weights, 3):
+    for z, label, weight in learned_samples(X, y, weights, 3):
         f = np.append(z, 1.0)
         P = P + process_noise * np.eye(7)
         gain = P @ f / (f @ P @ f + 1 / weight)
@@ -200,9 +199,9 @@ def test_drift_is_a_kalman_filter(process_noise):
     assert_allclose(model._learner.weight_table, W, rtol=1e-8, atol=1e-10)
 
 
-def test_drift_forgets():
-    """After the labels have changed places old samples are forgotten with process noise only."""
-    X, y, _ = stream(4, n_rows=600, n_classes=2)
+def test_process_noise_forgets_old_samples():
+    """Only with process noise does the model adapt after the labels are swapped."""
+    X, y, _ = stream(4, n_samples=600, n_classes=2)
     changed = np.where(np.arange(600) < 500, y, 1 - y)
     fixed, moving = (
         OnlineRidgeClassifier(process_noise=process_noise).fit(X, changed)
@@ -214,13 +213,13 @@ def test_drift_forgets():
 
 @pytest.mark.parametrize("vote_scale", [0.2, 1.0, 50.0])
 def test_ridge_probabilities(vote_scale):
-    """max(0, 1 / m + vote_scale v), normalised; v the estimated deviation from a uniform vote."""
+    """max(0, 1 / m + vote_scale v), normalised; v estimates the deviation from a uniform vote."""
     X, y, weights = stream(5)
     model = OnlineRidgeClassifier(vote_scale=vote_scale).fit(X, y, weights)
-    solution = ridge_solution(list(lessons(X, y, weights, 3)), 1.0)
-    learnt = X[weights > 0]
+    solution = ridge_solution(list(learned_samples(X, y, weights, 3)), 1.0)
+    learned = X[weights > 0]
     for row, actual in zip(X, model.predict_proba(X), strict=True):
-        votes = np.append(standardised(row, learnt), 1.0) @ solution
+        votes = np.append(standardised(row, learned), 1.0) @ solution
         expected = [max(0.0, 1 / 3 + vote_scale * vote) for vote in votes]
         assert_allclose(actual, np.array(expected) / sum(expected), atol=1e-8)
 
@@ -230,7 +229,7 @@ def test_ridge_probabilities(vote_scale):
     "params", [{}, {"max_features": 3, "random_state": 0}, {"kernel": "constant"}]
 )
 def test_ridge_attributes_explain_the_prediction(params, n_classes):
-    """decision_function is linear in what mean_ and scale_ make of X; votes follow from it."""
+    """decision_function is linear in the standardised features; probabilities follow from it."""
     X, y, weights = stream(9, n_classes=n_classes)
     model = OnlineRidgeClassifier(**params).fit(X, y, weights)
     decision = model.decision_function(X)
@@ -248,8 +247,8 @@ def test_ridge_attributes_explain_the_prediction(params, n_classes):
     assert not model.coef_[:, left_out].any()
 
 
-def test_ridge_on_random_features_has_scores_and_no_weights_of_features():
-    """What the model is counts, not what its parameter has become."""
+def test_ridge_on_random_features_has_scores_but_no_coef():
+    """The kernel of the fitted model decides, not the current parameter."""
     X, y, _ = stream()
     model = OnlineRidgeClassifier(kernel="rbf", random_state=0)
     for name in ("coef_", "intercept_", "mean_"):
@@ -257,7 +256,7 @@ def test_ridge_on_random_features_has_scores_and_no_weights_of_features():
             getattr(model, name)
     model.fit(X, y).set_params(kernel="linear")
     table = model._learner.weight_table
-    scores = model._learner.features.transform_rows(X) @ table
+    scores = model._learner.feature_map.transform_rows(X) @ table
     assert_allclose(model.decision_function(X), scores, atol=1e-9)
     for name in ("coef_", "intercept_"):
         assert not hasattr(model, name)
@@ -267,7 +266,7 @@ def test_ridge_on_random_features_has_scores_and_no_weights_of_features():
 
 
 def test_features_are_selected_by_the_weights():
-    """Those that tell the classes apart are kept, and noise is not."""
+    """Informative features are selected, noise is not."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 6))
     y = (X[:, 1] - X[:, 4] > 0).astype(int)
@@ -277,7 +276,7 @@ def test_features_are_selected_by_the_weights():
 
 
 def test_constant_kernel_learns_frequencies():
-    """The intercept alone: class shares, drawn to uniform ones by a row's worth of penalty."""
+    """The intercept alone: class frequencies, shrunk towards uniform ones by the penalty."""
     X, y, weights = stream(6)
     for alpha, penalty in ((0.25, 0.25), (9.0, 1.0)):
         model = OnlineRidgeClassifier(kernel="constant", alpha=alpha).fit(X, y, weights)
@@ -288,7 +287,7 @@ def test_constant_kernel_learns_frequencies():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_ridge_weights_are_relative_to_alpha(kernel):
-    """Weights times c and a penalty times c: the same minimum (while the intercept's follows)."""
+    """Sample weights and penalty times c: the same minimum (if the intercept's penalty follows)."""
     X, y, weights = stream(7)
     model = OnlineRidgeClassifier(kernel=kernel, alpha=0.1, n_components=10, random_state=0)
     expected = model.fit(X, y, weights).predict_proba(X)
@@ -296,8 +295,8 @@ def test_ridge_weights_are_relative_to_alpha(kernel):
     assert_allclose(scaled.predict_proba(X), expected, atol=1e-9)
 
 
-def test_no_more_to_the_penalty_than_is_exact(fingerprint):
-    """Beyond, rounding outweighs it, and the model gets worse than none."""
+def test_sample_weights_are_limited_by_the_penalty(fingerprint):
+    """Beyond the limit rounding outweighs the penalty and the model is useless."""
     X, y, weights = stream(7)
     with pytest.raises(ValueError, match="'alpha' parameter"):
         OnlineRidgeClassifier(alpha=1e-11).fit(X, y)
@@ -313,8 +312,8 @@ def test_no_more_to_the_penalty_than_is_exact(fingerprint):
     assert fingerprint(model) == before
 
 
-def test_ridge_stays_exact_for_long():
-    """Rounding does not grow over 20,000 nearly collinear rows."""
+def test_ridge_stays_exact_on_long_streams():
+    """Rounding errors do not grow over 20,000 samples with nearly collinear features."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 3))
     X[:, 2] = X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=20_000)
@@ -333,7 +332,7 @@ def test_ridge_stays_exact_for_long():
 
 
 def adagrad(rows, n_features, n_classes, multi_class, learning_rate, alpha):
-    """Weights (n_classes, n_features + 1) after one adaptive step a row, entry by entry."""
+    """Weights (n_classes, n_features + 1) after one adaptive step per sample, entry by entry."""
     W, squares = np.zeros((n_classes, n_features + 1)), np.ones((n_classes, n_features + 1))
     for z, label, weight in rows:
         f = [*(z / np.sqrt(n_features)), 1.0]
@@ -363,15 +362,15 @@ LOGISTICS = [
 @pytest.mark.parametrize("params", LOGISTICS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_logistic_takes_adagrad_steps(params, n_classes):
-    """Weights, intercepts and votes of the slow statement, with weights and penalty."""
+    """Weights, intercepts and probabilities, with sample weights and penalty."""
     X, y, weights = stream(8, n_classes=n_classes)
     model = OnlineLogisticRegression(clip=2.5, **params).fit(X, y, weights)
-    W = adagrad(lessons(X, y, weights, n_classes, 2.5), 6, n_classes, **params)
+    W = adagrad(learned_samples(X, y, weights, n_classes, 2.5), 6, n_classes, **params)
     shown = W[1:] - W[:1] if n_classes == 2 else W
     assert_allclose(model.coef_, shown[:, :-1] / np.sqrt(6), rtol=1e-10, atol=1e-10)
     assert_allclose(model.intercept_, shown[:, -1], rtol=1e-10, atol=1e-10)
-    learnt = X[weights > 0]
-    features = [np.append(standardised(row, learnt, 2.5) / np.sqrt(6), 1.0) for row in X]
+    learned = X[weights > 0]
+    features = [np.append(standardised(row, learned, 2.5) / np.sqrt(6), 1.0) for row in X]
     margins = np.array(features) @ W.T
     votes = softmax(margins, axis=1) if params["multi_class"] == "multinomial" else expit(margins)
     expected = votes / votes.sum(axis=1, keepdims=True)
@@ -379,7 +378,7 @@ def test_logistic_takes_adagrad_steps(params, n_classes):
 
 
 def test_first_step_by_hand():
-    """One row: z is 0, the intercept moves by less than the learning rate towards the label."""
+    """After one sample z is 0, and the intercepts take a step towards the label."""
     model = OnlineLogisticRegression(learning_rate=0.25)
     model.partial_fit([[5.0, -3.0]], ["b"], classes=["a", "b", "c"], sample_weight=[3.0])
     assert_array_equal(model.coef_, np.zeros((3, 2)))
@@ -393,7 +392,7 @@ def test_first_step_by_hand():
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("max_features", [None, 3])
 def test_attributes_explain_the_prediction(params, n_classes, max_features):
-    """decision_function is linear in what mean_ and scale_ make of X; votes follow from it."""
+    """decision_function is linear in the standardised features; probabilities follow from it."""
     X, y, weights = stream(9, n_classes=n_classes)
     model = OnlineLogisticRegression(max_features=max_features, random_state=0, **params)
     model.fit(X, y, weights)
@@ -422,8 +421,8 @@ def test_attributes_explain_the_prediction(params, n_classes, max_features):
 
 
 @pytest.mark.parametrize("params", LOGISTICS)
-def test_prediction_where_probabilities_cannot_tell(params):
-    """Of several classes whose probability rounds to one."""
+def test_predictions_if_probabilities_are_tied(params):
+    """The scores decide among classes whose probabilities round to the same number."""
     X, y, _ = stream(9)
     model = OnlineLogisticRegression(**params).set_params(learning_rate=1e3).fit(X, y)
     probabilities = np.sort(model.predict_proba(X), axis=1)
@@ -438,14 +437,14 @@ MODELS = {
     "logistic-penalised": OnlineLogisticRegression(alpha=0.05),
     "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
     "ridge": OnlineRidgeClassifier(),
-    "ridge-drift": OnlineRidgeClassifier(process_noise=0.01),
+    "ridge-noise": OnlineRidgeClassifier(process_noise=0.01),
     "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=10, random_state=0),
 }
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_scale_of_features_does_not_matter(name):
-    """Powers of two, each column its own: the same bits. Other units and origins: rounding."""
+    """Powers of two for each feature give equal bits; other units and origins, equal numbers."""
     X, y, weights = stream(10)
     model = clone(MODELS[name])
     expected = model.fit(X, y, weights).predict_proba(X)
@@ -457,8 +456,8 @@ def test_scale_of_features_does_not_matter(name):
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])
 @pytest.mark.parametrize("name", MODELS)
-def test_models_mapped_from_files_go_on(name, mode, tmp_path, fingerprint):
-    """As if they had never been away; the file stays as it was."""
+def test_memory_mapped_models_learn(name, mode, tmp_path, fingerprint):
+    """They learn like the model in memory, and the file is left unchanged."""
     X, y, weights = stream()
     model = clone(MODELS[name]).partial_fit(X[:20], y[:20], [0, 1, 2], weights[:20])
     joblib.dump(model, tmp_path / "model")
@@ -466,15 +465,15 @@ def test_models_mapped_from_files_go_on(name, mode, tmp_path, fingerprint):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of joblib, on small arrays
         loaded = joblib.load(tmp_path / "model", mmap_mode=mode)
-    for going_on in (model, loaded):
-        going_on.partial_fit(X[20:], y[20:], sample_weight=weights[20:])
+    for continued in (model, loaded):
+        continued.partial_fit(X[20:], y[20:], sample_weight=weights[20:])
     assert fingerprint(loaded) == fingerprint(model)
     assert (tmp_path / "model").read_bytes() == before
 
 
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_gradient_whose_square_is_zero(multi_class):
-    """A slope so small that its square underflows makes no infinite step."""
+    """A gradient whose square underflows makes no infinite step."""
     model = OnlineLogisticRegression(multi_class=multi_class)
     # The mean of the first two rows is 0, so the third is 1e-200 deviations from it.
     model.fit([[-1.0], [1.0], [1e-200], [0.5], [0.7]], [0, 1, 0, 1, 0])
@@ -484,7 +483,7 @@ def test_gradient_whose_square_is_zero(multi_class):
 
 
 def test_large_margins():
-    """Votes of 0 and 1 are reached without overflow."""
+    """Probabilities of 0 and 1 are reached without overflow."""
     X = np.tile([[-1.0], [1.0]], (200, 1))
     y = np.tile([0, 1], 200)
     for multi_class in ("multinomial", "ovr"):
@@ -492,8 +491,8 @@ def test_large_margins():
         assert_allclose(model.predict_proba([[-1.0], [1.0]]), np.eye(2))
 
 
-def test_learns_what_can_be_learnt():
-    """A linear rule by the linear ones; a ring by the kernel alone."""
+def test_accuracy():
+    """All models learn a linear rule; only the kernel learns a ring."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 2))
     line, ring = (X @ [1.0, -2.0] > 0.3).astype(int), (np.sum(X**2, axis=1) > 1.4).astype(int)

@@ -1,1 +1,1 @@
-"""Learning from bandit feedback: models, the rounds that they play, the estimator around them."""
+"""Linear classifiers that learn from bandit feedback: estimators, rounds and compiled models."""

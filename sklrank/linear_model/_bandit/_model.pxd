@@ -1,26 +1,27 @@
-"""What learns from one label shown at a time."""
+"""Linear models that learn from bandit feedback."""
 
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
 
 cdef struct BanditFeedback:
-    # What one round brought.
-    Py_ssize_t best         # the label believed best
-    Py_ssize_t action       # the label shown
-    double propensity       # how probable it was to be
+    Py_ssize_t greedy       # class that the model would show without exploration
+    Py_ssize_t action       # class shown
+    double propensity       # probability with which it was shown
     bint reward             # whether it was right
-    double rate             # the share of rounds that explore
+    double rate             # exploration rate of the round
 
 
 cdef class BanditModel:
     cdef readonly Py_ssize_t n_features, n_classes
-    cdef double[::1] values             # scratch: (n_classes,)
+    cdef readonly bint needs_dense      # whether the samples must be dense
+    cdef double[::1] values             # (n_classes,) what `choose` compared last
 
-    # Write the linear scores of the classes into `scores`. Reads only.
+    # Write the linear scores of the classes into `scores`. Changes nothing else.
     cdef void score(self, const Row* row, double* scores) noexcept nogil
 
-    # The label that it would show. Nothing is learnt.
+    # Write the value of showing each class into `values`; return the class of the greatest. Does
+    # not learn.
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil
 
     # Learn from the row for which `choose` was called last.
@@ -29,8 +30,8 @@ cdef class BanditModel:
 
 cdef class MirrorDescent(BanditModel):
     cdef readonly MirrorMap mirror_map
-    cdef readonly double learning_rate      # NaN: by Eq. 5.12
-    cdef double n_learnt
-    cdef double largest                     # entry of the rows so far
+    cdef readonly double learning_rate      # NaN: Eq. 5.12
+    cdef double n_seen                      # number of rows learned
+    cdef double largest                     # greatest absolute entry of these rows
 
-    cdef double theory_rate(self, const Row* row, double exploration) noexcept nogil
+    cdef double theoretical_rate(self, const Row* row, double exploration) noexcept nogil

@@ -1,13 +1,13 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Linear models that learn from one label shown at a time, and the first-order one of them.
+"""Base class of the linear bandit models, and the first-order model: online mirror descent.
 
-With y-hat the label believed best, y-tilde the one shown and p the probability that it was, online
-mirror descent takes the step (Valizadegan 2010, Algorithms 7 to 10)
+With the greedy class y-hat, the class y-tilde that was shown and its propensity p, online mirror
+descent takes the step (Valizadegan 2010, Algorithms 7 to 10)
 
     Theta -= eta delta x',      delta = 1[y-hat] - 1[y-tilde] [y-tilde is right] / p
 
-which on average is the perceptron's, E[delta] = 1[y-hat] - 1[y] (Eq. 5.6), though y is not known.
-(Eq. 5.4 prints the p of y-hat; it is that of y-tilde, as Algorithms 7 and 10 have it.)
+whose expectation is the step of the perceptron, E[delta] = 1[y-hat] - 1[y] (Eq. 5.6), although y is
+unknown. (Eq. 5.4 prints the propensity of y-hat; it is that of y-tilde, as in Algorithms 7 and 10.)
 """
 
 from libc.math cimport NAN, fabs, isnan, log, sqrt
@@ -18,7 +18,10 @@ from sklrank.linear_model._rows cimport first_largest
 
 
 cdef class BanditModel:
-    """A subclass scores and learns; where it does not show the greatest score, it chooses too."""
+    """Linear scores of the classes, and updates from bandit feedback.
+
+    A subclass defines `score` and `learn`, and `choose` if its values are not the scores.
+    """
 
     def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes):
         self.n_features = n_features
@@ -35,13 +38,16 @@ cdef class BanditModel:
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         pass
 
+    def raise_error(self):
+        """Raise the error that a compiled loop met and could not raise, if there is one."""
+
 
 cdef class MirrorDescent(BanditModel):
     """Banditron with any mirror map.
 
-    Where `learning_rate` is NaN, it is that of Eq. 5.12 with the rounds so far for T, so that no
-    horizon need be known, sqrt(K (1 - g) ln K / (g t)), for rows divided by their largest entry so
-    far, as Theorem 13 wants them.
+    If `learning_rate` is NaN, it is that of Eq. 5.12 with the number of rounds so far in place of
+    the horizon T, which is unknown: sqrt(K (1 - g) ln K / (g t)), for rows divided by their
+    greatest absolute entry so far, as Theorem 13 assumes.
     """
 
     def __init__(self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=NAN):
@@ -51,28 +57,28 @@ cdef class MirrorDescent(BanditModel):
 
     @property
     def weights(self):
-        """Weights of the features, and of the constant where there is one."""
+        """Weights of the features, and of the constant if there is one."""
         return self.mirror_map.weights
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         self.mirror_map.score(row, scores)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
-        cdef double size = self.learning_rate
-        if isnan(size):
-            size = self.theory_rate(row, feedback.rate)
+        cdef double eta = self.learning_rate
+        if isnan(eta):
+            eta = self.theoretical_rate(row, feedback.rate)
         if not feedback.reward:
-            self.mirror_map.step(feedback.best, -size, row)
-        elif feedback.action == feedback.best:
-            self.mirror_map.step(feedback.best, size * (1.0 / feedback.propensity - 1.0), row)
+            self.mirror_map.step(feedback.greedy, -eta, row)
+        elif feedback.action == feedback.greedy:
+            self.mirror_map.step(feedback.greedy, eta * (1.0 / feedback.propensity - 1.0), row)
         else:
-            self.mirror_map.step(feedback.best, -size, row)
-            self.mirror_map.step(feedback.action, size / feedback.propensity, row)
+            self.mirror_map.step(feedback.greedy, -eta, row)
+            self.mirror_map.step(feedback.action, eta / feedback.propensity, row)
 
-    cdef double theory_rate(self, const Row* row, double exploration) noexcept nogil:
+    cdef double theoretical_rate(self, const Row* row, double exploration) noexcept nogil:
         cdef double k = self.n_classes
         cdef Py_ssize_t i
-        self.n_learnt += 1.0
+        self.n_seen += 1.0
         self.largest = max(self.largest, fabs(row.constant))
         for i in range(row.n):
             self.largest = max(self.largest, fabs(row.values[i]))
@@ -80,11 +86,15 @@ cdef class MirrorDescent(BanditModel):
             return 0.0
         # Eq. 5.12 would give a step of 0 at exploration 1.
         exploration = min(exploration, 0.5)
-        return sqrt(k * (1.0 - exploration) * log(k) / (exploration * self.n_learnt)) / self.largest
+        return sqrt(k * (1.0 - exploration) * log(k) / (exploration * self.n_seen)) / self.largest
+
+    def raise_error(self):
+        """Raise the error of a custom mirror map, if there is one."""
+        self.mirror_map.raise_error()
 
     def __reduce__(self):
         arguments = self.n_features, self.mirror_map, self.learning_rate
-        return MirrorDescent, arguments, (self.n_learnt, self.largest)
+        return MirrorDescent, arguments, (self.n_seen, self.largest)
 
     def __setstate__(self, state):
-        self.n_learnt, self.largest = state
+        self.n_seen, self.largest = state

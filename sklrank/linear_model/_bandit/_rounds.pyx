@@ -1,8 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rounds with bandit feedback: show one label, learn whether it was right.
+"""Rounds of bandit feedback: show one class for each row, learn from whether it was right.
 
-Random numbers come as arrays, one for each row. So a row's draw does not depend on how rows are cut
-into calls, and to show and learn in one call, or in two, makes the same model.
+The random numbers are arrays with one entry for each row, so that the draw of a row does not depend
+on how the rows are divided into calls, and showing and learning in one call or in two yields the
+same model.
 """
 
 import numpy as np
@@ -13,12 +14,12 @@ from sklrank.linear_model._rows cimport Row, Rows
 
 
 cdef class BanditRounds:
-    """A model that plays, how much it explores, and how it has done."""
+    """A model, the schedule of its exploration, and the numbers of its rounds and mistakes."""
 
     cdef readonly BanditModel model
     cdef readonly Schedule schedule
     cdef readonly Py_ssize_t n_rounds
-    cdef readonly Py_ssize_t n_mistakes     # rounds in which what was shown was wrong
+    cdef readonly Py_ssize_t n_mistakes     # rounds in which the class shown was wrong
 
     def __init__(self, BanditModel model, Schedule schedule):
         self.model = model
@@ -28,10 +29,10 @@ cdef class BanditRounds:
         self, Rows rows, const Py_ssize_t[::1] labels, const double[::1] draws,
         double[:, ::1] scores=None,
     ):
-        """Show a label for each row, and learn whether it is the one of `labels`.
+        """Show a class for each row and learn whether it is that of `labels`.
 
-        Where `scores` `(n_samples, n_classes)` are given, those of each row are written there
-        before it is learnt.
+        The scores `(n_samples, n_classes)`, if given, are filled with those of each row before it
+        is learned.
         """
         cdef BanditFeedback feedback
         cdef Row row
@@ -47,11 +48,12 @@ cdef class BanditRounds:
                 self.show(&row, draws[i], &feedback)
                 feedback.reward = feedback.action == labels[i]
                 self.learn(&row, &feedback)
+        self.model.raise_error()
 
     def explore(self, Rows rows, const double[::1] draws):
-        """Labels shown `(n_samples,)` and their propensities `(n_samples,)`; nothing is learnt.
+        """Return the classes to show `(n_samples,)` and their propensities `(n_samples,)`.
 
-        The lock of the interpreter is kept: threads that show rows by one model share its scratch.
+        The GIL is held because threads that share a model share its scratch memory.
         """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
@@ -66,13 +68,13 @@ cdef class BanditRounds:
             propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
-    def learn_shown(
+    def learn_feedback(
         self, Rows rows, const Py_ssize_t[::1] actions, const double[::1] propensities,
         const signed char[::1] rewards,
     ):
-        """Learn from what was shown, whoever did, and whether it was right.
+        """Learn from the classes that this model or another policy showed, and from their rewards.
 
-        The label believed best is that of the model as it is now.
+        The greedy class is that of the model at the time of learning.
         """
         cdef BanditFeedback feedback
         cdef Row row
@@ -83,15 +85,16 @@ cdef class BanditRounds:
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
-                feedback.best = self.model.choose(&row)
+                feedback.greedy = self.model.choose(&row)
                 feedback.action = actions[i]
                 feedback.propensity = propensities[i]
                 feedback.reward = rewards[i]
                 feedback.rate = self.schedule.rate
                 self.learn(&row, &feedback)
+        self.model.raise_error()
 
     def score(self, Rows rows):
-        """Linear scores `(n_samples, n_classes)`."""
+        """Return the linear scores `(n_samples, n_classes)`."""
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.model.n_classes))
         cdef Row row
         cdef Py_ssize_t i
@@ -103,37 +106,31 @@ cdef class BanditRounds:
         return np.asarray(scores)
 
     cdef void show(self, const Row* row, double draw, BanditFeedback* feedback) noexcept nogil:
-        # A draw below the rate explores: then, of all labels, the one in whose share it falls.
-        cdef Py_ssize_t k = self.model.n_classes
-        cdef double rate = self.schedule.rate
-        feedback.best = self.model.choose(row)
-        feedback.action = feedback.best
-        if draw < rate:
-            feedback.action = min(<Py_ssize_t>(draw / rate * k), k - 1)
-        feedback.propensity = rate / k
-        if feedback.action == feedback.best:
-            feedback.propensity += 1.0 - rate
-        feedback.rate = rate
+        feedback.greedy = self.model.choose(row)
+        feedback.rate = self.schedule.rate
+        # The distribution over the classes is decided here only: another one, such as a softmax of
+        # `model.values`, replaces this call.
+        draw_epsilon_greedy(self.model.n_classes, draw, feedback)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         self.model.learn(row, feedback)
         self.schedule.record(
-            feedback.reward and feedback.action == feedback.best, feedback.propensity
+            feedback.reward and feedback.action == feedback.greedy, feedback.propensity
         )
         self.n_rounds += 1
         self.n_mistakes += not feedback.reward
 
     def check_rows(self, Rows rows, n_labels, n_draws):
-        """Refuse what the loops would read out of bounds."""
+        """Refuse arrays that the loops would read out of bounds."""
         if rows.n_features != self.model.n_features:
             raise ValueError(
-                f"X has {rows.n_features} columns, the model takes {self.model.n_features}"
+                f"X has {rows.n_features} features, the model has {self.model.n_features}"
             )
         if n_labels != rows.n_rows or n_draws != rows.n_rows:
             raise ValueError("labels or draws do not fit the rows")
 
     def check_scores(self, Rows rows, const double[:, ::1] scores):
-        """As `check_rows`."""
+        """Refuse rows or scores that the loops would access out of bounds."""
         self.check_rows(rows, rows.n_rows, rows.n_rows)
         if scores.shape[0] != rows.n_rows or scores.shape[1] != self.model.n_classes:
             raise ValueError("scores do not fit the rows and classes")
@@ -143,6 +140,21 @@ cdef class BanditRounds:
 
     def __setstate__(self, state):
         self.n_rounds, self.n_mistakes = state
+
+
+cdef inline void draw_epsilon_greedy(
+    Py_ssize_t n_classes, double draw, BanditFeedback* feedback
+) noexcept nogil:
+    # Set the action, which is uniform over all classes with the probability `rate` and greedy
+    # otherwise, and its propensity. A draw below the rate explores; divided by the rate it is
+    # uniform again, and selects the class.
+    cdef double rate = feedback.rate
+    feedback.action = feedback.greedy
+    if draw < rate:
+        feedback.action = min(<Py_ssize_t>(draw / rate * n_classes), n_classes - 1)
+    feedback.propensity = rate / n_classes
+    if feedback.action == feedback.greedy:
+        feedback.propensity += 1.0 - rate
 
 
 cdef bint in_range(const Py_ssize_t[::1] labels, Py_ssize_t n_classes) noexcept nogil:

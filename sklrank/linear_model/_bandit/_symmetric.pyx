@@ -1,21 +1,22 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Products of a row x with a symmetric matrix P: x'Px and Px.
+"""Products of a sample x with a symmetric matrix P, x'Px and Px, and downdates of P.
 
-Nothing right of the diagonal of P is read. Rows and columns are those of the features, with one
-more for the constant where a row has one. The columns of a sparse row are sorted.
+Only the lower triangle of P is read and written. Its rows and columns are those of the features,
+and one more for the constant if the sample has one. The column indices of a sparse sample are
+sorted.
 """
 
 from sklrank.linear_model._rows cimport table_products
 
 
-cdef double quadratic(const double* matrix, Py_ssize_t width, const Row* row) noexcept nogil:
-    # An entry left of the diagonal counts twice.
+cdef double quadratic_form(const double* matrix, Py_ssize_t width, const Row* row) noexcept nogil:
+    # Entries left of the diagonal count twice.
     cdef double total, cross
     cdef Row features = row[0]
     if row.columns == NULL:
-        total = dense_quadratic(matrix, width, row.values, row.n)
+        total = dense_quadratic_form(matrix, width, row.values, row.n)
     else:
-        total = sparse_quadratic(matrix, width, row.columns, row.values, row.n)
+        total = sparse_quadratic_form(matrix, width, row.columns, row.values, row.n)
     if row.constant != 0.0:
         matrix += row.n_features * width
         features.constant = 0.0
@@ -24,7 +25,7 @@ cdef double quadratic(const double* matrix, Py_ssize_t width, const Row* row) no
     return total
 
 
-cdef double product(
+cdef double symmetric_matvec(
     const double* matrix, Py_ssize_t width, const Row* row, double* target
 ) noexcept nogil:
     cdef const double* x = row.values
@@ -40,7 +41,7 @@ cdef double product(
         for i in range(row.n):
             total += x[i] * target[i]
     else:
-        sparse_product(matrix, width, row, target)
+        sparse_matvec(matrix, width, row, target)
         for i in range(row.n):
             total += x[i] * target[row.columns[i]]
     if row.constant != 0.0:
@@ -76,10 +77,10 @@ cdef void rank_k_downdate(
         n_rows -= 1
 
 
-cdef double dense_quadratic(
+cdef double dense_quadratic_form(
     const double* matrix, Py_ssize_t width, const double* x, Py_ssize_t n
 ) noexcept nogil:
-    # Four rows at a time: their sums do not wait for each other.
+    # Four rows at a time: their sums are independent, and the processor overlaps them.
     cdef const double* p
     cdef const double* q
     cdef const double* r
@@ -112,10 +113,10 @@ cdef double dense_quadratic(
     return total
 
 
-cdef double sparse_quadratic(
+cdef double sparse_quadratic_form(
     const double* matrix, Py_ssize_t width, const int* columns, const double* x, Py_ssize_t n
 ) noexcept nogil:
-    # The rows are taken four at a time, as in `dense_quadratic`.
+    # Four rows at a time, as in `dense_quadratic_form`.
     cdef const double* p
     cdef const double* q
     cdef const double* r
@@ -150,11 +151,12 @@ cdef double sparse_quadratic(
     return total
 
 
-cdef void sparse_product(
+cdef void sparse_matvec(
     const double* matrix, Py_ssize_t width, const Row* row, double* target
 ) noexcept nogil:
-    # Left of the diagonal four rows of the matrix at a time: the block's own columns are left out.
-    # Then the mirror image of that, from the rows of the entries, and those columns.
+    # First the entries left of the diagonal, for blocks of four rows of the matrix, without the
+    # four columns of the block itself. Then `add_column` adds their mirror image, from the rows of
+    # the entries of x, and the columns left out.
     cdef Row left = row[0]
     cdef Py_ssize_t i
     left.n, left.constant = 0, 0.0
@@ -171,8 +173,8 @@ cdef void sparse_product(
 cdef inline void add_both_ways(
     double* target, const double* p, Py_ssize_t j, const double* x, double value
 ) noexcept nogil:
-    # Row j of the matrix, p, and its mirror image, the part of column j above the diagonal: so rows
-    # are read from left to right only. `value` is entry j of x.
+    # Add the products with row j of the matrix, p, and with its mirror image, the part of column j
+    # above the diagonal: rows are read from left to right only. `value` is entry j of x.
     cdef double total = p[j] * value
     cdef Py_ssize_t i
     for i in range(j):
@@ -184,7 +186,7 @@ cdef inline void add_both_ways(
 cdef inline void add_column(
     double* target, const double* matrix, Py_ssize_t width, Py_ssize_t j, double size
 ) noexcept nogil:
-    # target += size * column j, down to the end of its block.
+    # target += size * column j, down to the end of its block of four rows.
     cdef const double* p = matrix + j * width
     cdef Py_ssize_t i
     for i in range(j + 1):

@@ -1,1 +1,1 @@
-"""Online linear models: compiled learners, and their estimators."""
+"""Online linear classifiers: estimators and compiled learners."""

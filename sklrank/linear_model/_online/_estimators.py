@@ -13,8 +13,8 @@ from sklrank._compiled_classifier import BATCH, CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, unchanged_on_error
-from sklrank.base import ClassScoresMixin
-from sklrank.linear_model._online._feature_map import KINDS, FeatureMap
+from sklrank.base import ClassScoresMixin, two_class_weights
+from sklrank.linear_model._online._feature_map import KERNELS, FeatureMap
 from sklrank.linear_model._online._logistic import LogisticLearner
 from sklrank.linear_model._online._ridge import RidgeLearner
 
@@ -23,44 +23,43 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
 
-_COLUMN_CONSTRAINTS = {
+_FEATURE_MAP_CONSTRAINTS = {
     "max_features": MAX_FEATURES,
     "clip": [Interval(Real, 0, None, closed="neither")],
     "random_state": ["random_state"],
 }
 
-
-# The greatest ratio of a row's weight to the penalty `alpha`: beyond it rounding outweighs the
-# penalty where features are collinear.
-MAX_TO_PENALTY = 1e10
+# The greatest ratio of a sample weight to the penalty `alpha`: beyond it rounding errors outweigh
+# the penalty if features are collinear.
+MAX_WEIGHT_TO_ALPHA = 1e10
 
 
 class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
-    """A classifier whose scores are linear in the features of a row, by one table of weights."""
+    """Base class of classifiers whose scores are linear in the features of a feature map."""
 
     def _class_scores(self, X):
-        # Probabilities order the classes alike, but may be 0, or 1, for two of them.
+        # Probabilities have the same order, but can be equal to 0 or 1 for several classes.
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
-        features, weights = self._learner.features, self._learner.weight_table
+        feature_map, weights = self._learner.feature_map, self._learner.weight_table
         scores = np.empty((X.shape[0], weights.shape[1]))
         for rows in row_blocks(X, BATCH):
-            scores[rows] = features.transform_rows(to_dense(X[rows])) @ weights
+            scores[rows] = feature_map.transform_rows(to_dense(X[rows])) @ weights
         return scores
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the standardised features."""
-        weights = self._linear_weights("coef_")[:-1]
+        weights = self._feature_weights("coef_")[:-1]
         columns, _, _ = self._standardisation()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
-        coef[:, columns] = weights.T * self._learner.features.scale
-        return _two_class_weights(coef)
+        coef[:, columns] = weights.T * self._learner.feature_map.scale
+        return two_class_weights(coef)
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Weights of the constant."""
-        return _two_class_weights(self._linear_weights("intercept_")[-1])
+        """Intercepts."""
+        return two_class_weights(self._feature_weights("intercept_")[-1])
 
     @property
     def mean_(self) -> np.ndarray:
@@ -78,72 +77,68 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         scale[columns] = np.where(deviations > 0, deviations, 1.0)
         return scale
 
-    def _linear_weights(self, name):
+    def _feature_weights(self, name):
         check_is_fitted(self, "classes_")
-        # The model is asked, since the parameter may have changed after it was started.
-        if self._learner.features.kind == KINDS["rbf"]:
+        # The parameter `kernel` may have changed since the model was started.
+        if self._learner.feature_map.kernel == KERNELS["rbf"]:
             raise AttributeError(
-                f"{name} is an attribute of models with weights of the features, which one with "
-                "kernel='rbf' does not have"
+                f"{name} is not available for models with kernel='rbf', whose weights are those "
+                "of random features"
             )
         return self._learner.weight_table
 
     def _standardisation(self):
         check_is_fitted(self, "classes_")
-        return self._learner.features.standardisation
-
-
-def _two_class_weights(weights):
-    """The weights, a row each class; of two classes one row, the second less the first."""
-    return weights[1:] - weights[:1] if len(weights) == 2 else weights
+        return self._learner.feature_map.standardisation
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):
-    """Logistic regression that learns row by row and standardises the rows as they come.
+    """Online logistic regression with running standardisation of the features.
 
-    Each row is standardised by the means and deviations of the rows before it and scaled to a
-    length of about one. Then the weights take an adaptive gradient step (AdaGrad [1]_),
+    Each sample is standardised by the means and standard deviations of the samples before it and
+    scaled to a length of about one. Then the weights take an adaptive gradient step (AdaGrad [1]_),
     ``w -= learning_rate * g / sqrt(1 + sum of g**2)``. The scale of the features does not matter.
 
-    As a weak learner of a booster it learns, with ``multi_class="ovr"``, from all labels of a row
-    that are known, the irrelevant ones included; with "multinomial" from the relevant ones. Under
-    top-k feedback the models of labels that were not shown are left alone.
+    As a weak learner of a booster it learns from all labels of a sample that are known, irrelevant
+    ones included, if ``multi_class="ovr"``, and from the relevant ones if "multinomial". With top-k
+    feedback and "ovr", the models of labels that were not shown do not change.
 
     Parameters
     ----------
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        One softmax over the classes, or a binary model for each of them.
+        Either one softmax over the classes, or a binary model for each class.
     learning_rate : float, default=1.0
-        Factor on the steps. Short streams and rare features ask for more.
+        Factor of the steps. Short streams and rare features need larger values.
     alpha : float, default=0.0
-        Strength of the L2 penalty on the weights, intercept included, for each row.
+        Strength of the L2 penalty on the weights, intercepts included, for each sample.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features that the model looks at, drawn once: a number, a share of them, or all.
+        Number or share of the features that the model uses, which are drawn once; None: all.
     clip : float, default=10.0
-        Standardised values are cut off at plus and minus this number.
+        Standardised values are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
-        Draws the features when `max_features` leaves some out.
+        Seed or generator for the choice of the features, if `max_features` is not None.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the standardised features; 0 for features left out.
+        Weights of the standardised features; 0 for features that are not used. For two classes the
+        weights of the second less those of the first.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Weights of the constant.
+        Intercepts.
     mean_, scale_ : ndarray of shape (n_features,)
-        Means and deviations by which the next row will be standardised; 0 and 1 for features left
-        out, and a deviation of 1 for constant ones.
+        Means and standard deviations of the features so far, by which the next sample will be
+        standardised; 0 and 1 for features that are not used, and a scale of 1 for constant ones.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if all of them are strings.
 
     See Also
     --------
     OnlineRidgeClassifier : Second-order updates, and kernels by random features.
-    sklearn.linear_model.SGDClassifier : Plain steps on features that are scaled beforehand.
+    sklearn.linear_model.SGDClassifier : Plain gradient steps on features scaled beforehand.
 
     References
     ----------
@@ -164,7 +159,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         "multi_class": [StrOptions({"multinomial", "ovr"})],
         "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         "alpha": [Interval(Real, 0, MAX_FACTOR, closed="both")],
-        **_COLUMN_CONSTRAINTS,
+        **_FEATURE_MAP_CONSTRAINTS,
     }
 
     def __init__(
@@ -202,69 +197,73 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
 
 
 class OnlineRidgeClassifier(_OnlineLinearClassifier):
-    """Ridge regression on the labels, exact after every row, on linear or random features.
+    """Online ridge regression of the labels, exact after every sample.
 
-    Each row is standardised by the rows before it; recursive least squares then gives the weights
-    that minimise the squared errors over all rows so far plus ``alpha`` times their squared length,
-    at a cost quadratic in the number of features used. Votes are the regression's estimates, cut
-    off at zero and scaled to sum to one.
+    Each sample is standardised by the samples before it. Recursive least squares then computes the
+    weights that minimise the sum of the squared errors over all samples so far plus ``alpha`` times
+    their squared length, at a cost that is quadratic in the number of features used. Probabilities
+    are the estimates of the regression, clipped at zero and scaled to the sum one.
 
-    As a weak learner of a booster it regresses on the negative costs of all labels: a second-order
-    step of gradient boosting for every row. Under top-k feedback those costs are estimated by
-    importance weights, and noisy: with ``boosting_target="relevance"`` it regresses on the
-    relevance of the labels shown instead.
+    As a weak learner of a booster it is a regression of the negative costs of all labels: a
+    second-order step of gradient boosting for every sample. With top-k feedback these costs are
+    estimated by importance weights and noisy; with ``boosting_target="relevance"`` it is a
+    regression of the relevance of the labels shown instead.
 
     Parameters
     ----------
     kernel : {"linear", "rbf", "constant"}, default="linear"
-        Features: the standardised columns; random cosines of them, which estimate a Gaussian kernel
-        [1]_; or none but the intercept, which makes a model of how frequent each label is.
+        Features of the regression: the standardised features of the samples; random Fourier
+        features, which approximate a Gaussian kernel [1]_; or the intercept alone, which estimates
+        the frequency of each label.
     alpha : float, default=1.0
-        Strength of the L2 penalty, at least 1e-10. The intercept's is 1 at the most. Weights of
-        rows may be up to 1e10 times as large.
+        Strength of the L2 penalty, at least 1e-10; that of the intercept is at most 1. Sample
+        weights may be up to 1e10 times as large.
     n_components : int, default=100
-        Number of random features of the "rbf" kernel.
+        Number of random features for the "rbf" kernel.
     gamma : float, default=0.5
         Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)`` of the standardised
         features z, where `d` is the number of features used: 1 corresponds to ``gamma="scale"`` in
         scikit-learn.
     process_noise : float, default=0.0
-        Variance of the random walk that the weights are assumed to take, added with every sample
-        as in a Kalman filter. Above 0 old samples are forgotten.
+        Variance, per sample, of the random walk that the weights are assumed to take, as in a
+        Kalman filter. Above 0 the influence of old samples fades.
     boosting_target : {"costs", "relevance"}, default="costs"
-        What a booster's lesson is taken for: the costs of all labels, or the relevance of those
-        that are known. In the latter case labels that are not known are left alone, and a label
-        known oftener than the average one takes shorter steps. Without effect on `fit` and
-        `partial_fit`.
+        Target of the regression in a booster: the negative costs of all labels, or the relevance of
+        the labels that are known. In the latter case the weights of unknown labels do not change,
+        and a label that is known more often than the average takes shorter steps. Has no effect on
+        `fit` and `partial_fit`. The default is for full information; use "relevance" in boosters
+        with top-k feedback.
     vote_scale : float, default=1.0
-        Factor on the estimated deviations from a uniform vote, before they are cut off at zero.
+        Factor of the estimated deviations from a uniform vote, before the votes are clipped at
+        zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Columns that the model looks at, drawn once: a number, a share of them, or all.
+        Number or share of the features that the model uses, which are drawn once; None: all.
     clip : float, default=3.0
-        Standardised values are cut off at plus and minus this number.
+        Standardised values are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
-        Draws the columns and the random features.
+        Seed or generator for the choice of the features and for the random features.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the standardised features; 0 for features left out. Not under the "rbf" kernel.
+        Weights of the standardised features; 0 for features that are not used. For two classes the
+        weights of the second less those of the first. Not available for the "rbf" kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Weights of the constant. Not under the "rbf" kernel.
+        Intercepts. Not available for the "rbf" kernel.
     mean_, scale_ : ndarray of shape (n_features,)
-        Means and deviations by which the next row will be standardised; 0 and 1 for features left
-        out, and a deviation of 1 for constant ones.
+        Means and standard deviations of the features so far, by which the next sample will be
+        standardised; 0 and 1 for features that are not used, and a scale of 1 for constant ones.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where `X` had string ones.
+        Names of the features, if all of them are strings.
 
     See Also
     --------
     OnlineLogisticRegression : First-order updates, linear in the number of features.
-    sklearn.linear_model.RidgeClassifier : The same on data that fit into memory.
+    sklearn.linear_model.RidgeClassifier : Ridge regression of the labels for data in memory.
 
     References
     ----------
@@ -282,14 +281,14 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     """
 
     _parameter_constraints: dict = {
-        "kernel": [StrOptions(set(KINDS))],
-        "alpha": [Interval(Real, 1 / MAX_TO_PENALTY, None, closed="left")],
+        "kernel": [StrOptions(set(KERNELS))],
+        "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "process_noise": [Interval(Real, 0, None, closed="left")],
         "boosting_target": [StrOptions({"costs", "relevance"})],
         "vote_scale": [Interval(Real, 0, None, closed="neither")],
-        **_COLUMN_CONSTRAINTS,
+        **_FEATURE_MAP_CONSTRAINTS,
     }
 
     def __init__(
@@ -320,11 +319,11 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     def _check_and_start(self, *arguments, **options):
         with unchanged_on_error(self):
             prepared = super()._check_and_start(*arguments, **options)
-            heaviest, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
-            if heaviest > MAX_TO_PENALTY * alpha:
+            max_weight, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
+            if max_weight > MAX_WEIGHT_TO_ALPHA * alpha:
                 raise ValueError(
-                    f"sample_weight must be {MAX_TO_PENALTY:g} times alpha={alpha:g} or less, got "
-                    f"{heaviest:g}: divide it by its mean"
+                    f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
+                    f"got {max_weight:g}: divide it by its mean"
                 )
         return prepared
 
@@ -333,7 +332,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         columns = draw_features(self.max_features, n_features, random_state)
         if self.kernel == "constant":
             columns = columns[:0]
-        # Normal frequencies of variance 2 gamma / d estimate the kernel of the docstring.
+        # Normal frequencies of variance 2 gamma / d: the kernel of the docstring.
         frequencies = random_state.standard_normal((len(columns), n_components))
         frequencies *= np.sqrt(2 * self.gamma / max(len(columns), 1))
         phases = random_state.uniform(0, 2 * np.pi, n_components)

@@ -1,32 +1,31 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Features of a row for online linear learners.
+"""Feature maps of online linear learners: running standardisation and random Fourier features.
 
-The columns in use are standardised by the rows seen before, (x - mean) / deviation, and cut off at
-+-clip: the first rows know the deviations badly. With z this times `scale`, the features are
+The columns in use are standardised by the samples seen before, (x - mean) / standard deviation, and
+clipped at +-clip, because the first samples estimate the standard deviations badly. With z the
+result times `scale`, the features are
 
-- CONSTANT: no column is used;
-- LINEAR: z itself;
-- FOURIER: cos(z . omega + phase) with random omega and phase, whose inner products estimate a
-  Gaussian kernel (Rahimi & Recht 2007);
+- CONSTANT: none;
+- LINEAR: z;
+- RBF: cos(z . omega + phase) with random omega and phase, whose inner products estimate a Gaussian
+  kernel (Rahimi & Recht 2007);
 
-and a 1 for the intercept comes last.
+followed by a 1 for the intercept.
 """
 
 from libc.math cimport fabs, sqrt
 
 import numpy as np
 
-from sklrank.linear_model._products cimport add_product
-
-KINDS = {"constant": MapKind.CONSTANT, "linear": MapKind.LINEAR, "rbf": MapKind.FOURIER}
+KERNELS = {"constant": Kernel.CONSTANT, "linear": Kernel.LINEAR, "rbf": Kernel.RBF}
 
 
 cdef class FeatureMap:
-    """See the module; `frequencies` and `phases` are empty unless the kind is "rbf"."""
+    """Running standardisation and feature map; `frequencies`, `phases` are empty unless "rbf"."""
 
     def __init__(
         self,
-        kind,
+        kernel,
         Py_ssize_t n_features,
         const Py_ssize_t[::1] columns,
         const double[:, ::1] frequencies,
@@ -34,11 +33,11 @@ cdef class FeatureMap:
         double clip,
         double scale=1.0,
     ):
-        self.kind = KINDS[kind]
+        self.kernel = KERNELS[kernel]
         self.n_features = n_features
         self.n_columns = columns.shape[0]
         if self.n_columns and (np.min(columns) < 0 or np.max(columns) >= n_features):
-            raise ValueError("columns lie outside the features")
+            raise ValueError("columns are outside the features")
         if (frequencies.shape[0], frequencies.shape[1]) != (self.n_columns, phases.shape[0]):
             raise ValueError("frequencies do not fit columns and phases")
         self.columns = columns
@@ -46,24 +45,24 @@ cdef class FeatureMap:
         self.phases = phases
         self.clip = clip
         self.scale = scale
-        self.n_outputs = 1 + (self.n_columns if self.kind == LINEAR else phases.shape[0])
+        self.n_outputs = 1 + (self.n_columns if self.kernel == LINEAR else phases.shape[0])
         self.count = 0.0
         self.mean = np.zeros(self.n_columns)
         self.m2 = np.zeros(self.n_columns)
         self.inverse_scale = np.zeros(self.n_columns)
 
     cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil:
-        cdef double* z = features if self.kind == LINEAR else scratch
+        cdef double* z = features if self.kernel == LINEAR else scratch
         cdef const double* mean = &self.mean[0] if self.n_columns else NULL
         cdef const double* inverse_scale = &self.inverse_scale[0] if self.n_columns else NULL
         cdef double value, clip = self.clip, scale = self.scale
         cdef Py_ssize_t j, q, n_components = self.phases.shape[0]
         for j in range(self.n_columns):
-            z[j] = within_reach(x[self.columns[j]])
+            z[j] = bounded(x[self.columns[j]])
         for j in range(self.n_columns):
             value = (z[j] - mean[j]) * inverse_scale[j]
             z[j] = scale * min(max(value, -clip), clip)
-        if self.kind == FOURIER:
+        if self.kernel == RBF:
             for q in range(n_components):
                 features[q] = self.phases[q]
             if self.n_columns:
@@ -80,7 +79,7 @@ cdef class FeatureMap:
         self.count += 1.0
         share = 1.0 / self.count
         for j in range(self.n_columns):
-            scratch[j] = within_reach(x[self.columns[j]])
+            scratch[j] = bounded(x[self.columns[j]])
         for j in range(self.n_columns):
             deviation = scratch[j] - mean[j]
             mean[j] += deviation * share
@@ -89,27 +88,27 @@ cdef class FeatureMap:
             inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
 
     def transform_rows(self, const double[:, ::1] X):
-        """Features `(n_samples, n_outputs)` of the rows of `X`."""
+        """Return the features `(n_samples, n_outputs)` of the samples `X`."""
         cdef double[:, ::1] features = np.empty((X.shape[0], self.n_outputs))
         cdef double[::1] scratch = np.empty(self.n_columns + 1)
         cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} columns, the map takes {self.n_features}")
+            raise ValueError(f"X has {X.shape[1]} features, the map has {self.n_features}")
         for i in range(X.shape[0]):
             self.transform(&X[i, 0], &features[i, 0], &scratch[0])
         return np.asarray(features)
 
     @property
     def standardisation(self):
-        """Copies of the columns' numbers, means and deviations (0: constant so far)."""
+        """Copies of the column indices, means and standard deviations (0: constant so far)."""
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
         deviations[np.asarray(self.inverse_scale) == 0.0] = 0.0
         return np.array(self.columns), np.array(self.mean), deviations
 
     def __reduce__(self):
-        names = {value: name for name, value in KINDS.items()}
+        names = {value: name for name, value in KERNELS.items()}
         arguments = (
-            names[self.kind], self.n_features, np.asarray(self.columns),
+            names[self.kernel], self.n_features, np.asarray(self.columns),
             np.asarray(self.frequencies), np.asarray(self.phases), self.clip,
             self.scale,
         )
@@ -123,24 +122,25 @@ cdef class FeatureMap:
         self.mean, self.m2, self.inverse_scale = [np.array(a) for a in arrays]
 
 
-cdef inline double within_reach(double value) noexcept nogil:
-    # Differences of entries must not overflow; their squares may, which leaves the column out.
+cdef inline double bounded(double value) noexcept nogil:
+    # Differences of values must not overflow. Their squares may: the column then counts as
+    # constant.
     return min(max(value, -1e300), 1e300)
 
 
-# The cosine of an angle of more turns is all rounding, and an int could not count them.
+# Beyond this number of turns the cosine is rounding only, and an int could not hold the number.
 cdef double MAX_TURNS = 1e9
 
 
 cdef void cosines(double* angles, Py_ssize_t n) noexcept nogil:
-    # In place, good to 1e-15 and the rounding of the angles. The compiler makes vector instructions
-    # of this loop, which it cannot of calls of libm's cos: they took five times as long.
+    # Replace angles by their cosines, accurate to 1e-15 and the rounding of the angles. The
+    # compiler vectorises this loop; calls of libm's cos, which it cannot, took five times as long.
     cdef double turns, u, square, series
     cdef Py_ssize_t q
     for q in range(n):
         turns = min(MAX_TURNS, max(-MAX_TURNS, angles[q] * 0.15915494309189535))
-        # The cosine of t turns is that of their fraction, and that of a fraction is sin(2 pi u)
-        # with u = | |t| - 1/2 | - 1/4 in [-1/4, 1/4], where a short series does.
+        # The cosine of t turns depends on the fractional part of t only; it is sin(2 pi u) with
+        # u = | |t| - 1/2 | - 1/4 in [-1/4, 1/4], for which a short series is sufficient.
         u = fabs(fabs(turns - <int>turns) - 0.5) - 0.25
         square = u * u
         series = 3.817365633469135 - 0.6925067010720717 * square

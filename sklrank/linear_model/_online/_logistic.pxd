@@ -1,4 +1,4 @@
-"""The gradient steps behind OnlineLogisticRegression."""
+"""The learner of OnlineLogisticRegression: adaptive gradient steps."""
 
 from sklrank._online_learner cimport LabelFeedback
 from sklrank.linear_model._online._feature_map cimport FeatureMap
@@ -8,8 +8,9 @@ from sklrank.linear_model._online._learner cimport LinearLearner
 cdef class LogisticLearner(LinearLearner):
     cdef readonly bint multinomial
     cdef readonly double learning_rate, alpha
-    cdef double[:, ::1] squares         # (n_outputs, n_classes) 1 + sums of squared gradients
+    cdef double[:, ::1] sum_squares     # (n_outputs, n_classes) 1 + sums of squared gradients
 
-    cdef void learn_label(self, Py_ssize_t label, double relevance, double weight) noexcept nogil
+    cdef void update_label(self, Py_ssize_t label, double relevance, double weight) noexcept nogil
 
-    cdef double ask(self, const LabelFeedback* feedback) noexcept nogil
+    # Replace W'f in `predictions` by the gradient of the loss; return the weight of the feedback.
+    cdef double loss_gradient(self, const LabelFeedback* feedback) noexcept nogil

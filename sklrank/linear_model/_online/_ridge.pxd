@@ -1,4 +1,4 @@
-"""The recursive least squares behind OnlineRidgeClassifier."""
+"""The learner of OnlineRidgeClassifier: recursive least squares."""
 
 from sklrank._online_learner cimport LabelFeedback
 from sklrank.linear_model._online._feature_map cimport FeatureMap
@@ -7,18 +7,25 @@ from sklrank.linear_model._online._learner cimport LinearLearner
 
 cdef class RidgeLearner(LinearLearner):
     cdef readonly double alpha, process_noise, vote_scale
-    cdef readonly bint learns_relevance     # or else the costs of a booster's lessons
-    # P, what is not known of the weights, is covariance - gain spread spread'.
-    cdef double[:, ::1] covariance      # (n_outputs, n_outputs) valid on and below the diagonal
-    cdef double[::1] spread             # (n_outputs,) P f for the row that was learnt last
-    cdef double gain
-    cdef double[::1] spread_before      # scratch
-    cdef double[::1] known              # (n_classes,) weight of the rows in which a label was known
-    cdef double mean_known              # its mean over the labels
+    cdef readonly bint learns_relevance     # else it learns from the costs of a booster's feedback
+    # The matrix P is covariance - gain gain_direction gain_direction'.
+    cdef double[:, ::1] covariance          # (n_outputs, n_outputs) on and below the diagonal
+    cdef double[::1] gain_direction         # (n_outputs,) P f of the last sample learned
+    cdef double gain                        # 1 / (1 / w + f . P f) of this sample
+    cdef double[::1] last_direction         # scratch: (n_outputs,)
+    cdef double[::1] known_weight           # (n_classes,) n_l of the module's docstring
+    cdef double mean_known_weight           # its mean over the labels
 
-    cdef double spread_row(self, double process_noise) noexcept nogil
-    cdef void step_for_all(self, double weight) noexcept nogil
-    cdef void step_for_known(self, const LabelFeedback* feedback) noexcept nogil
-    cdef void step_for_label(
+    # Apply the pending step to the covariance, write P f of the sample to learn into
+    # `gain_direction`, and return f . P f.
+    cdef double compute_gain_direction(self, double process_noise) noexcept nogil
+
+    # Update the weights of all labels by their errors, which are in `predictions`.
+    cdef void update_all_labels(self, double weight) noexcept nogil
+
+    # Update the weights of the labels that are known, given W'f in `predictions`.
+    cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil
+
+    cdef void update_label(
         self, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil

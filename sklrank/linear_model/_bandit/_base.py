@@ -1,0 +1,301 @@
+"""Base class of the linear bandit classifiers: rounds, feedback and what is learned from it."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._compiled_classifier import BATCH
+from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import unchanged_on_error
+from sklrank.base import ClassScoresMixin, two_class_weights
+from sklrank.feedback import Exploration
+from sklrank.feedback._exploration import check_rewards, check_single_actions
+from sklrank.feedback._schedules import SCHEDULES, make_schedule
+from sklrank.linear_model._bandit._rounds import BanditRounds
+from sklrank.linear_model._rows import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["BaseBanditClassifier"]
+
+
+class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
+    """Base class of linear classifiers that learn from bandit feedback.
+
+    A subclass creates its compiled model in `_make_model(n_classes)` and has the parameters
+    `exploration`, `fit_intercept`, `max_iter` and `random_state`.
+    """
+
+    _accepts_sparse = True
+    _multiplies_entries = True
+    _parameter_constraints: dict = {
+        "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions(set(SCHEDULES))],
+        "fit_intercept": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def _make_model(self, n_classes):
+        raise NotImplementedError(f"{type(self).__name__} must define _make_model")
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model from scratch: play `max_iter` passes of rounds over the samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class labels. A round uses only whether the class shown is right.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or have one class only, if a parameter is invalid, or if the
+            custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. A model
+            fitted before is left unchanged.
+        """
+        with unchanged_on_error(self):
+            X, labels = self._prepare_rounds(X, y, None, restart=True)
+            for _ in range(self.max_iter):
+                self._play(X, labels)
+            self.n_iter_ = self.max_iter
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Update the model: play one round for each sample, in order.
+
+        Samples given in chunks, in one call or across pickling yield the same model, bit for bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class labels. A round uses only whether the class shown is right.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that may occur, at the first call; by default those in `y`.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed or have labels that are not in `classes`; the model is left
+            unchanged. Also if the custom `mirror_map` of a :class:`BanditronClassifier`, which is
+            tried when the model is started, returns invalid weights later; the model has then
+            learned from a part of the samples.
+        """
+        self._play(*self._prepare_rounds(X, y, classes))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Score each sample, then play its round (progressive, or prequential, validation).
+
+        The resulting model is that of `partial_fit`. The class of the greatest score is the one
+        that `predict` would have returned; `error_rate_` counts the classes shown, which include
+        those drawn at random.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Scores of each sample before it is learned; columns as in `classes_`.
+
+        Raises
+        ------
+        ValueError
+            As in `partial_fit`.
+        """
+        X, labels = self._prepare_rounds(X, y, classes)
+        scores = np.empty((X.shape[0], len(self.classes_)))
+        self._play(X, labels, scores)
+        return scores
+
+    def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
+        """Draw the class to show for each sample.
+
+        The model does not learn. Each call continues the sequence of random numbers that starts
+        with `random_state`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        classes : array-like of shape (n_classes,), default=None
+            Class labels; required if the model has not been started. Their sorted values then
+            become `classes_`.
+
+        Returns
+        -------
+        Exploration
+            The classes shown, as indices into `classes_` of shape `(n_samples,)`, and their
+            propensities of shape `(n_samples,)`: ``model.classes_[shown.actions]`` gives the class
+            labels. Keep it until the rewards are known.
+
+        Raises
+        ------
+        ValueError
+            If `X` is malformed, or `classes` differ from those of an earlier call.
+        NotFittedError
+            If the model has not been started and `classes` is None.
+        """
+        X = self._check_X_and_start(X, classes, indicators=False)
+        draws = self._random_state.random_sample(X.shape[0])
+        actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
+        for block in self._blocks(X):
+            shown = self._rounds.explore(self._rows(X, block), draws[block])
+            actions[block], propensities[block] = shown
+        return Exploration(actions, propensities)
+
+    def partial_fit_feedback(
+        self,
+        X: ArrayLike,
+        exploration: Exploration,
+        rewards: ArrayLike,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from classes that this model or another policy showed, and from their rewards.
+
+        Samples may come in any order, after any delay and in any chunks: their propensities are
+        those at the time of the draw and remain valid. (:class:`LinUCBClassifier` scales each
+        sample by those before it, so that another order gives a slightly different model.)
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples for which a class was shown.
+        exploration : Exploration
+            The classes shown, one for each sample: the record that `explore` returned, or that of
+            another policy.
+        rewards : array-like of shape (n_samples,)
+            1 if the class shown was right, 0 if it was wrong.
+        classes : array-like of shape (n_classes,), default=None
+            As in `explore`.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed: classes that are not in `classes_`, propensities that are
+            missing or outside (0, 1], rewards other than 0 and 1. The model is left unchanged.
+            Also for invalid weights of a custom `mirror_map`, as in `partial_fit`.
+        NotFittedError
+            If the model has not been started and `classes` is None.
+        """
+        with unchanged_on_error(self):
+            X = self._check_X_and_start(X, classes, indicators=False)
+            shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
+            rewards = check_rewards(rewards, (X.shape[0],))
+        for block in self._blocks(X):
+            feedback = [values[block] for values in (*shown, rewards)]
+            self._rounds.learn_feedback(self._rows(X, block), *feedback)
+        return self
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features."""
+        return two_class_weights(self._weights()[:, : self.n_features_in_])
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Intercepts."""
+        # Without an intercept the slice has no columns, and the sums are 0.
+        return two_class_weights(self._weights()[:, self.n_features_in_ :].sum(axis=1))
+
+    @property
+    def exploration_(self) -> float:
+        """Exploration rate of the next round."""
+        return self._fitted_rounds().schedule.rate
+
+    @property
+    def error_rate_(self) -> float:
+        """Share of the rounds in which the class shown was wrong."""
+        rounds = self._fitted_rounds()
+        return rounds.n_mistakes / rounds.n_rounds if rounds.n_rounds else np.nan
+
+    @property
+    def n_rounds_(self) -> int:
+        """Number of rounds."""
+        return self._fitted_rounds().n_rounds
+
+    def _fitted_rounds(self):
+        check_is_fitted(self, "classes_")
+        return self._rounds
+
+    def _weights(self):
+        return self._fitted_rounds().model.weights
+
+    def _class_scores(self, X):
+        rounds = self._fitted_rounds()
+        X = self._check_rows(X, reset=False)
+        scores = np.empty((X.shape[0], len(self.classes_)))
+        for block in self._blocks(X):
+            scores[block] = rounds.score(self._rows(X, block))
+        return scores
+
+    def _play(self, X, labels, scores=None):
+        for block in self._blocks(X):
+            draws = self._random_state.random_sample(block.stop - block.start)
+            block_scores = None if scores is None else scores[block]
+            self._rounds.play(self._rows(X, block), labels[block], draws, block_scores)
+
+    def _blocks(self, X):
+        """Return slices of the samples, one for each call of a compiled loop."""
+        return row_blocks(X, BATCH, dense=self._rounds.model.needs_dense)
+
+    def _rows(self, X, block):
+        """Return a block of samples as the compiled loops read it."""
+        X = X[block]
+        return Rows(to_dense(X) if self._rounds.model.needs_dense else X, self._constant)
+
+    def _prepare_rounds(self, X, y, classes, *, restart=False):
+        X, _, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
+        return X, labels
+
+    def _start_model(self, classes):
+        model = self._make_model(len(classes))
+        self.classes_ = classes
+        self._constant = float(self.fit_intercept)
+        self._random_state = check_random_state(self.random_state)
+        self._rounds = BanditRounds(model, make_schedule(self.exploration))
+
+    def _check_rows(self, X, *, reset):
+        X = super()._check_rows(X, reset=reset)
+        if reset:
+            self._started_sparse = sparse.issparse(X)
+        return X

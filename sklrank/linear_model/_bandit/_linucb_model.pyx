@@ -1,0 +1,331 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""LinUCB: a ridge regression of the reward for each class, with confidence bounds.
+
+Class k has weights w_k and the matrix A_k = alpha I + sum of x x' over the rows for which it was
+shown. The class chosen is that of the greatest
+
+    w_k . x + bonus s sqrt(x' A_k^-1 x),
+
+the estimated reward plus a multiple of its standard error (Li, Chu, Langford & Schapire 2010,
+without s). The class shown is updated by recursive least squares: with P = A_k^-1, v = x'Px and the
+error e of the prediction w_k . x,
+
+    w_k += P x e / (1 + v),      P -= P x x' P / (1 + v),
+
+which keeps w_k the exact ridge solution. The diagonal model keeps the diagonal of A_k only, and
+uses its inverse for P. The standard deviation s of the errors is the root of (3 + n m) / (3 + n)
+with n the number of rounds so far and m the mean of their e^2, in which round t has a weight that
+grows about as t^2. So s starts at one and follows the recent errors: exploration fades soon if the
+problem is easy.
+
+If `clip` is above zero, each feature of a row is centred by its mean so far, clipped at plus and
+minus `clip` standard deviations, and divided by the range so far of the values clipped like this:
+the units of the features do not matter. Pixels that are rarely lit keep a small variance, which
+they would not if they were divided by their standard deviation; the clipping is for heavy tails. In
+any case rows are then divided by their root mean squared length so far, so that `alpha` and `bonus`
+mean the same for few features and many; the constant of the intercept is multiplied by a fixed
+fraction. "So far" means the rows learned and, in `choose` and `learn`, the row itself.
+"""
+
+from libc.math cimport sqrt
+
+import numpy as np
+
+from sklrank.linear_model._bandit._symmetric cimport (
+    quadratic_form, rank_k_downdate, symmetric_matvec
+)
+from sklrank.linear_model._rows cimport first_largest, table_products
+
+# Number of rounds, of squared error one, that s counts before the first round.
+cdef double PRIOR_ROUNDS = 3.0
+
+cdef enum:
+    MAX_PENDING = 4
+
+
+cdef class LinUCBModel(BanditModel):
+    """Scaling of the rows, scores and confidence bounds; a subclass keeps the matrices A_k."""
+
+    def __init__(
+        self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
+        double bonus, double clip=0.0,
+    ):
+        super().__init__(n_features, n_classes)
+        self.width = width
+        self.alpha = alpha
+        self.bonus = bonus
+        self.clip = clip
+        self.needs_dense = clip > 0.0
+        self.means = np.zeros(n_features)
+        self.m2 = np.zeros(n_features)
+        self.minima = np.full(n_features, np.inf)
+        self.maxima = np.full(n_features, -np.inf)
+        self.coefficients = np.zeros((n_classes, width))
+        self.scaled_values = np.empty(n_features)
+        self.variances = np.empty(n_classes)
+
+    @property
+    def weights(self):
+        """Weights of the features in their original units, without clipping, and intercepts."""
+        weights = np.array(self.coefficients)
+        weights[:, :self.n_features] /= root_mean_square(self.sum_squares, self.n_seen)
+        weights[:, self.n_features:] *= self.constant
+        if self.clip > 0:
+            means = np.asarray(self.means)
+            with np.errstate(over="ignore"):
+                bounds = self.clip * np.sqrt(np.asarray(self.m2) / max(self.n_seen, 1.0))
+            maxima, minima = np.asarray(self.maxima) - means, np.asarray(self.minima) - means
+            ranges = np.minimum(maxima, bounds) - np.maximum(minima, -bounds)
+            weights[:, :-1] /= np.where(ranges > 0, ranges, np.inf)
+            weights[:, -1] -= weights[:, :-1] @ means
+        return weights
+
+    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+        cdef double scale = root_mean_square(self.sum_squares, self.n_seen)
+        cdef double n = max(self.n_seen, 1.0), mean, value
+        cdef Row features = row[0]
+        cdef Py_ssize_t j, k
+        if self.clip > 0.0:
+            for k in range(self.n_classes):
+                scores[k] = 0.0
+            for j in range(row.n):
+                mean = self.means[j]
+                value = standardised(
+                    row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
+                    self.clip * sqrt(self.m2[j] / n),
+                )
+                for k in range(self.n_classes):
+                    scores[k] += value * self.coefficients[k, j]
+        else:
+            features.constant = 0.0
+            table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
+        for k in range(self.n_classes):
+            scores[k] /= scale
+            if row.constant != 0.0:
+                scores[k] += self.constant * row.constant * self.coefficients[k, self.n_features]
+
+    cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
+        cdef double* values = &self.values[0]
+        cdef double bonus = self.bonus
+        cdef Py_ssize_t k
+        bonus *= sqrt(
+            (PRIOR_ROUNDS + self.n_seen * self.mean_squared_error) / (PRIOR_ROUNDS + self.n_seen)
+        )
+        self.scale_row(row)
+        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
+        self.compute_variances(&self.scaled)
+        for k in range(self.n_classes):
+            # Only rounding makes a variance negative.
+            values[k] += bonus * sqrt(max(self.variances[k], 0.0))
+        return first_largest(values, self.n_classes)
+
+    cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
+        cdef double* weights = &self.coefficients[feedback.action, 0]
+        cdef double prediction, error, deviation
+        cdef Py_ssize_t j
+        table_products(weights, 1, self.width, &self.scaled, &prediction)
+        error = feedback.reward - prediction
+        self.update_class(feedback.action, &self.scaled, error)
+        # Three times the weight of a plain mean: the weight of round t grows as t^2.
+        self.mean_squared_error += (
+            3.0 / (self.n_seen + 3.0) * (error * error - self.mean_squared_error)
+        )
+        self.sum_squares = self.sum_squares_with
+        self.n_seen += 1.0
+        if self.clip > 0.0:
+            for j in range(row.n):
+                deviation = row.values[j] - self.means[j]
+                self.means[j] += deviation / self.n_seen
+                self.m2[j] += deviation * (row.values[j] - self.means[j])
+                self.minima[j] = min(self.minima[j], row.values[j])
+                self.maxima[j] = max(self.maxima[j], row.values[j])
+
+    cdef void scale_row(self, const Row* row) noexcept nogil:
+        # With the row, the mean moves 1/n of the way from the mean without it to the row.
+        cdef double n = self.n_seen + 1.0, rest = 1.0 - 1.0 / n, sum_squares = 0.0, scale
+        cdef double deviation, mean
+        cdef double* values = &self.scaled_values[0]
+        cdef Py_ssize_t j
+        if self.clip > 0.0:
+            for j in range(row.n):
+                deviation = row.values[j] - self.means[j]
+                mean = row.values[j] - rest * deviation
+                values[j] = standardised(
+                    rest * deviation,
+                    min(self.minima[j], row.values[j]) - mean,
+                    max(self.maxima[j], row.values[j]) - mean,
+                    self.clip * sqrt((self.m2[j] + rest * deviation * deviation) / n),
+                )
+        else:
+            for j in range(row.n):
+                values[j] = row.values[j]
+        for j in range(row.n):
+            sum_squares += values[j] * values[j]
+        self.sum_squares_with = self.sum_squares + sum_squares
+        scale = 1.0 / root_mean_square(self.sum_squares_with, n)
+        for j in range(row.n):
+            values[j] *= scale
+        self.scaled = row[0]
+        self.scaled.values = values
+        self.scaled.constant *= self.constant
+
+    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
+        pass
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        pass
+
+    def __reduce__(self):
+        arguments = (
+            self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
+        )
+        state = (
+            self.sum_squares, self.mean_squared_error, self.n_seen,
+            np.array(self.means), np.array(self.m2),
+            np.array(self.minima), np.array(self.maxima),
+            np.array(self.coefficients), *(np.array(array) for array in self.inverses),
+        )
+        return type(self), arguments, state
+
+    def __setstate__(self, state):
+        self.sum_squares, self.mean_squared_error, self.n_seen, *arrays = state
+        arrays = [np.array(array) for array in arrays]
+        self.means, self.m2, self.minima, self.maxima, *arrays = arrays
+        self.coefficients, *self.inverses = arrays
+
+
+cdef class FullLinUCB(LinUCBModel):
+    """LinUCB with full matrices; they are symmetric, and only the lower triangles are used.
+
+    P is kept as a matrix less the sum of u u' over the last steps, u = P x / sqrt(1 + v). If rows
+    are sparse, most of the work is a pass over the matrix, and one pass subtracts four of these
+    terms. After a dense row they are subtracted at once: the product with the row has made a pass
+    over each matrix anyway.
+    """
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.constant = 0.25
+        try:
+            identity = np.eye(self.width) / self.alpha
+            self.matrices = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
+        except MemoryError as error:
+            raise MemoryError(
+                f"covariance='full' keeps a matrix of {self.width} x {self.width} numbers for "
+                f"each of {self.n_classes} classes, which do not fit into memory: use "
+                "covariance='diagonal'"
+            ) from error
+        self.pending = np.zeros((self.n_classes, MAX_PENDING, self.width))
+        self.n_pending = np.zeros(self.n_classes, dtype=np.intc)
+
+    @property
+    def inverses(self):
+        """The arrays that represent the inverses of A_k."""
+        return self.matrices, self.pending, self.n_pending
+
+    @inverses.setter
+    def inverses(self, arrays):
+        self.matrices, self.pending, self.n_pending = arrays
+
+    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
+        cdef double products[MAX_PENDING]
+        cdef Py_ssize_t k
+        for k in range(self.n_classes):
+            self.variances[k] = quadratic_form(&self.matrices[k, 0, 0], self.width, scaled)
+            self.variances[k] -= self.pending_variance(k, scaled, products)
+
+    cdef double pending_variance(
+        self, Py_ssize_t k, const Row* scaled, double* products
+    ) noexcept nogil:
+        cdef double total = 0.0
+        cdef Py_ssize_t b
+        table_products(&self.pending[k, 0, 0], self.n_pending[k], self.width, scaled, products)
+        for b in range(self.n_pending[k]):
+            total += products[b] * products[b]
+        return total
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef double* weights = &self.coefficients[k, 0]
+        cdef double* pending = &self.pending[k, 0, 0]
+        cdef double* direction = pending + self.n_pending[k] * self.width
+        cdef double products[MAX_PENDING]
+        cdef double variance, root
+        cdef Py_ssize_t b, j
+        # The new row of `pending`: P x, then u.
+        variance = symmetric_matvec(&self.matrices[k, 0, 0], self.width, scaled, direction)
+        variance -= self.pending_variance(k, scaled, products)
+        for b in range(self.n_pending[k]):
+            for j in range(self.width):
+                direction[j] -= products[b] * pending[b * self.width + j]
+        root = 1.0 / sqrt(1.0 + max(variance, 0.0))
+        for j in range(self.width):
+            direction[j] *= root
+            weights[j] += root * direction[j] * error
+        self.n_pending[k] += 1
+        if scaled.columns == NULL or self.n_pending[k] == MAX_PENDING:
+            rank_k_downdate(&self.matrices[k, 0, 0], self.width, pending, self.n_pending[k])
+            self.n_pending[k] = 0
+
+
+cdef class DiagonalLinUCB(LinUCBModel):
+    """LinUCB with diagonal matrices: the cost of a step is linear in the values of the row."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.constant = 0.5
+        self.diagonals = np.full((self.n_classes, self.width), 1.0 / self.alpha)
+        self.squared_values = np.empty(self.n_features)
+
+    @property
+    def inverses(self):
+        """The arrays that represent the inverses of A_k."""
+        return (self.diagonals,)
+
+    @inverses.setter
+    def inverses(self, arrays):
+        (self.diagonals,) = arrays
+
+    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
+        self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef double* weights = &self.coefficients[k, 0]
+        cdef double* diagonal = &self.diagonals[k, 0]
+        cdef double step, value, variance
+        cdef Py_ssize_t i, j
+        self.diagonal_variances(diagonal, 1, scaled, &variance)
+        step = error / (1.0 + variance)
+        for i in range(scaled.n):
+            j = i if scaled.columns == NULL else scaled.columns[i]
+            value = scaled.values[i]
+            weights[j] += step * diagonal[j] * value
+            diagonal[j] /= 1.0 + diagonal[j] * value * value
+        if scaled.constant != 0.0:
+            j, value = scaled.n_features, scaled.constant
+            weights[j] += step * diagonal[j] * value
+            diagonal[j] /= 1.0 + diagonal[j] * value * value
+
+    cdef void diagonal_variances(
+        self, const double* diagonals, Py_ssize_t n_classes, const Row* scaled, double* variances
+    ) noexcept nogil:
+        cdef Row squared = scaled[0]
+        cdef Py_ssize_t i
+        for i in range(scaled.n):
+            self.squared_values[i] = scaled.values[i] * scaled.values[i]
+        squared.values = &self.squared_values[0]
+        squared.constant = scaled.constant * scaled.constant
+        table_products(diagonals, n_classes, self.width, &squared, variances)
+
+
+cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept nogil:
+    # 1 if all rows were zero, because rows are divided by it.
+    return sqrt(sum_squares / n_rows) if sum_squares > 0.0 else 1.0
+
+
+cdef inline double standardised(
+    double value, double minimum, double maximum, double bound
+) noexcept nogil:
+    # Divide a centred value by the range of such values, all of them clipped at +-bound; 0 if the
+    # feature is constant.
+    cdef double extent = min(maximum, bound) - max(minimum, -bound)
+    return max(-bound, min(bound, value)) / extent if extent > 0.0 else 0.0
