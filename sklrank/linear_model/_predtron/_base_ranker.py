@@ -31,7 +31,7 @@ class PredtronRankerMixin(PredtronMixin):
         **PredtronMixin._parameter_constraints,
     }
 
-    def _start_model(self, n_scores, constant):
+    def _start_ranking_model(self, n_scores, constant):
         self._loss = make_ranking_loss(self.loss, self.k)
         self._position_values = partial(position_values, self.representation, power=self.power)
         self._model = self._make_model(n_scores, constant)

@@ -366,7 +366,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
-            self._start(_label_names(classes, column_names(y), n_labels))
+            self._start_model(_label_names(classes, column_names(y), n_labels))
         elif n_labels != len(self.classes_):
             raise ValueError(
                 f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
@@ -379,13 +379,13 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         starts = np.arange(len(relevance) + 1) * n_labels
         return X, self._make_ranking_task(relevance.ravel(), starts), rows_are_rounds
 
-    def _start(self, classes):
+    def _start_model(self, classes):
         if self.k is not None and self.k > len(classes):
             raise ValueError(
                 f"k={self.k} is more than the {len(classes)} labels of y: leave it None"
             )
         self.classes_ = classes
-        self._start_model(len(classes), float(self.fit_intercept))
+        self._start_ranking_model(len(classes), float(self.fit_intercept))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

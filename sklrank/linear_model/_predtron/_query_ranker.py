@@ -277,7 +277,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         if restart:
-            self._start_model(1, 0.0)
+            self._start_ranking_model(1, 0.0)
         self._check_pairwise(X)
         self._set_fitted_with_qid(qid, len(y))
         # Rounds are in the order of the queries' first documents, whatever their ids.
