@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-__all__ = ["Loaded", "MaxFeatures", "MirrorMap", "RankingLoss"]
+__all__ = ["Loaded", "MaxFeatures", "MirrorMap", "RandomizationName", "RankingLoss"]
 
 
 class HasWeights(Protocol):
@@ -31,6 +31,9 @@ MaxFeatures = int | float | Literal["sqrt", "log2"] | None
 MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights
 )
+
+# Exploration schemes of top-k feedback: the keys of `RANDOMIZATIONS` in `sklrank.feedback`.
+RandomizationName = Literal["uniform", "single-swap"]
 
 # What readers of files return: a Bunch, or tuples where arguments ask for them. A union of both
 # would have every caller prove which it is.
