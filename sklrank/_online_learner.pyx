@@ -1,18 +1,18 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Base class of the compiled online learners, and their loops over rows.
+"""Base class of the compiled online learners, and their loops over samples.
 
-A learner sees one row at a time: :meth:`predict` writes a distribution over the classes,
-:meth:`learn` takes a `LabelFeedback`: the relevant labels of the row with an importance weight for each,
-the irrelevant ones, and when a booster gives the feedback the cost of every label. Learners of single
-labels read the weights, cost-sensitive ones the costs (Jung & Tewari 2018, Section 2.1), others the
-relevance. A label that is neither relevant nor irrelevant is not known.
+A learner sees one sample at a time. `predict` writes a distribution over the classes. `learn` takes
+a `LabelFeedback`: the relevant labels of the sample with their importance weights, the irrelevant
+labels, and, in a booster, the cost of a vote for each label. Learners of single labels use the
+importance weights, cost-sensitive learners the costs (Jung & Tewari 2018, Section 2.1), others the
+relevance. Labels that are neither relevant nor irrelevant are unknown.
 """
 
 import numpy as np
 
 
 cdef class OnlineLearner:
-    """A classifier that learns row by row; the subclasses fill in `predict` and `learn`."""
+    """Base class of the learners; a subclass defines `predict` and `learn`."""
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:
@@ -29,12 +29,12 @@ cdef class OnlineLearner:
         return self.learn(x, feedback)
 
     def predict_rows(self, const double[:, ::1] X):
-        """Votes `(n_samples, n_classes)` for the rows of `X`."""
+        """Return the votes `(n_samples, n_classes)` for the samples of `X`."""
         votes = np.empty((X.shape[0], self.n_classes))
         cdef double[:, ::1] out = votes
         cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} columns, the learner takes {self.n_features}")
+            raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
         with nogil:
             for i in range(X.shape[0]):
                 self.predict(&X[i, 0], &out[i, 0])
@@ -48,23 +48,23 @@ cdef class OnlineLearner:
         const double[::1] weights,
         double[:, ::1] votes=None,
     ):
-        """Learn from each row of `X` in turn.
+        """Learn from the samples of `X`, one after the other.
 
-        Row `i` has the labels `labels[indptr[i]:indptr[i + 1]]`, each with the importance weight
-        `weights[i]`; a row of weight zero is not learnt. Where `votes` `(n_samples, n_classes)` are
-        given, those for each row are written there before it is learnt.
+        Sample i has the labels `labels[indptr[i]:indptr[i + 1]]`, each with the importance weight
+        `weights[i]`; a sample of weight zero is skipped. If `votes` `(n_samples, n_classes)` is
+        given, the votes for each sample are written there before it is learned.
         """
         cdef Py_ssize_t i, j, n_samples = X.shape[0]
         cdef bint progressive = votes is not None
         cdef double[::1] repeated = np.empty(self.n_classes)
         cdef LabelFeedback feedback
         if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} columns, the learner takes {self.n_features}")
+            raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
         check_lists(indptr, labels, n_samples, self.n_classes)
         if weights.shape[0] != n_samples:
-            raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} rows")
+            raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} samples")
         if progressive and (votes.shape[0], votes.shape[1]) != (n_samples, self.n_classes):
-            raise ValueError("votes do not fit the rows and classes")
+            raise ValueError("votes do not match the samples and classes")
         feedback.costs = NULL
         feedback.weights = &repeated[0]
         feedback.irrelevant = NULL
@@ -92,13 +92,13 @@ def check_lists(
     Py_ssize_t n_samples,
     Py_ssize_t n_classes,
 ):
-    """Refuse row pointers or labels that a compiled loop would follow out of bounds."""
+    """Raise if a compiled loop would read these relevance lists out of bounds."""
     cdef Py_ssize_t i
     if indptr.shape[0] != n_samples + 1 or indptr[0] != 0 or indptr[n_samples] != labels.shape[0]:
-        raise ValueError("indptr does not describe one list of labels for each row")
+        raise ValueError("indptr does not describe a list of labels for each sample")
     for i in range(n_samples):
         if not 0 <= indptr[i + 1] - indptr[i] <= n_classes:
-            raise ValueError(f"indptr gives row {i} an impossible number of labels")
+            raise ValueError(f"indptr gives sample {i} an impossible number of labels")
     for i in range(labels.shape[0]):
         if not 0 <= labels[i] < n_classes:
             raise ValueError(f"label {labels[i]} is outside the {n_classes} classes")

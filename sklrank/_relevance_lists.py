@@ -1,7 +1,7 @@
-"""Relevance lists: the form in which compiled loops read the labels of rows.
+"""Relevance lists: the relevant labels of samples, as compiled loops read them.
 
-Row ``i`` has the relevant labels ``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. A class
-label is a list of length one. The documents of queries are kept in the same way.
+Sample ``i`` has the relevant labels ``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. A
+class label is a list of length one. The documents of queries are stored in the same way.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ __all__ = ["lists_of", "lists_of_rows"]
 
 
 def lists_of(indptr, rows):
-    """Where the lists of these rows start, `(n_rows + 1,)`, and the places of what they hold.
+    """Return the row pointers `(n_rows + 1,)` of some rows, and the positions of their entries.
 
     `rows` is a slice or an array of row numbers, in any order.
     """
@@ -21,6 +21,6 @@ def lists_of(indptr, rows):
 
 
 def lists_of_rows(indptr, labels, rows: slice):
-    """The relevance lists of rows that follow each other: views, had without a copy of labels."""
+    """Return the relevance lists of consecutive rows; `labels` is not copied."""
     first, last = indptr[rows.start], indptr[rows.stop]
     return indptr[rows.start : rows.stop + 1] - first, labels[first:last]

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-__all__ = ["ExplorationRate", "Loaded", "MaxFeatures", "MirrorMap", "RankingLoss"]
+__all__ = [
+    "ExplorationRate",
+    "Loaded",
+    "MaxFeatures",
+    "MirrorMap",
+    "RandomizationName",
+    "RankingLoss",
+]
 
 
 class HasWeights(Protocol):
@@ -34,6 +41,9 @@ ExplorationRate = float | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", 
 MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights
 )
+
+# Exploration schemes of top-k feedback: the keys of `RANDOMIZATIONS` in `sklrank.feedback`.
+RandomizationName = Literal["uniform", "single-swap"]
 
 # Return type of the file readers: a Bunch, or tuples, depending on arguments. With a union of both,
 # type checkers would make every caller check which it is.

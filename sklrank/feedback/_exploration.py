@@ -1,4 +1,4 @@
-"""The record of what was shown, from which an estimator can learn later."""
+"""Records of the labels shown and their propensities, and checks of them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
 
-# Tolerance for propensities read from logs: by how much that of (a, b) may differ from (b, a)'s.
-ROUNDING = 1e-6
-# Steps are divided by propensities, and smaller ones could make them overflow: learners from single
-# actions refuse them, boosters, which have bounds of their own, cut them off here at the least.
+# Tolerated difference between the propensities of (a, b) and (b, a), as read from logs.
+SYMMETRY_TOLERANCE = 1e-6
+# Steps are divided by propensities, and could overflow with smaller ones. Learners from single
+# actions refuse smaller ones; boosters clip them at this value or at their own bound.
 MIN_PROPENSITY = 1e-60
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """What was shown, and with which probability.
+    """A record of the labels that were shown, and of their propensities.
 
-    Plain arrays, a line for each row; index it by a slice, a mask or positions to get the record
-    of some rows, in the order asked for. What came back, the rewards, is kept beside it: an array
-    of their shape, of 0 and 1.
+    Both are arrays with one row per sample. Index the record by a slice, a mask or positions to get
+    the record of some samples. Rewards are not part of it: they are an array of the shape of
+    `actions`, with entries 0 and 1.
 
     Parameters
     ----------
     actions : array-like of shape (n_samples, k), or (n_samples,)
-        The labels shown, as indices into `classes_`; or the one that was.
+        Labels shown, as indices into `classes_`: k labels per sample, or a single one.
     propensities : array-like of shape (n_samples, k, k), or (n_samples,)
-        For each two labels shown in a row the probability, at the time of the draw, that both were;
-        on the diagonal the probability that the label was. Of one label that probability alone.
+        Probability, at the time of the draw, that two labels were both shown, for each two of the
+        labels of a sample; on the diagonal the probability that the label was shown. For a single
+        label, the probability that it was shown.
 
     Attributes
     ----------
@@ -50,17 +51,17 @@ class Exploration:
 
     See Also
     --------
-    UniformRandomization.explore : Draws what to show, given scores.
+    UniformRandomization.explore : Draws the labels to show, given scores.
 
     Notes
     -----
-    What is not possible, such as a propensity of 0, is refused by the method that learns from it.
-    Where a log has the probability of each label alone, and they were drawn independently of each
-    other, those of two are products.
+    Impossible values, such as a propensity of 0, raise an error in the method that learns from the
+    record. If a log has only the probability of each label, and the labels were drawn independently
+    of each other, the probability of two labels is the product.
 
     Examples
     --------
-    The log of another policy, which showed two of five labels, drawn at random:
+    The log of a policy that showed two of five labels, drawn at random:
 
     >>> from sklrank.feedback import Exploration
     >>> shown = Exploration([[0, 3], [4, 1], [2, 0]], [[[2 / 5, 1 / 10], [1 / 10, 2 / 5]]] * 3)
@@ -90,17 +91,17 @@ class Exploration:
 
     @classmethod
     def concatenate(cls, explorations: Sequence[Exploration]) -> Exploration:
-        """Put records of the same number of labels shown after each other.
+        """Concatenate records with the same number of labels per sample.
 
         Parameters
         ----------
         explorations : sequence of Exploration
-            One at least.
+            At least one record.
 
         Returns
         -------
         Exploration
-            The rows of the first, then those of the second, and so on.
+            The samples of the first record, then those of the second, and so on.
         """
         explorations = list(explorations)
         return cls(
@@ -111,27 +112,27 @@ class Exploration:
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> pd.DataFrame:
-        """A data frame to log, a line for each row.
+        """Return a data frame to log, with one row per sample.
 
         Parameters
         ----------
         rewards : array-like of the shape of the actions, default=None
-            What came back, to be logged as well.
+            Rewards to log as well.
         classes : array-like of shape (n_labels,), default=None
-            Names to log in place of the labels' indices: an estimator's `classes_`.
+            Names of the labels, such as `classes_` of an estimator, to log instead of the indices.
 
         Returns
         -------
         pandas.DataFrame
-            Columns ``action_i``, ``reward_i`` where rewards were given, ``propensity_i`` (that the
-            i-th label was shown) and ``propensity_i_j`` (that both were), with i < j.
+            Columns ``action_i``, ``reward_i`` if rewards are given, ``propensity_i`` (of the i-th
+            label) and ``propensity_i_j`` (of both labels), with i < j.
 
         Raises
         ------
         ImportError
             If pandas is not installed.
         ValueError
-            If `rewards` have another shape than the actions, or `classes` are too few.
+            If `rewards` do not have the shape of the actions, or `classes` has too few names.
         """
         try:
             import pandas as pd
@@ -164,16 +165,16 @@ class Exploration:
     def from_frame(
         cls, frame: pd.DataFrame | Mapping[str, ArrayLike], classes: ArrayLike | None = None
     ) -> Exploration:
-        """Read what `to_frame` wrote, or a log made like it.
+        """Read a log with the columns that `to_frame` writes.
 
         Parameters
         ----------
         frame : pandas.DataFrame, or a mapping of names to columns
-            Other columns are left alone. The rewards are, for k labels,
+            The log. Other columns are ignored. For k labels, the rewards are
             ``frame[[f"reward_{i}" for i in range(k)]]``.
         classes : array-like of shape (n_labels,), default=None
-            Where the actions were logged by name: the names in the order of the labels, that is
-            `classes_` of the estimator that is to learn.
+            Names of the labels, in order, if the actions were logged by name: `classes_` of the
+            estimator that will learn from the record.
 
         Returns
         -------
@@ -183,7 +184,8 @@ class Exploration:
         Raises
         ------
         ValueError
-            If a column is missing, an action is not in `classes`, or is a name without them.
+            If a column is missing, if an action is not in `classes`, or if actions are names and
+            `classes` is None.
         """
         k = 0
         while f"action_{k}" in frame:
@@ -196,7 +198,7 @@ class Exploration:
         if not len(actions):
             raise ValueError("frame has no rows")
         if is_missing(actions).any():
-            raise ValueError("frame lacks actions in some rows: leave those rows out")
+            raise ValueError("frame lacks actions in some rows: remove these rows")
         if classes is not None:
             names = np.asarray(classes)
             unknown = np.setdiff1d(actions, names)
@@ -213,7 +215,7 @@ class Exploration:
 
 
 def _whole_numbers(actions):
-    """Actions as integers, in whatever type a data base or a file gave them."""
+    """Return actions as integers; databases and files may have them as other types."""
     with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
         whole = actions.astype(np.intp)
         if np.array_equal(whole, actions):
@@ -230,14 +232,14 @@ def _propensity_columns(k):
 
 
 def check_exploration(exploration, n_samples: int, n_labels: int):
-    """Refuse a record from which nothing can be learnt, whoever made it.
+    """Check a record of k labels per sample; return its arrays.
 
     Parameters
     ----------
     exploration : Exploration, or an object with its attributes
-        What was shown.
+        The record.
     n_samples, n_labels : int
-        What it must fit.
+        Number of samples, and of labels of the model.
 
     Returns
     -------
@@ -247,7 +249,7 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
     Raises
     ------
     ValueError
-        Naming what is wrong: `exploration`, actions or propensities.
+        If the record is invalid; the message names the attribute.
     """
     actions = getattr(exploration, "actions", None)
     propensities = getattr(exploration, "propensities", None)
@@ -277,8 +279,8 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
     shape = (*actions.shape, actions.shape[1])
     if propensities is None or np.asarray(propensities).ndim == 0:
         raise ValueError(
-            "propensities of exploration are missing: give the probability of each two labels to "
-            f"be shown both, of shape {shape}"
+            "propensities of exploration are missing: give the probability that two labels are "
+            f"both shown, for each two labels, of shape {shape}"
         )
     propensities = np.asarray(propensities)
     if propensities.shape != shape or propensities.dtype.kind not in "biuf":
@@ -290,21 +292,28 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
     # The comparisons are written so that NaN fails too.
     if not np.all((propensities > 0) & (propensities <= 1)):
         raise ValueError(
-            "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
-            f"chance to be; got {np.min(propensities):g} to {np.max(propensities):g}"
+            "propensities of exploration must be probabilities in (0, 1], positive since the "
+            f"labels were shown; got {np.min(propensities):g} to {np.max(propensities):g}"
         )
-    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > ROUNDING):
+    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > SYMMETRY_TOLERANCE):
         raise ValueError(
-            "propensities of exploration must be symmetric: entries i, j and j, i are both the "
-            "probability that the i-th and the j-th label of the row were shown"
+            "propensities of exploration must be symmetric: entries (i, j) and (j, i) are both the "
+            "probability that the i-th and the j-th label of a sample were shown"
         )
     return np.ascontiguousarray(actions, dtype=np.intp), propensities
 
 
 def check_single_actions(exploration, n_samples: int, n_labels: int):
-    """As `check_exploration`, of a record that shows one label a row.
+    """Check a record of a single label per sample; return its arrays.
 
-    Its arrays may have the axes of length one that a record of several labels has.
+    The arrays may have the axes of length one that the record of k = 1 labels has.
+
+    Parameters
+    ----------
+    exploration : Exploration, or an object with its attributes
+        The record.
+    n_samples, n_labels : int
+        Number of samples, and of labels of the model.
 
     Returns
     -------
@@ -314,7 +323,7 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
     Raises
     ------
     ValueError
-        Naming what is wrong: `exploration`, actions or propensities.
+        If the record is invalid; the message names the attribute.
     """
     actions = getattr(exploration, "actions", None)
     propensities = getattr(exploration, "propensities", None)
@@ -326,7 +335,7 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
     actions, propensities = np.asarray(actions), np.asarray(propensities)
     if actions.shape not in ((n_samples,), (n_samples, 1)):
         raise ValueError(
-            f"actions of exploration must have the shape ({n_samples},), one label shown a row; "
+            f"actions of exploration must have the shape ({n_samples},), one label per sample; "
             f"got {actions.shape}"
         )
     if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= n_labels:
@@ -342,8 +351,8 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
     # The comparisons are written so that NaN fails too.
     if not (propensities.min() >= MIN_PROPENSITY and propensities.max() <= 1):
         raise ValueError(
-            "propensities of exploration must be probabilities in (0, 1]: what was shown had a "
-            f"chance to be, {MIN_PROPENSITY:g} at least; got {propensities.min():g} to "
+            "propensities of exploration must be probabilities in (0, 1], at least "
+            f"{MIN_PROPENSITY:g} since the labels were shown; got {propensities.min():g} to "
             f"{propensities.max():g}"
         )
     return (
@@ -353,23 +362,17 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
 
 
 def check_rewards(rewards, shape):
-    """Rewards as an int8 array; refuse what is not 0 or 1, or has another shape than the actions.
-
-    Raises
-    ------
-    ValueError
-        Naming `rewards`.
-    """
+    """Check that rewards are 0 or 1 and have the shape of the actions; return them as int8."""
     rewards = np.asarray(rewards)
     if rewards.dtype == object:
-        # Data frames with a type for missing values give arrays of objects.
+        # Data frames with a nullable type give arrays of objects.
         with suppress(TypeError, ValueError):
             rewards = rewards.astype(np.float64)
     if rewards.shape != shape:
         raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
     if rewards.dtype.kind not in "biuf" or not np.all((rewards == 0) | (rewards == 1)):
         raise ValueError(
-            "rewards must be 0 or 1 (was the label shown relevant?), without missing ones; learn "
-            "from the rows whose rewards are in: exploration[rows], rewards[rows]"
+            "rewards must be 0 or 1 (1 if the label shown is relevant), without missing values; "
+            "select the samples whose rewards are known: exploration[rows], rewards[rows]"
         )
     return np.ascontiguousarray(rewards, dtype=np.int8)

@@ -1,138 +1,165 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Compiled draws of the labels that are shown: the greedy top k, randomised now and then.
+"""Compiled draws of the labels to show.
 
-Random numbers come as arrays, a line for each row. So a row's draw does not depend on how rows are
-cut into calls. The probabilities come from `_randomization`, which documents the schemes.
+The random numbers are arguments, a row of an array for each sample, so that the draw for a sample
+does not depend on how samples are split into calls. `_randomization` documents the schemes, and
+says how to add one.
 """
 
 import numpy as np
 
 
 cdef class TopKSampler:
-    """A subclass says how a row that explores changes the greedy top k.
+    """Base class of the draws; a subclass overrides `draw_labels`, see `_sampler.pxd`.
 
     Parameters
     ----------
     n_labels, k : int
-        How many labels there are, and how many are shown.
-    exploration : float
-        The share of rows that explore.
-    alone, together : array-like of shape (2,) and (3,)
-        Probabilities that one label, or two labels, are shown, by how many of them are outside of
-        the greedy top k.
+        Number of labels, and of labels to show.
+    n_uniforms : int
+        Number of random numbers in [0, 1) that the draw for a sample uses.
     """
 
-    def __init__(
-        self, Py_ssize_t n_labels, Py_ssize_t k, double exploration, alone, together
-    ):
-        if not 1 <= k <= n_labels or len(alone) != 2 or len(together) != 3:
-            raise ValueError(f"{k} of {n_labels} labels cannot be drawn so")
-        self.n_labels, self.k = n_labels, k
-        self.exploration = exploration
-        self.alone = np.array(alone, dtype=np.float64)
-        self.together = np.array(together, dtype=np.float64)
-        self.is_greedy = np.zeros(n_labels, dtype=np.int8)
-        self.greedy = np.empty(k, dtype=np.intp)
-        self.n_draws = 1 + self.n_draws_to_explore()
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms):
+        if not 1 <= k <= n_labels:
+            raise ValueError(f"cannot show k={k} of {n_labels} labels")
+        self.n_labels, self.k, self.n_uniforms = n_labels, k, n_uniforms
 
-    def n_draws_to_explore(self):
-        """How many random numbers `randomise` takes."""
-        return 0
-
-    cdef void randomise(self, const double* draws, Py_ssize_t* actions) noexcept nogil:
+    cdef void draw_labels(
+        self, const double* scores, const double* uniforms, Py_ssize_t* actions,
+        double* propensities,
+    ) noexcept nogil:
         pass
 
-    cdef void show(
-        self, const double* scores, const double* draws, Py_ssize_t* actions, double* propensities
-    ) noexcept nogil:
-        cdef Py_ssize_t i, j, outside
-        best_labels(scores, self.n_labels, self.k, actions)
-        for i in range(self.k):
-            self.greedy[i] = actions[i]
-            self.is_greedy[actions[i]] = True
-        if draws[0] < self.exploration:
-            self.randomise(draws + 1, actions)
-        for i in range(self.k):
-            for j in range(self.k):
-                outside = not self.is_greedy[actions[i]]
-                if i == j:
-                    propensities[i * self.k + j] = self.alone[outside]
-                else:
-                    outside += not self.is_greedy[actions[j]]
-                    propensities[i * self.k + j] = self.together[outside]
-        for i in range(self.k):
-            self.is_greedy[self.greedy[i]] = False
-
-    def show_rows(self, const double[:, ::1] scores, const double[:, ::1] draws):
-        """Actions `(n_samples, k)` and propensities `(n_samples, k, k)` for rows of scores."""
+    def draw_rows(self, const double[:, ::1] scores, const double[:, ::1] uniforms):
+        """Return the actions `(n_samples, k)` and propensities `(n_samples, k, k)` of samples."""
         cdef Py_ssize_t[:, ::1] actions = np.empty((scores.shape[0], self.k), dtype=np.intp)
         cdef double[:, :, ::1] propensities = np.empty((scores.shape[0], self.k, self.k))
         cdef Py_ssize_t i
         if scores.shape[1] != self.n_labels:
-            raise ValueError(f"{scores.shape[1]} scores a row for {self.n_labels} labels")
-        if (draws.shape[0], draws.shape[1]) != (scores.shape[0], self.n_draws):
-            raise ValueError("draws do not fit the rows")
+            raise ValueError(f"scores has {scores.shape[1]} columns for {self.n_labels} labels")
+        if (uniforms.shape[0], uniforms.shape[1]) != (scores.shape[0], self.n_uniforms):
+            raise ValueError("uniforms does not match scores")
         with nogil:
             for i in range(scores.shape[0]):
-                self.show(&scores[i, 0], &draws[i, 0], &actions[i, 0], &propensities[i, 0, 0])
+                self.draw_labels(
+                    &scores[i, 0], &uniforms[i, 0], &actions[i, 0], &propensities[i, 0, 0]
+                )
         return np.asarray(actions), np.asarray(propensities)
 
 
-cdef class UniformSampler(TopKSampler):
-    """A row that explores shows the top k of a random order of all labels."""
+cdef class GreedyMixtureSampler(TopKSampler):
+    """Show the greedy top k, or explore with probability `exploration`.
+
+    A subclass overrides `explore`, which must not depend on the scores. Propensities then depend
+    only on the number of labels that are outside of the greedy top k.
+
+    Parameters
+    ----------
+    n_labels, k : int
+        Number of labels, and of labels to show.
+    n_uniforms : int
+        Number of random numbers in [0, 1) that `explore` uses.
+    exploration : float
+        Probability to explore.
+    single, pair : array-like of shape (2,) and (3,)
+        Probability that a label is shown, and that two labels are both shown, if 0, 1 or 2 of them
+        are outside of the greedy top k.
+    """
+
+    cdef readonly double exploration
+    cdef readonly double[::1] single
+    cdef readonly double[::1] pair
+    cdef char[::1] is_greedy                # working memory: (n_labels,)
+    cdef Py_ssize_t[::1] greedy             # working memory: (k,)
+
+    def __init__(
+        self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration, single,
+        pair,
+    ):
+        super().__init__(n_labels, k, 1 + n_uniforms)
+        self.exploration = exploration
+        self.single = np.array(single, dtype=np.float64)
+        self.pair = np.array(pair, dtype=np.float64)
+        if len(self.single) != 2 or len(self.pair) != 3:
+            raise ValueError("single and pair must have 2 and 3 probabilities")
+        self.is_greedy = np.zeros(n_labels, dtype=np.int8)
+        self.greedy = np.empty(k, dtype=np.intp)
+
+    cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+        # Replace the greedy top k in `actions` by the labels that are shown if a sample explores.
+        pass
+
+    cdef void draw_labels(
+        self, const double* scores, const double* uniforms, Py_ssize_t* actions,
+        double* propensities,
+    ) noexcept nogil:
+        cdef Py_ssize_t i, j, n_outside
+        best_labels(scores, self.n_labels, self.k, actions)
+        for i in range(self.k):
+            self.greedy[i] = actions[i]
+            self.is_greedy[actions[i]] = True
+        if uniforms[0] < self.exploration:
+            self.explore(uniforms + 1, actions)
+        for i in range(self.k):
+            for j in range(self.k):
+                n_outside = not self.is_greedy[actions[i]]
+                if i == j:
+                    propensities[i * self.k + j] = self.single[n_outside]
+                else:
+                    n_outside += not self.is_greedy[actions[j]]
+                    propensities[i * self.k + j] = self.pair[n_outside]
+        for i in range(self.k):
+            self.is_greedy[self.greedy[i]] = False
+
+
+cdef class UniformSampler(GreedyMixtureSampler):
+    """Explore by the first k labels of a random order of all labels."""
 
     cdef Py_ssize_t[::1] labels             # 0, 1, ..., n_labels - 1 between two draws
-    cdef Py_ssize_t[::1] drawn              # scratch: (k,)
+    cdef Py_ssize_t[::1] drawn              # working memory: (k,)
 
-    def __init__(self, Py_ssize_t n_labels, *args):
-        super().__init__(n_labels, *args)
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
+        super().__init__(n_labels, k, k, *args)
         self.labels = np.arange(n_labels, dtype=np.intp)
         self.drawn = np.empty(self.k, dtype=np.intp)
 
-    def n_draws_to_explore(self):
-        """One for each place."""
-        return self.k
-
-    cdef void randomise(self, const double* draws, Py_ssize_t* actions) noexcept nogil:
-        # The first k steps of Fisher and Yates' shuffle, undone afterwards.
+    cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+        # The first k steps of a Fisher-Yates shuffle, undone afterwards.
         cdef Py_ssize_t i, n = self.n_labels
         for i in range(self.k):
-            self.drawn[i] = i + below(n - i, draws[i])
+            self.drawn[i] = i + below(n - i, uniforms[i])
             swap(&self.labels[i], &self.labels[self.drawn[i]])
             actions[i] = self.labels[i]
         for i in range(self.k - 1, -1, -1):
             swap(&self.labels[i], &self.labels[self.drawn[i]])
 
 
-cdef class SingleSwapSampler(TopKSampler):
-    """A row that explores swaps a random shown label with a random other one, twice."""
+cdef class SingleSwapSampler(GreedyMixtureSampler):
+    """Explore by swapping a random label shown with a random other one, twice."""
 
-    cdef char[::1] is_shown                 # scratch: (n_labels,)
+    cdef char[::1] is_shown                 # working memory: (n_labels,)
 
-    def __init__(self, Py_ssize_t n_labels, *args):
-        super().__init__(n_labels, *args)
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
+        super().__init__(n_labels, k, 4, *args)
         self.is_shown = np.zeros(n_labels, dtype=np.int8)
 
-    def n_draws_to_explore(self):
-        """Who goes and who comes, twice."""
-        return 4
-
-    cdef void randomise(self, const double* draws, Py_ssize_t* actions) noexcept nogil:
-        cdef Py_ssize_t i, place, incoming, to_pass, n_outside = self.n_labels - self.k
+    cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+        cdef Py_ssize_t i, position, incoming, to_skip, n_outside = self.n_labels - self.k
         if n_outside == 0:
             return
         for i in range(self.k):
             self.is_shown[actions[i]] = True
         for i in range(2):
-            place = below(self.k, draws[2 * i])
-            to_pass = below(n_outside, draws[2 * i + 1])
+            position = below(self.k, uniforms[2 * i])
+            to_skip = below(n_outside, uniforms[2 * i + 1])
             incoming = 0
-            while self.is_shown[incoming] or to_pass > 0:
-                to_pass -= not self.is_shown[incoming]
+            while self.is_shown[incoming] or to_skip > 0:
+                to_skip -= not self.is_shown[incoming]
                 incoming += 1
-            self.is_shown[actions[place]] = False
+            self.is_shown[actions[position]] = False
             self.is_shown[incoming] = True
-            actions[place] = incoming
+            actions[position] = incoming
         for i in range(self.k):
             self.is_shown[actions[i]] = False
 
@@ -140,25 +167,25 @@ cdef class SingleSwapSampler(TopKSampler):
 cdef void best_labels(
     const double* scores, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t* best
 ) noexcept nogil:
-    # The k labels of highest score, best first; among equals the smaller label comes first.
-    cdef Py_ssize_t label, place, n = 0
+    # Write the k labels of largest score, best first; of equal scores, the smaller label first.
+    cdef Py_ssize_t label, position, n = 0
     for label in range(n_labels):
         if n == k and not scores[label] > scores[best[k - 1]]:
             continue
-        place = n if n < k else k - 1
-        while place > 0 and scores[label] > scores[best[place - 1]]:
-            best[place] = best[place - 1]
-            place -= 1
-        best[place] = label
+        position = n if n < k else k - 1
+        while position > 0 and scores[label] > scores[best[position - 1]]:
+            best[position] = best[position - 1]
+            position -= 1
+        best[position] = label
         n = min(n + 1, k)
 
 
-cdef inline Py_ssize_t below(Py_ssize_t n, double draw) noexcept nogil:
-    # The one of 0, 1, ..., n - 1 that a draw from [0, 1) chooses.
-    return min(<Py_ssize_t>(draw * n), n - 1)
+cdef inline Py_ssize_t below(Py_ssize_t n, double uniform) noexcept nogil:
+    # Return the uniformly distributed number among 0, 1, ..., n - 1 for a random number in [0, 1).
+    return min(<Py_ssize_t>(uniform * n), n - 1)
 
 
 cdef inline void swap(Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
-    cdef Py_ssize_t kept = a[0]
+    cdef Py_ssize_t first = a[0]
     a[0] = b[0]
-    b[0] = kept
+    b[0] = first

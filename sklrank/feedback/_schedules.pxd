@@ -1,15 +1,16 @@
-"""Compiled schedules of exploration."""
+"""Compiled exploration schedules of bandits."""
 
 
 cdef class Schedule:
-    cdef readonly double rate               # the share of the next round's draws that explore
-    cdef readonly Py_ssize_t n_rounds       # rounds so far
+    cdef readonly double rate               # exploration rate of the next round
+    cdef readonly Py_ssize_t n_rounds       # number of rounds so far
 
-    # Count one round: whether the label believed best was shown and right, and the propensity of
-    # what was shown.
+    # Record a round and update `rate`. `hit` is true if the predicted label was shown and correct;
+    # `propensity` is that of the label shown.
     cdef void record(self, bint hit, double propensity) noexcept nogil
 
-    cdef void count(self, bint hit, double propensity) noexcept nogil
+    # To be overridden: add a round to the statistics, and compute the rate from them.
+    cdef void update(self, bint hit, double propensity) noexcept nogil
     cdef double next_rate(self) noexcept nogil
 
 
@@ -22,13 +23,13 @@ cdef class DecayingSchedule(Schedule):
 
 
 cdef class SelfTunedSchedule(Schedule):
-    cdef readonly double power              # lambda of the support function
-    cdef readonly double memory             # factor on the sums, every round
-    cdef readonly bint unbiased             # whether misses are estimated without bias
-    cdef readonly double sum_hits           # of 1 + mu
-    cdef readonly double sum_misses         # of tau
+    cdef readonly double power              # exponent l of the support function
+    cdef readonly double forgetting_factor  # the sums are multiplied by it in each round
+    cdef readonly bint unbiased             # if true, tau is an unbiased estimate
+    cdef readonly double sum_hits           # sum of 1 + mu
+    cdef readonly double sum_misses         # sum of tau
 
-    cdef double slope(self, double z) noexcept nogil
+    cdef double derivative(self, double z) noexcept nogil
 
 
 cdef class HitSchedule(SelfTunedSchedule):

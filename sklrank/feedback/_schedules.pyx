@@ -1,35 +1,39 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""How much to explore in the next round, from what came back in the rounds before.
+"""Exploration schedules of bandits: the exploration rate of a round from the rounds before.
 
-In round t the label believed best is shown with the probability 1 - g_t + g_t/K, every other one of
-K with g_t/K. A round is a *hit* if the label believed best was shown and was right. With
+In round t with K labels, the predicted label is shown with probability 1 - g_t + g_t/K, each other
+label with probability g_t/K. A round is a *hit* if the predicted label was shown and was correct.
+With
 
-    mu_t  = 2 [hit]             estimates how often the label believed best is right, from above,
-    tau_t = 1 - [hit]           how often it is wrong, from above,
+    mu_t  = 2 [hit]             an upper estimate of the probability of a correct prediction,
+    tau_t = 1 - [hit]           an upper estimate of the probability of a wrong prediction,
 
-and a concave support function w(z) = (1 + z)^l with the slope w', Valizadegan (2010, Chapter 6)
-balances the two terms of the mistake bound of Theorem 14:
+and a concave support function w(z) = (1 + z)^l with the derivative w', Valizadegan (2010, Chapter
+6) balances the two terms of the mistake bound of Theorem 14:
 
     ag1   g_t = w'(sum of 1 + mu_i) / (2 w'(0))             (Eq. 6.4)
     ag2   g_t = w'(t) / (2 w'(sum of tau_i))                (Eq. 6.5)
     ag3   g_t = w'(sum of 1 + mu_i) / (2 w'(sum of tau_i))  (Eq. 6.3)
 
-with sums over i < t. All are in (0, 1/2]. "decay" is ag0 of the experiments there, t^(-1/3) / 2.
+with sums over i < t. All rates are in (0, 1/2]. "decay" is ag0 of the experiments there,
+t^(-1/3) / 2.
 
-Two rules are not of the text. "ag2-unbiased" takes tau_t = 1 - [hit]/p_t, with p_t the probability
-of what was shown: that is what the label believed best being wrong is on average, where the text's
-tau_t is above it. "ag3-forgetting" is ag3 with both sums multiplied by .99 before each addition: it
-follows how well the model does now, not how it did on average.
+Two schedules are additions. "ag2-unbiased" uses tau_t = 1 - [hit]/p_t, where p_t is the propensity
+of the label shown: its mean is the probability of a wrong prediction. "ag3-forgetting" is ag3 with
+both sums multiplied by .99 in each round, so that it follows the recent performance of the model.
+
+To add a schedule, derive a class from `Schedule` that overrides `update` and `next_rate`, and name
+it in `_SCHEDULES` below.
 """
 
 from libc.math cimport cbrt, pow
 
 
 cdef class Schedule:
-    """A subclass says what it counts and what rate follows."""
+    """Base class of the schedules; `_schedules.pxd` states what each method does."""
 
     def record_rounds(self, hits, propensities):
-        """Count rounds one after the other; returns the rate after each."""
+        """Record rounds one after the other; return the rate after each."""
         rates = []
         for hit, propensity in zip(hits, propensities):
             self.record(hit, propensity)
@@ -38,10 +42,10 @@ cdef class Schedule:
 
     cdef void record(self, bint hit, double propensity) noexcept nogil:
         self.n_rounds += 1
-        self.count(hit, propensity)
+        self.update(hit, propensity)
         self.rate = self.next_rate()
 
-    cdef void count(self, bint hit, double propensity) noexcept nogil:
+    cdef void update(self, bint hit, double propensity) noexcept nogil:
         pass
 
     cdef double next_rate(self) noexcept nogil:
@@ -49,7 +53,7 @@ cdef class Schedule:
 
 
 cdef class ConstantSchedule(Schedule):
-    """The same in all rounds."""
+    """A constant rate."""
 
     def __init__(self, double rate):
         self.rate = rate
@@ -62,7 +66,7 @@ cdef class ConstantSchedule(Schedule):
 
 
 cdef class DecayingSchedule(Schedule):
-    """Less with every round, whatever comes back."""
+    """A rate that decreases with the number of rounds: decay."""
 
     def __init__(self):
         self.rate = self.next_rate()
@@ -79,26 +83,26 @@ cdef class DecayingSchedule(Schedule):
 
 
 cdef class SelfTunedSchedule(Schedule):
-    """Counts hits and misses; the subclasses weigh them."""
+    """Base class of the schedules that balance hits and misses."""
 
-    def __init__(self, double power=0.1, double memory=1.0, bint unbiased=False):
+    def __init__(self, double power=0.1, double forgetting_factor=1.0, bint unbiased=False):
         self.power = power
-        self.memory = memory
+        self.forgetting_factor = forgetting_factor
         self.unbiased = unbiased
         self.rate = self.next_rate()
 
-    cdef void count(self, bint hit, double propensity) noexcept nogil:
+    cdef void update(self, bint hit, double propensity) noexcept nogil:
         cdef double miss = 1.0 - hit / (propensity if self.unbiased else 1.0)
-        self.sum_hits = self.memory * self.sum_hits + 1.0 + 2.0 * hit
-        # An unbiased estimate may fall below zero, where the support function ends.
-        self.sum_misses = max(self.memory * self.sum_misses + miss, 0.0)
+        self.sum_hits = self.forgetting_factor * self.sum_hits + 1.0 + 2.0 * hit
+        # The sum of unbiased estimates may be negative, where the support function is undefined.
+        self.sum_misses = max(self.forgetting_factor * self.sum_misses + miss, 0.0)
 
-    cdef double slope(self, double z) noexcept nogil:
-        # The slope of the support function at z, in units of its slope at 0.
+    cdef double derivative(self, double z) noexcept nogil:
+        # Return the derivative of the support function at z, divided by that at 0.
         return pow(1.0 + z, self.power - 1.0)
 
     def __reduce__(self):
-        arguments = self.power, self.memory, self.unbiased
+        arguments = self.power, self.forgetting_factor, self.unbiased
         return type(self), arguments, (self.n_rounds, self.sum_hits, self.sum_misses)
 
     def __setstate__(self, state):
@@ -107,39 +111,39 @@ cdef class SelfTunedSchedule(Schedule):
 
 
 cdef class HitSchedule(SelfTunedSchedule):
-    """The more hits there were, the less: ag1."""
+    """A rate that decreases with the number of hits: ag1."""
 
     cdef double next_rate(self) noexcept nogil:
-        return 0.5 * self.slope(self.sum_hits)
+        return 0.5 * self.derivative(self.sum_hits)
 
 
 cdef class MissSchedule(SelfTunedSchedule):
-    """The more rounds and the fewer misses, the less: ag2."""
+    """A rate that decreases with the rounds and increases with the misses: ag2."""
 
     cdef double next_rate(self) noexcept nogil:
-        return 0.5 * self.slope(self.n_rounds + 1.0) / self.slope(self.sum_misses)
+        return 0.5 * self.derivative(self.n_rounds + 1.0) / self.derivative(self.sum_misses)
 
 
 cdef class HitMissSchedule(SelfTunedSchedule):
-    """The more hits and the fewer misses, the less: ag3."""
+    """A rate that decreases with the hits and increases with the misses: ag3."""
 
     cdef double next_rate(self) noexcept nogil:
-        return 0.5 * self.slope(self.sum_hits) / self.slope(self.sum_misses)
+        return 0.5 * self.derivative(self.sum_hits) / self.derivative(self.sum_misses)
 
 
-_MAKERS = {
+_SCHEDULES = {
     "decay": DecayingSchedule,
     "ag1": HitSchedule,
     "ag2": MissSchedule,
     "ag2-unbiased": lambda: MissSchedule(unbiased=True),
     "ag3": HitMissSchedule,
-    "ag3-forgetting": lambda: HitMissSchedule(memory=0.99),
+    "ag3-forgetting": lambda: HitMissSchedule(forgetting_factor=0.99),
 }
-SCHEDULES = tuple(_MAKERS)
+SCHEDULES = tuple(_SCHEDULES)
 
 
 def make_schedule(exploration):
-    """The schedule of this name, or the constant one of this rate."""
+    """Return the schedule of this name, or a constant one of this rate."""
     if isinstance(exploration, str):
-        return _MAKERS[exploration]()
+        return _SCHEDULES[exploration]()
     return ConstantSchedule(exploration)

@@ -1,18 +1,20 @@
 """Online boosting of label rankers.
 
-A booster lets weak learners vote for labels, row by row. After each row it tells every learner what
-a vote for each label would have cost, given the votes of the learners before it. The algorithms are
-one loop (`_rounds`); they differ in how votes are priced (`_costs`) and in who decides:
+A booster lets weak learners vote for labels, one sample at a time. Each learner then learns from
+the cost of a vote for each label, given the votes of the learners before it. All algorithms share
+one loop (`_rounds`); they differ in the costs of votes (`_costs`) and in the expert, that is the
+number of learners, whose votes rank the labels:
 
-- :class:`AdaOLMR`: gradients of the logistic rank loss; the learners have weights, learnt by
-  gradient steps; Hedge chooses how many of the learners to follow.
-- :class:`OnlineBMR`: boost-by-majority potentials for learners of a known edge; all have one vote.
+- :class:`AdaOLMR`: the costs are gradients of the logistic rank loss; the learners have weights,
+  learned by gradient steps; Hedge chooses the expert.
+- :class:`OnlineBMR`: the costs are boost-by-majority potentials for learners of a known edge; all
+  learners have the same weight and belong to the expert.
 
-:class:`TopKAdaptive` and :class:`TopKBBM` are the same two where only the relevance of the k labels
-that were shown becomes known: another source of label pairs (`_pair_sources`).
+:class:`TopKAdaptive` and :class:`TopKBBM` are the same two algorithms if only the relevance of the
+k labels shown becomes known (`_pair_feedback`).
 
-Any scikit-learn classifier with `partial_fit` can be boosted. :func:`recommended_learners` is the
-list of weak learners that does best on the benchmark sets.
+By default, the weak learners are those that do best on the benchmark sets
+(:func:`recommended_learners`); any scikit-learn classifier with `partial_fit` can be boosted.
 """
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR

@@ -1,29 +1,35 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Cost rules: what a weak learner should pay for a vote, given the votes before it.
+"""Cost rules: costs of votes, weights of learners and losses of experts.
 
-Both rules sum over the known pairs of a relevant label a and an irrelevant label b, each with its
-weight w_ab: 1 / (|Y| |Y^c|) with full information. In Jung & Tewari's (2018) words:
+A rule sums over the known pairs of a relevant label a and an irrelevant label b, each with its
+weight w_ab: 1 / (|Y| |Y^c|) with full information. In the notation of Jung & Tewari (2018):
 
-`PotentialCosts`, Eqs. 1 and 2 (OnlineBMR). The cost of a vote for l is the loss that is to be
-expected after it when the n learners still to come vote at random, with an edge gamma towards the
-relevant labels:
+`PotentialCosts`, Eqs. 1 and 2 (OnlineBMR). The cost of a vote for l is the loss expected after it
+if the n remaining learners vote at random, with an edge gamma towards the relevant labels:
 
     c[l] = phi_n(s + e_l),      phi_n(s) = sum_ab w_ab E loss(s[b] - s[a] + D_n).
 
-D_n, what n random votes add to the difference, is a walk of steps +1 (probability q), -1
+The n random votes change the difference by D_n, a random walk of steps +1 (probability q), -1
 (q + gamma) or 0, with q = (1 - |Y| gamma) / m. Its tail sums T0[d] = P(D >= d) and
-T1[d] = E[D; D >= d] depend on |Y|, gamma and n only. So with z = s[b] - s[a] and d the smallest
-integer above -1 - z
+T1[d] = E[D; D >= d] depend on |Y|, gamma and n only. With z = s[b] - s[a] and d the smallest
+integer above -1 - z, the expected losses
 
     hinge loss      E (1 + z + D)_+                     = (1 + z) T0[d] + T1[d]
     rank loss       P(z + D > 0) + P(z + D = 0) / 2     = (T0[floor(-z) + 1] + T0[ceil(-z)]) / 2
 
-are exact, for real scores as well, in a constant number of operations.
+are exact, for non-integer scores too, and take a constant number of operations.
 
-`LogisticCosts`, Eq. 8 (Ada.OLMR). The gradient of sum_ab w_ab log(1 + exp(s[b] - s[a])).
+`LogisticCosts`, Eq. 8 (Ada.OLMR). The costs are the gradient of the logistic rank loss,
+sum_ab w_ab log(1 + exp(s[b] - s[a])). The weights of the learners take steps down the same gradient
+(Algorithm 3, line 9; with another step size and clipped gradients, Algorithm 3, line 13 of Raman et
+al. 2020).
+
+To add a rule, derive a class from `CostRule` that overrides `costs` and, if needed, the other
+methods that `_costs.pxd` declares. The loop over the rounds calls nothing else. An estimator
+returns the rule from `_make_cost_rule`, see `_ada_olmr.py`.
 """
 
-from libc.math cimport INFINITY, ceil, exp, floor
+from libc.math cimport INFINITY, ceil, exp, floor, sqrt
 from libc.float cimport DBL_MIN
 
 import numpy as np
@@ -36,108 +42,169 @@ cdef enum:
 
 LOSSES = {"hinge": HINGE, "rank": RANK}
 
+cdef double MAX_LEARNER_WEIGHT = 2.0
+
 
 cdef class CostRule:
-    """What the rounds ask of a rule: see `_costs.pxd`."""
+    """Base class of the cost rules; `_costs.pxd` states what each method does.
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners):
+    By default, all learners have the weight 1, and the loss of an expert is the rank loss.
+
+    Parameters
+    ----------
+    n_labels, n_learners : int
+        Number of labels and of weak learners.
+    tie_loss : float, default=0.5
+        Rank loss of a pair of equal scores.
+    """
+
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double tie_loss=0.5):
         self.n_labels = n_labels
         self.n_learners = n_learners
+        self.tie_loss = tie_loss
+        self.initial_weight = 1.0
 
-    cdef int start_round(self, const Pairs* pairs) except -1 nogil:
+    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
         return 0
 
     cdef void costs(
-        self, Py_ssize_t i, const double* scores, const Pairs* pairs, double* costs,
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
         pass
 
-    def cost_vector(self, Py_ssize_t i, scores, relevant, irrelevant, weights, n_favoured=None):
-        """Costs `(n_labels,)` of the votes of learner `i`, counted from 0; for tests and study.
+    cdef double next_weight(
+        self, double weight, double gradient, Py_ssize_t n_rounds
+    ) noexcept nogil:
+        return weight
 
-        `weights` has the shape `(len(relevant), len(irrelevant))`.
+    cdef double expert_loss(
+        self, const double* scores, const LabelPairs* pairs, double* scratch
+    ) noexcept nogil:
+        # The rank loss: the weight of the pairs in the wrong order, and a share of that of ties.
+        cdef double score, loss = 0.0
+        cdef Py_ssize_t j, k, n_above, n_not_below
+        cdef const double* weights
+        cdef double* irrelevant_scores = scratch
+        for k in range(pairs.n_irrelevant):
+            irrelevant_scores[k] = scores[pairs.irrelevant[k]]
+        for j in range(pairs.n_relevant):
+            score = scores[pairs.relevant[j]]
+            if pairs.weights == NULL:
+                n_above = n_not_below = 0
+                for k in range(pairs.n_irrelevant):
+                    n_above += irrelevant_scores[k] > score
+                    n_not_below += irrelevant_scores[k] >= score
+                loss += pairs.weight * (n_above + self.tie_loss * (n_not_below - n_above))
+            else:
+                weights = pairs.weights + j * pairs.n_irrelevant
+                for k in range(pairs.n_irrelevant):
+                    if irrelevant_scores[k] >= score:
+                        loss += weights[k] * (
+                            1.0 if irrelevant_scores[k] > score else self.tie_loss
+                        )
+        return loss
+
+    def cost_vector(self, Py_ssize_t i, scores, relevant, irrelevant, weights, baseline_size=None):
+        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ...; for tests.
+
+        `weights` has the shape `(len(relevant), len(irrelevant))`. `baseline_size` is the number of
+        relevant labels by default.
         """
+        if not 0 <= i < self.n_learners:
+            raise IndexError(f"learner {i} of {self.n_learners}")
+        return self._of_pairs(i, scores, relevant, irrelevant, weights, baseline_size)
+
+    def loss_of_expert(self, scores, relevant, irrelevant, weights):
+        """Return the loss of an expert that gives these scores; for tests."""
+        return self._of_pairs(None, scores, relevant, irrelevant, weights, None)
+
+    def _of_pairs(self, i, scores, relevant, irrelevant, weights, baseline_size):
+        # The costs of learner `i`, or, if it is None, the loss of an expert.
         cdef const double[::1] s = np.ascontiguousarray(scores, dtype=np.float64)
         cdef const Py_ssize_t[::1] a = np.ascontiguousarray(relevant, dtype=np.intp)
         cdef const Py_ssize_t[::1] b = np.ascontiguousarray(irrelevant, dtype=np.intp)
         cdef const double[:, ::1] w = np.ascontiguousarray(weights, dtype=np.float64)
-        cdef double[::1] out = np.zeros(self.n_labels)
+        cdef double[::1] costs = np.zeros(self.n_labels)
         cdef double[::1] scratch = np.empty(COST_SCRATCH * self.n_labels)
-        cdef Pairs pairs
+        cdef LabelPairs pairs
         labels = np.concatenate((relevant, irrelevant))
-        if not 0 <= i < self.n_learners:
-            raise IndexError(f"learner {i} of {self.n_learners}")
         if len(s) != self.n_labels or (w.shape[0], w.shape[1]) != (len(a), len(b)):
-            raise ValueError("scores or weights do not fit the labels")
+            raise ValueError("scores or weights do not match the labels")
         if w.size == 0 or labels.min() < 0 or labels.max() >= self.n_labels:
             raise ValueError("a relevant and an irrelevant label within n_labels are needed")
         if len(np.unique(labels)) < len(labels):
-            raise ValueError("a label is relevant or irrelevant, and named once")
-        if n_favoured is not None and n_favoured < 1:
-            raise ValueError("a baseline favours one label at least")
+            raise ValueError("each label must be given once, as relevant or as irrelevant")
+        if baseline_size is not None and baseline_size < 1:
+            raise ValueError("baseline_size must be at least 1")
         pairs.n_relevant, pairs.n_irrelevant = len(a), len(b)
         pairs.relevant, pairs.irrelevant, pairs.weights = &a[0], &b[0], &w[0, 0]
         pairs.weight = 0.0
-        pairs.n_favoured = len(a) if n_favoured is None else n_favoured
+        pairs.baseline_size = len(a) if baseline_size is None else baseline_size
         self.start_round(&pairs)
-        self.costs(i, &s[0], &pairs, &out[0], &scratch[0])
-        return np.asarray(out)
+        if i is None:
+            return self.expert_loss(&s[0], &pairs, &scratch[0])
+        self.costs(i, &s[0], &pairs, &costs[0], &scratch[0])
+        return np.asarray(costs)
 
 
 cdef class PotentialCosts(CostRule):
-    """Boost-by-majority potentials of the hinge or the rank loss."""
+    """Boost-by-majority potentials of the hinge or the rank loss (Eqs. 1 and 2)."""
 
     cdef readonly double edge
     cdef readonly str loss
     cdef int kind
-    cdef dict walks                         # by |Y|
-    # The walk in force. Row n: tail sums at d = low[n] - 2, ..., high[n] + 3, from start[n] on.
+    cdef dict walks                         # tables of the walk, by |Y|
+    # The current table. Its row n has the tail sums at d = low[n] - 2, ..., high[n] + 3, and starts
+    # at start[n].
     cdef const double[:, ::1] tails         # (T0, T1) side by side
     cdef const Py_ssize_t[::1] starts
     cdef const Py_ssize_t[::1] lows
     cdef const Py_ssize_t[::1] highs
-    cdef Py_ssize_t n_favoured
+    cdef Py_ssize_t baseline_size
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
         super().__init__(n_labels, n_learners)
         self.edge = edge
         self.loss = str(loss)
         self.kind = LOSSES[loss]
-        # Theorem 2 asks for single-label votes where the loss is not convex.
+        # Theorem 2 requires single-label votes if the loss is not convex.
         self.single_label = self.kind == RANK
         self.walks = {}
-        self.n_favoured = 0
+        self.baseline_size = 0
 
     def __reduce__(self):
         return PotentialCosts, (self.n_labels, self.n_learners, self.edge, self.loss)
 
-    cdef int start_round(self, const Pairs* pairs) except -1 nogil:
-        if pairs.n_favoured != self.n_favoured:
+    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
+        if pairs.baseline_size != self.baseline_size:
             with gil:
-                self.load_walk(pairs.n_favoured)
+                self.load_walk(pairs.baseline_size)
         return 0
 
-    cdef load_walk(self, Py_ssize_t n_favoured):
-        if n_favoured not in self.walks:
+    cdef load_walk(self, Py_ssize_t baseline_size):
+        if baseline_size not in self.walks:
             # The baseline is a distribution only while gamma <= 1 / |Y|.
-            edge = min(self.edge, 1.0 / n_favoured)
-            stay = (1.0 - n_favoured * edge) / self.n_labels
-            self.walks[n_favoured] = walk_tails(stay, stay + edge, self.n_learners)
-        self.tails, self.starts, self.lows, self.highs = self.walks[n_favoured]
-        self.n_favoured = n_favoured
+            edge = min(self.edge, 1.0 / baseline_size)
+            stay = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
+        self.tails, self.starts, self.lows, self.highs = self.walks[baseline_size]
+        self.baseline_size = baseline_size
 
     cdef void costs(
-        self, Py_ssize_t i, const double* scores, const Pairs* pairs, double* costs,
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
-        cdef Py_ssize_t n = self.n_learners - 1 - i         # learners still to come
+        cdef Py_ssize_t n = self.n_learners - 1 - i         # number of remaining learners
         cdef Py_ssize_t low = self.lows[n] - 1, high = self.highs[n] + 2
         cdef const double* tails = &self.tails[self.starts[n], 0] - 2 * (low - 1)
         cdef const double* t
         cdef double* irrelevant_scores = scratch
         cdef double* irrelevant_costs = scratch + self.n_labels
-        cdef double weight = pairs.weight, expected = 0.0, score, gained, z, now, up, down
+        cdef double weight = pairs.weight, score, z
+        # Expected losses if the difference of scores is z, z + 1 and z - 1; sums of the first, and
+        # of the change by a vote for the relevant label.
+        cdef double now, up, down, potential = 0.0, relevant_cost
         cdef Py_ssize_t j, k, d, e
         for k in range(pairs.n_irrelevant):
             irrelevant_scores[k] = scores[pairs.irrelevant[k]]
@@ -146,7 +213,7 @@ cdef class PotentialCosts(CostRule):
             costs[j] = 0.0
         for j in range(pairs.n_relevant):
             score = scores[pairs.relevant[j]]
-            gained = 0.0
+            relevant_cost = 0.0
             for k in range(pairs.n_irrelevant):
                 z = irrelevant_scores[k] - score
                 if self.kind == HINGE:
@@ -163,49 +230,74 @@ cdef class PotentialCosts(CostRule):
                     down = 0.5 * (tails[2 * d + 2] + tails[2 * e + 2])
                 if pairs.weights != NULL:
                     weight = pairs.weights[j * pairs.n_irrelevant + k]
-                expected += weight * now
-                gained += weight * (down - now)
+                potential += weight * now
+                relevant_cost += weight * (down - now)
                 irrelevant_costs[k] += weight * (up - now)
-            costs[pairs.relevant[j]] = gained
+            costs[pairs.relevant[j]] = relevant_cost
         for k in range(pairs.n_irrelevant):
             costs[pairs.irrelevant[k]] = irrelevant_costs[k]
         for j in range(self.n_labels):
-            costs[j] += expected
+            costs[j] += potential
 
 
 cdef class LogisticCosts(CostRule):
-    """Gradient of the logistic rank loss; the weights of the learners follow it too."""
+    """Gradient of the logistic rank loss (Eq. 8); the weights of the learners follow it too.
+
+    Parameters
+    ----------
+    n_labels, n_learners : int
+        Number of labels and of weak learners.
+    learning_rate : float, default=1.0
+        The weights take steps of this over the square root of the round.
+    gradient_clip : float, default=inf
+        Bound to which the absolute gradients of these steps are clipped.
+    tie_loss : float, default=0.5
+        Rank loss of a pair of equal scores.
+    """
+
+    cdef readonly double learning_rate
+    cdef readonly double gradient_clip
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate=1.0,
-        double gradient_clip=INFINITY,
+        double gradient_clip=INFINITY, double tie_loss=0.5,
     ):
-        super().__init__(n_labels, n_learners)
+        super().__init__(n_labels, n_learners, tie_loss)
         self.learns_weights = True
+        self.initial_weight = 0.0
         self.learning_rate = learning_rate
         self.gradient_clip = gradient_clip
 
     def __reduce__(self):
-        arguments = self.n_labels, self.n_learners, self.learning_rate, self.gradient_clip
-        return LogisticCosts, arguments
+        return LogisticCosts, (
+            self.n_labels, self.n_learners, self.learning_rate, self.gradient_clip, self.tie_loss
+        )
+
+    cdef double next_weight(
+        self, double weight, double gradient, Py_ssize_t n_rounds
+    ) noexcept nogil:
+        cdef double step = self.learning_rate / sqrt(<double>n_rounds)
+        weight -= step * min(max(gradient, -self.gradient_clip), self.gradient_clip)
+        return min(max(weight, -MAX_LEARNER_WEIGHT), MAX_LEARNER_WEIGHT)
 
     cdef void costs(
-        self, Py_ssize_t i, const double* scores, const Pairs* pairs, double* costs,
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
-        # sigma(s[b] - s[a]) = e_b / (e_a + e_b): one exponential a label, not one a pair.
+        # sigma(s[b] - s[a]) = e_b / (e_a + e_b): one exponential per label, not one per pair. If an
+        # exponential underflows, those of the pairs are computed.
         cdef double* exponentials = scratch
         cdef double* irrelevant = scratch + self.n_labels
         cdef double* irrelevant_costs = scratch + 2 * self.n_labels
         cdef double* slopes = scratch + 3 * self.n_labels
-        cdef double greatest = scores[0], e, gained
+        cdef double max_score = scores[0], e, slope_sum
         cdef Py_ssize_t j, k
         cdef bint underflow = False
         for j in range(self.n_labels):
-            greatest = max(greatest, scores[j])
+            max_score = max(max_score, scores[j])
             costs[j] = 0.0
         for j in range(self.n_labels):
-            exponentials[j] = exp(scores[j] - greatest)
+            exponentials[j] = exp(scores[j] - max_score)
             underflow = underflow or exponentials[j] < DBL_MIN
         for k in range(pairs.n_irrelevant):
             irrelevant[k] = exponentials[pairs.irrelevant[k]]
@@ -222,13 +314,13 @@ cdef class LogisticCosts(CostRule):
             if pairs.weights == NULL:
                 for k in range(pairs.n_irrelevant):
                     irrelevant_costs[k] += slopes[k]
-                gained = pairs.weight * total(slopes, pairs.n_irrelevant)
+                slope_sum = pairs.weight * total(slopes, pairs.n_irrelevant)
             else:
                 for k in range(pairs.n_irrelevant):
                     slopes[k] *= pairs.weights[j * pairs.n_irrelevant + k]
                     irrelevant_costs[k] += slopes[k]
-                gained = total(slopes, pairs.n_irrelevant)
-            costs[pairs.relevant[j]] = -gained
+                slope_sum = total(slopes, pairs.n_irrelevant)
+            costs[pairs.relevant[j]] = -slope_sum
         for k in range(pairs.n_irrelevant):
             costs[pairs.irrelevant[k]] = (
                 irrelevant_costs[k] if pairs.weights != NULL else pairs.weight * irrelevant_costs[k]
@@ -236,7 +328,7 @@ cdef class LogisticCosts(CostRule):
 
 
 cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
-    # Four sums at once: an addition need not wait for the one before it.
+    # Four partial sums: an addition need not wait for the previous one.
     cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
     cdef Py_ssize_t i = 0
     while i + 4 <= n:
@@ -249,29 +341,3 @@ cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
         a += values[i]
         i += 1
     return (a + b) + (c + d)
-
-
-cdef double rank_loss(
-    const double* scores, const Pairs* pairs, double tie_loss, double* scratch
-) noexcept nogil:
-    # Weight of the pairs in the wrong order; ties cost `tie_loss` of theirs. `scratch`: room for
-    # n_labels numbers.
-    cdef double score, loss = 0.0
-    cdef Py_ssize_t j, k, n_wrong, n_not_right
-    cdef const double* weights
-    for k in range(pairs.n_irrelevant):
-        scratch[k] = scores[pairs.irrelevant[k]]
-    for j in range(pairs.n_relevant):
-        score = scores[pairs.relevant[j]]
-        if pairs.weights == NULL:
-            n_wrong = n_not_right = 0
-            for k in range(pairs.n_irrelevant):
-                n_wrong += scratch[k] > score
-                n_not_right += scratch[k] >= score
-            loss += pairs.weight * (n_wrong + tie_loss * (n_not_right - n_wrong))
-        else:
-            weights = pairs.weights + j * pairs.n_irrelevant
-            for k in range(pairs.n_irrelevant):
-                if scratch[k] >= score:
-                    loss += weights[k] * (1.0 if scratch[k] > score else tie_loss)
-    return loss

@@ -21,7 +21,7 @@ from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_cont
 from sklrank._validation import check_columns, column_names, unchanged_on_error
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting._pair_sources import FullInformation
+from sklrank.online_boosting._pair_feedback import FullInformation
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
     allow_nan,
@@ -48,7 +48,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     """
 
     _hedge = False
-    _tie_loss = 0.5  # Loss of an expert for a pair of equal scores, for Hedge.
     _default_learners = "full"  # Meaning of estimator=None, see `resolve_parameters`.
     _accepts_indicators = True
     _accepts_sparse = True
@@ -267,9 +266,9 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         n_used = 1 + int(np.argmax(self.expert_weights_))
         blocks = row_blocks(X, BATCH)
         if len(blocks) == 1:
-            return self._rounds().decide(to_dense(X), self.estimator_weights_, n_used)
+            return self._rounds().predict(to_dense(X), self.estimator_weights_, n_used)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._rounds().decide)(to_dense(X[batch]), self.estimator_weights_, n_used)
+            delayed(self._rounds().predict)(to_dense(X[batch]), self.estimator_weights_, n_used)
             for batch in blocks
         )
         return np.concatenate(blocks)
@@ -312,8 +311,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         )
         self._learners = compiled_learners(self.estimators_, self.estimators_features_, n_labels)
         self._cost_rule = self._make_cost_rule(n_labels, self.n_estimators_)
-        start = 0.0 if self._cost_rule.learns_weights else 1.0
-        self.estimator_weights_ = np.full(self.n_estimators_, start)
+        self.estimator_weights_ = np.full(self.n_estimators_, self._cost_rule.initial_weight)
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
         self.n_rounds_ = 0
 
@@ -328,7 +326,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             self._cost_rule,
             n_threads,
             self.n_rounds_,
-            self._tie_loss,
         )
 
     def _play(self, X, indptr, labels, weights, scores=None):

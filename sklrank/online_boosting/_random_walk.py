@@ -1,28 +1,28 @@
-"""The random walk behind the potentials, see `_costs.pyx`."""
+"""Tables of the random walk of the potentials, see `_costs.pyx`."""
 
 import numpy as np
 
 __all__ = ["walk_tails"]
 
-# Probabilities below this are cut off the ends of a walk: far below what a double can resolve.
+# Smaller probabilities are cut off from the ends of a walk; they are far below rounding errors.
 NEGLIGIBLE = 1e-30
 
 
 def walk_tails(up, down, n_learners):
-    """Tail sums of the walk with these probabilities of a step +1 and -1, after 0, 1, ... steps.
+    """Compute the tail sums of a random walk after 0, 1, ... steps.
 
     Parameters
     ----------
     up, down : float
-        Probabilities of a step of +1 and of -1; otherwise the walk stays where it is.
+        Probabilities of a step of +1 and of -1; otherwise the step is 0.
     n_learners : int
-        Number of rows: walks of 0, ..., n_learners - 1 steps.
+        Number of walks, of 0, ..., n_learners - 1 steps.
 
     Returns
     -------
     tails : ndarray of shape (n_entries, 2)
-        T0 and T1. Row n of the table covers d = lows[n] - 2, ..., highs[n] + 3, where `lows[n]` and
-        `highs[n]` are the ends of the walk's law, and starts at `starts[n]`.
+        T0 and T1. The walk of n steps covers d = lows[n] - 2, ..., highs[n] + 3, where `lows[n]`
+        and `highs[n]` are the ends of its law; its entries start at `starts[n]`.
     starts, lows, highs : ndarrays of shape (n_learners,)
     """
     law, low = np.ones(1), 0

@@ -1,68 +1,67 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The rounds of online boosting: the one loop behind every algorithm of this subpackage.
 
-A round follows Algorithm 1 of Jung & Tewari (2018), which is the template of Raman et al. (2020)
-too. For the row x, learner i votes h_i, a distribution over the labels; expert j scores the labels
-by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then, from the pairs (relevant, irrelevant) that a source
-(see _pair_sources) reveals of the row,
+A round follows Algorithm 1 of Jung & Tewari (2018), which is also the template of Raman et al.
+(2020). For the sample x, learner i votes h_i, a distribution over the labels; expert j scores the
+labels by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then the feedback (see `_pair_feedback`) reveals
+pairs of a relevant and an irrelevant label, and
 
-- learner i is taught with the costs c of a vote given s_{i-1} (a cost rule, see _costs): each
-  relevant label l that is known with the importance weight max(c) - c[l];
-- where the rule learns weights, alpha_i takes a step of rate / sqrt(t) down the gradient
-  c(s_i) . h_i, projected on [-2, 2] (Algorithm 3, line 9; Algorithm 3, line 13 of Raman et al.);
-- where an expert is drawn by Hedge, the logarithm of its weight falls by its rank loss (Algorithm
-  3, line 13; Algorithm 3, line 14 of Raman et al.).
+- learner i learns from the costs c of a vote given s_{i-1} (see `_costs`): each known relevant
+  label l has the importance weight max(c) - c[l];
+- if the cost rule learns weights, it updates alpha_i by the gradient c(s_i) . h_i (Algorithm 3,
+  line 9);
+- if Hedge chooses the expert, the log weight of each expert decreases by its loss (Algorithm 3,
+  line 13; Algorithm 3, line 14 of Raman et al.).
 
 The algorithms that comments name are those of Jung & Tewari.
 
-Once the votes are in, one learner's feedback does not depend on another's: both phases of a round,
-voting and teaching, are shared out over threads, a block of learners each. The loop runs without
-the GIL; a learner written in Python takes it for itself.
+Once the votes are known, learners do not depend on each other. Threads share both phases of a
+round, voting and learning, a block of learners each. The loop runs without the GIL; a learner
+written in Python takes it for itself.
 """
 
-from libc.math cimport exp, sqrt
+from libc.math cimport exp
 
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 from sklrank.feedback._sampler cimport TopKSampler
-from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, Pairs, rank_loss
-from sklrank.online_boosting._pair_sources cimport PairSource
+from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
+from sklrank.online_boosting._pair_feedback cimport PairFeedback
 from sklrank.online_boosting._thread_team cimport ThreadTeam
 
 cdef enum Phase:
-    VOTE = 0            # the learners vote, and will be taught
-    VOTE_ONLY = 1       # they vote, and nothing more comes of the row
-    TEACH = 2
+    VOTE = 0            # the learners vote and keep what they will need to learn the sample
+    VOTE_ONLY = 1       # the learners vote
+    LEARN = 2
 
 cdef enum:
-    # What a thread writes into while it teaches, in vectors (n_labels,): the costs, the weights of
-    # the feedback, and the scratch of the rule.
+    # Working memory of a thread in the phase LEARN, in vectors (n_labels,): the costs, the
+    # importance weights, and the scratch of the rule.
     COSTS = 0
     LABEL_WEIGHTS = 1
     RULE_SCRATCH = 2
     N_VECTORS = RULE_SCRATCH + COST_SCRATCH
 
-cdef double MAX_LEARNER_WEIGHT = 2.0
-
 
 cdef class Rounds(ThreadTeam):
-    """Plays rounds with weak learners; what outlives a call lives in them and in the arguments.
+    """Plays rounds with weak learners.
+
+    The state of a model is in the learners and in the arguments of the methods; this object has
+    only `n_rounds` and working memory.
 
     Parameters
     ----------
     learners : list of OnlineLearner
-        The weak learners, all of them for the same labels.
+        Weak learners for the same labels.
     columns : list of ndarray of shape (n_features_i,), dtype intp
-        The columns of a row that each learner sees.
+        Columns of X that each learner sees.
     rule : CostRule
-        How votes are priced.
+        Costs of votes, weights of learners and losses of experts.
     n_threads : int
-        Threads that share the learners.
+        Number of threads, which share the learners.
     n_rounds : int
-        Rounds that they have played before.
-    tie_loss : float
-        What a pair of equal scores costs an expert.
+        Number of rounds played before.
     """
 
     cdef public Py_ssize_t n_rounds
@@ -71,44 +70,42 @@ cdef class Rounds(ThreadTeam):
     cdef Py_ssize_t n_learners, n_labels, n_columns
     cdef Py_ssize_t[::1] addresses          # of the learners, for use without the GIL
     cdef const Py_ssize_t[::1] columns      # of all learners, one after the other
-    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) where each learner's columns start
-    # The round under way.
-    cdef const double* row
-    cdef double row_weight                  # its sample weight
-    cdef double[::1] values                 # the row's values in those columns
+    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) start of each learner's columns
+    # The current round.
+    cdef const double* x                    # the sample
+    cdef double sample_weight
+    cdef double[::1] values                 # the entries of the sample in `columns`
     cdef double[:, ::1] votes               # (n_learners, n_labels) h_1, h_2, ...
     cdef double[:, ::1] scores              # (n_learners + 1, n_labels) s_0, s_1, ...
-    cdef Pairs pairs                        # what is known of the row
+    cdef LabelPairs pairs                   # the known pairs of labels
     cdef double[::1] gradients              # (n_learners,) c(s_i) . h_i
-    cdef double[::1] losses                 # (n_learners,) rank loss of each expert, for Hedge
+    cdef double[::1] losses                 # (n_learners,) loss of each expert, for Hedge
     cdef bint hedge
-    cdef double tie_loss
     cdef double[:, :, ::1] scratch          # (n_threads, N_VECTORS, n_labels)
 
     def __init__(
         self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1,
-        Py_ssize_t n_rounds=0, double tie_loss=0.5,
+        Py_ssize_t n_rounds=0,
     ):
         cdef Py_ssize_t i
         self.learners = learners
         self.n_rounds = n_rounds
-        self.tie_loss = tie_loss
         self.rule = rule
         self.n_learners = len(learners)
         self.n_labels = rule.n_labels
         self.addresses = np.empty(self.n_learners, dtype=np.intp)
         for i, learner in enumerate(learners):
             if not isinstance(learner, OnlineLearner):
-                raise TypeError(f"learner {i} is no OnlineLearner: {learner!r}")
+                raise TypeError(f"learner {i} is not an OnlineLearner: {learner!r}")
             if learner.n_features != len(columns[i]) or learner.n_classes != self.n_labels:
-                raise ValueError(f"learner {i} is made for other columns or labels")
+                raise ValueError(f"learner {i} has other numbers of features or labels")
             self.addresses[i] = <Py_ssize_t><void*>learner
         if self.n_learners != rule.n_learners or self.n_learners != len(columns):
             raise ValueError("learners, columns and rule differ in number")
         self.columns = np.concatenate(columns).astype(np.intp, copy=False)
         self.n_columns = np.max(self.columns) + 1
         if np.min(self.columns) < 0:
-            raise ValueError("columns are counted from 0")
+            raise ValueError("columns must not be negative")
         self.starts = np.cumsum([0] + [len(part) for part in columns], dtype=np.intp)
         self.values = np.empty(self.columns.shape[0])
         self.votes = np.empty((self.n_learners, self.n_labels))
@@ -118,8 +115,8 @@ cdef class Rounds(ThreadTeam):
         self.allocate(max(1, min(n_threads, self.n_learners)))
         self.scratch = np.empty((self.n_members, N_VECTORS, self.n_labels))
 
-    def decide(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
-        """Scores `(n_samples, n_labels)` of the expert that sums the first `n_used` learners."""
+    def predict(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
+        """Return the scores `(n_samples, n_labels)` by the first `n_used` learners."""
         cdef double[:, ::1] out = np.zeros((X.shape[0], self.n_labels))
         cdef Py_ssize_t t, i, l
         self.check(X, weights)
@@ -127,7 +124,7 @@ cdef class Rounds(ThreadTeam):
             raise ValueError(f"{n_used} of {self.n_learners} learners")
         with nogil:
             for t in range(X.shape[0]):
-                self.row = &X[t, 0]
+                self.x = &X[t, 0]
                 self.vote(0, n_used, False)
                 for i in range(n_used):
                     for l in range(self.n_labels):
@@ -137,68 +134,68 @@ cdef class Rounds(ThreadTeam):
     def play(
         self,
         const double[:, ::1] X,
-        PairSource source,
+        PairFeedback pair_feedback,
         const double[::1] sample_weight,
         double[::1] weights,
         double[::1] log_expert_weights,
         const double[::1] draws=None,
         double[:, ::1] out=None,
     ):
-        """One round for each row of `X`.
+        """Play one round for each sample.
+
+        The attribute `n_rounds` counts all rounds, those before this call included.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
-        source : PairSource
-            Tells what is known of each row, once its labels are scored.
+        pair_feedback : PairFeedback
+            Reveals the known pairs of labels of each sample, once its labels are scored.
         sample_weight : ndarray of shape (n_samples,)
-            Factors on the weights of a row's pairs; a row of weight zero is no round.
+            Factors of the weights of pairs; a sample of weight zero is not a round.
         weights : ndarray of shape (n_learners,)
-            The alpha; changed in place where the rule learns them.
+            The weights alpha; changed in place if the rule learns them.
         log_expert_weights : ndarray of shape (n_learners,) or None
-            Changed in place by Hedge; None: the last expert decides.
+            Changed in place by Hedge. None: the last expert scores the labels.
         draws : ndarray of shape (n_samples,), optional
-            A number from [0, 1) for each row, which draws the expert; none: the last one.
+            A random number in [0, 1) for each sample, which draws the expert. None: the last one.
         out : ndarray of shape (n_samples, n_labels), optional
-            Where to write the scores of each row, decided before it is learnt.
-
-        The attribute `n_rounds` counts the rounds, those played before included.
+            Output: the scores of each sample before it is learned.
         """
         cdef Py_ssize_t t, n_samples = X.shape[0], l
-        cdef const double* decision
+        cdef const double* scores
         self.check(X, weights, log_expert_weights, draws)
-        if source.n_samples != n_samples or source.n_labels != self.n_labels:
-            raise ValueError("the source of pairs does not fit the rows or the labels")
+        if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
+            raise ValueError("pair_feedback does not match X or the labels")
         if sample_weight.shape[0] != n_samples:
-            raise ValueError("sample_weight does not fit the rows")
+            raise ValueError("sample_weight does not match X")
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
-            raise ValueError("out does not fit the rows and labels")
+            raise ValueError("out does not match X or the labels")
         self.hedge = log_expert_weights is not None
         with self, nogil:
             for t in range(n_samples):
-                decision = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
+                scores = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
                 if out is not None:
                     for l in range(self.n_labels):
-                        out[t, l] = decision[l]
+                        out[t, l] = scores[l]
                 if sample_weight[t] == 0.0:
                     continue
                 self.n_rounds += 1
-                self.row_weight = sample_weight[t]
-                if source.reveal(t, decision, sample_weight[t], &self.pairs):
+                self.sample_weight = sample_weight[t]
+                if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
                     self.rule.start_round(&self.pairs)
-                    self.together(TEACH)
+                    self.run_phase(LEARN)
                     self.update(weights, log_expert_weights)
 
     def explore(
         self,
         const double[:, ::1] X,
         TopKSampler sampler,
-        const double[:, ::1] sampler_draws,
+        const double[:, ::1] uniforms,
         const double[::1] weights,
         const double[::1] log_expert_weights,
         const double[::1] draws=None,
     ):
-        """Draw what to show for each row of `X`, and learn nothing.
+        """Draw the labels to show for each sample, without learning.
 
         Returns
         -------
@@ -209,14 +206,14 @@ cdef class Rounds(ThreadTeam):
         cdef double[:, :, ::1] propensities = np.empty((n_samples, sampler.k, sampler.k))
         self.check(X, weights, log_expert_weights, draws)
         if sampler.n_labels != self.n_labels or (
-            sampler_draws.shape[0], sampler_draws.shape[1]
-        ) != (n_samples, sampler.n_draws):
-            raise ValueError("the sampler or its draws do not fit")
+            uniforms.shape[0], uniforms.shape[1]
+        ) != (n_samples, sampler.n_uniforms):
+            raise ValueError("the sampler does not match the labels, or uniforms do not match X")
         with self, nogil:
             for t in range(n_samples):
-                sampler.show(
+                sampler.draw_labels(
                     self.score(VOTE_ONLY, &X[t, 0], weights, log_expert_weights, draws, t),
-                    &sampler_draws[t, 0], &actions[t, 0], &propensities[t, 0, 0],
+                    &uniforms[t, 0], &actions[t, 0], &propensities[t, 0, 0],
                 )
         return np.asarray(actions), np.asarray(propensities)
 
@@ -224,35 +221,35 @@ cdef class Rounds(ThreadTeam):
         self, const double[:, ::1] X, const double[::1] weights,
         const double[::1] log_expert_weights=None, const double[::1] draws=None,
     ):
-        """Refuse arrays that the loops would follow out of bounds."""
+        """Raise if the compiled loops would read the arrays out of bounds."""
         if X.shape[1] < self.n_columns:
             raise ValueError(f"X has {X.shape[1]} columns; the learners see {self.n_columns}")
         if weights.shape[0] != self.n_learners:
-            raise ValueError("weights do not fit the learners")
+            raise ValueError("weights do not match the learners")
         if log_expert_weights is not None and log_expert_weights.shape[0] != self.n_learners:
-            raise ValueError("log_expert_weights do not fit the learners")
+            raise ValueError("log_expert_weights do not match the learners")
         if draws is not None and (log_expert_weights is None or draws.shape[0] != X.shape[0]):
-            raise ValueError("draws do not fit the rows, or there are no experts to draw")
+            raise ValueError("draws do not match X, or there are no experts to draw")
 
     cdef const double* score(
-        self, int phase, const double* row, const double[::1] weights,
+        self, int phase, const double* x, const double[::1] weights,
         const double[::1] log_expert_weights, const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
-        # Algorithm 1, lines 4 to 7: votes, experts, and the scores (n_labels,) of the expert that
-        # decides.
+        # Algorithm 1, lines 4 to 7: gather the votes, sum them up to experts, and return the scores
+        # (n_labels,) of the chosen expert.
         cdef Py_ssize_t expert = self.n_learners
-        self.row = row
-        self.together(phase)
+        self.x = x
+        self.run_phase(phase)
         self.add_votes(weights)
         if draws is not None:
-            expert = 1 + drawn_expert(log_expert_weights, draws[t])
+            expert = 1 + draw_expert(log_expert_weights, draws[t])
         return &self.scores[expert, 0]
 
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
-        if phase == TEACH:
-            return self.teach(first, last, member)
+        if phase == LEARN:
+            return self.learn(first, last, member)
         return self.vote(first, last, phase == VOTE)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
@@ -261,14 +258,16 @@ cdef class Rounds(ThreadTeam):
         cdef double* h
         for i in range(first, last):
             for j in range(self.starts[i], self.starts[i + 1]):
-                self.values[j] = self.row[self.columns[j]]
+                self.values[j] = self.x[self.columns[j]]
             h = &self.votes[i, 0]
             if to_learn:
-                (<OnlineLearner><void*>self.addresses[i]).predict_cached(&self.values[self.starts[i]], h)
+                (<OnlineLearner><void*>self.addresses[i]).predict_cached(
+                    &self.values[self.starts[i]], h
+                )
             else:
                 (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.rule.single_label:
-                # The whole vote goes to the first of the learner's favourite labels.
+                # The whole vote is given to the label of the largest vote, the first one of ties.
                 best = 0
                 for l in range(1, self.n_labels):
                     if h[l] > h[best]:
@@ -278,20 +277,20 @@ cdef class Rounds(ThreadTeam):
         return 0
 
     cdef void add_votes(self, const double[::1] weights) noexcept nogil:
-        # Algorithm 1, line 5: what each expert says.
+        # Algorithm 1, line 5: the scores of each expert.
         cdef Py_ssize_t i, l
         for i in range(self.n_learners):
             for l in range(self.n_labels):
                 self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
 
-    cdef int teach(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t member) except -1 nogil:
-        # Algorithm 1, lines 10 to 12: teach the learners; and find what `update` needs for lines 9
-        # and 13.
+    cdef int learn(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t member) except -1 nogil:
+        # Algorithm 1, lines 10 to 12: costs, and updates of the learners; also the gradients and
+        # losses that `update` needs.
         cdef double* costs = &self.scratch[member, COSTS, 0]
         cdef double* label_weights = &self.scratch[member, LABEL_WEIGHTS, 0]
         cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
-        cdef const Pairs* pairs = &self.pairs
-        cdef double greatest
+        cdef const LabelPairs* pairs = &self.pairs
+        cdef double max_cost
         cdef LabelFeedback feedback
         cdef Py_ssize_t i, j, l
         feedback.n_labels = pairs.n_relevant
@@ -299,56 +298,52 @@ cdef class Rounds(ThreadTeam):
         feedback.n_irrelevant = pairs.n_irrelevant
         feedback.irrelevant = pairs.irrelevant
         feedback.weights = label_weights
-        feedback.row_weight = self.row_weight
+        feedback.row_weight = self.sample_weight
         feedback.costs = costs
         for i in range(first, last):
             if i == first or not self.rule.learns_weights:
                 self.rule.costs(i, &self.scores[i, 0], pairs, costs, scratch)
-            greatest = costs[0]
+            max_cost = costs[0]
             for l in range(1, self.n_labels):
-                greatest = max(greatest, costs[l])
+                max_cost = max(max_cost, costs[l])
             for j in range(pairs.n_relevant):
-                label_weights[j] = greatest - costs[pairs.relevant[j]]
+                label_weights[j] = max_cost - costs[pairs.relevant[j]]
             (<OnlineLearner><void*>self.addresses[i]).learn_cached(
                 &self.values[self.starts[i]], &feedback
             )
             if self.rule.learns_weights:
-                # The costs at s_i: the gradient for alpha_i, and the feedback of the next learner.
+                # The costs at s_i give the gradient for alpha_i, and are those of the next learner.
                 self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)
                 self.gradients[i] = 0.0
                 for l in range(self.n_labels):
                     self.gradients[i] += costs[l] * self.votes[i, l]
             if self.hedge:
-                self.losses[i] = rank_loss(&self.scores[i + 1, 0], pairs, self.tie_loss, scratch)
+                self.losses[i] = self.rule.expert_loss(&self.scores[i + 1, 0], pairs, scratch)
         return 0
 
     cdef void update(
         self, double[::1] weights, double[::1] log_expert_weights
     ) noexcept nogil:
-        # Algorithm 3, lines 9 and 13: step the weights of the learners and of the experts.
-        cdef double gradient, weight, clip = self.rule.gradient_clip
-        cdef double step = self.rule.learning_rate / sqrt(<double>self.n_rounds)
+        # Algorithm 3, lines 9 and 13: update the weights of the learners and of the experts.
         cdef Py_ssize_t i
         for i in range(self.n_learners):
             if self.rule.learns_weights:
-                gradient = min(max(self.gradients[i], -clip), clip)
-                weight = weights[i] - step * gradient
-                weights[i] = min(max(weight, -MAX_LEARNER_WEIGHT), MAX_LEARNER_WEIGHT)
+                weights[i] = self.rule.next_weight(weights[i], self.gradients[i], self.n_rounds)
             if self.hedge:
                 log_expert_weights[i] -= self.losses[i]
 
 
-cdef Py_ssize_t drawn_expert(const double[::1] log_weights, double draw) noexcept nogil:
-    # Algorithm 3, line 6: expert i with probability proportional to exp(log_weights[i]).
-    cdef double greatest = log_weights[0], total = 0.0
+cdef Py_ssize_t draw_expert(const double[::1] log_weights, double draw) noexcept nogil:
+    # Algorithm 3, line 6: draw expert i with probability proportional to exp(log_weights[i]).
+    cdef double max_log_weight = log_weights[0], total = 0.0
     cdef Py_ssize_t i
     for i in range(1, log_weights.shape[0]):
-        greatest = max(greatest, log_weights[i])
+        max_log_weight = max(max_log_weight, log_weights[i])
     for i in range(log_weights.shape[0]):
-        total += exp(log_weights[i] - greatest)
+        total += exp(log_weights[i] - max_log_weight)
     draw *= total
     for i in range(log_weights.shape[0]):
-        draw -= exp(log_weights[i] - greatest)
+        draw -= exp(log_weights[i] - max_log_weight)
         if draw < 0.0:
             return i
     return log_weights.shape[0] - 1

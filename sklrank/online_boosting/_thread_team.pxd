@@ -1,4 +1,4 @@
-"""Threads that go through the phases of a loop together, without the GIL."""
+"""A team of threads that share the phases of a loop, without the GIL."""
 
 from cpython.pythread cimport PyThread_type_lock
 
@@ -9,11 +9,12 @@ cdef class ThreadTeam:
     cdef list errors
     cdef bint failed
     cdef int phase
-    cdef PyThread_type_lock* may_start      # a lock for each member but the first, the caller
+    # Locks of each member; the first member, the calling thread, needs none.
+    cdef PyThread_type_lock* may_start
     cdef PyThread_type_lock* has_ended
 
-    # What one member does in a phase; a subclass says it.
+    # Run the share of one member in a phase. To be overridden.
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil
 
-    # Let all members do their shares, and wait for them.
-    cdef int together(self, int phase) except -1 nogil
+    # Run the shares of all members, and wait for them.
+    cdef int run_phase(self, int phase) except -1 nogil

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Threads that go through the phases of a loop together, without the GIL.
+"""A team of threads that share the phases of a loop, without the GIL.
 
-A round of boosting is too short for a thread pool: some hundred microseconds. A `ThreadTeam` keeps its
-threads for the time of a call and hands them phase after phase through plain locks, which needs
-neither the GIL nor OpenMP. The calling thread is its first member.
+A round of boosting takes some hundred microseconds, which is too short for a thread pool. A
+`ThreadTeam` keeps its threads during one call and starts each phase by plain locks, which needs
+neither the GIL nor OpenMP. The calling thread is the first member of the team.
 """
 
 from cpython.pythread cimport (
@@ -15,11 +15,11 @@ from libc.stdlib cimport calloc, free
 from threading import Thread
 
 cdef enum:
-    THE_END = -1        # the phase that lets the threads end
+    STOP = -1           # the phase in which the threads end
 
 
 cdef class ThreadTeam:
-    """Use as a context manager around the loop that calls `together`."""
+    """A context manager around the loop that calls `run_phase`."""
 
     def __cinit__(self):
         self.n_members = 1
@@ -39,7 +39,7 @@ cdef class ThreadTeam:
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         return 0
 
-    cdef int together(self, int phase) except -1 nogil:
+    cdef int run_phase(self, int phase) except -1 nogil:
         cdef Py_ssize_t k
         if self.n_members == 1:
             return self.run_share(phase, 0)
@@ -58,10 +58,10 @@ cdef class ThreadTeam:
         return 0
 
     def allocate(self, Py_ssize_t n_members):
-        """Set the number of members, before the first loop."""
+        """Set the number of members; to be called once, before the first loop."""
         cdef Py_ssize_t k
         if self.may_start != NULL:
-            raise RuntimeError("a team is hired once")
+            raise RuntimeError("the members of a team are already allocated")
         self.n_members = n_members
         self.may_start = <PyThread_type_lock*>calloc(n_members, sizeof(PyThread_type_lock))
         self.has_ended = <PyThread_type_lock*>calloc(n_members, sizeof(PyThread_type_lock))
@@ -77,10 +77,10 @@ cdef class ThreadTeam:
 
     def __enter__(self):
         self.threads = []
-        self.phase = THE_END    # which lets threads end that start before one that cannot
+        self.phase = STOP       # if a thread cannot start, those started before must end
         try:
             for k in range(1, self.n_members):
-                thread = Thread(target=self.serve, args=(k,), daemon=True)
+                thread = Thread(target=self.worker_loop, args=(k,), daemon=True)
                 self.threads.append(thread)
                 thread.start()
         except BaseException:
@@ -92,21 +92,21 @@ cdef class ThreadTeam:
         self.stop()
 
     def stop(self):
-        """Let all threads end, those too whose start was interrupted."""
+        """End all threads, including one whose start was interrupted."""
         cdef Py_ssize_t k
-        self.phase = THE_END
+        self.phase = STOP
         for k in range(1, len(self.threads) + 1):
             PyThread_release_lock(self.may_start[k])
         for thread in self.threads:
             if thread.ident is not None:
                 thread.join()
 
-    def serve(self, Py_ssize_t member):
-        """The life of a thread: wait for a phase, do the share, say so."""
+    def worker_loop(self, Py_ssize_t member):
+        """Run the share of each phase, until the phase is STOP; the target of a thread."""
         while True:
             with nogil:
                 PyThread_acquire_lock(self.may_start[member], WAIT_LOCK)
-            if self.phase == THE_END:
+            if self.phase == STOP:
                 return
             try:
                 with nogil:
@@ -114,7 +114,7 @@ cdef class ThreadTeam:
                         self.run_share(self.phase, member)
                         PyThread_release_lock(self.has_ended[member])
                         PyThread_acquire_lock(self.may_start[member], WAIT_LOCK)
-                        if self.phase == THE_END:
+                        if self.phase == STOP:
                             break
                 return
             except BaseException as error:

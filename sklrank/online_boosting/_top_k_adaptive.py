@@ -12,7 +12,7 @@ from sklrank.online_boosting._top_k_booster import TopKBooster
 if TYPE_CHECKING:
     import numpy as np
 
-    from sklrank._typing import MaxFeatures
+    from sklrank._typing import MaxFeatures, RandomizationName
 
 __all__ = ["TopKAdaptive"]
 
@@ -50,16 +50,14 @@ class TopKAdaptive(TopKBooster):
         Number of labels to show, from 2 to the number of labels. If the target are class labels and
         there are fewer than `k` classes, all of them are shown.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores, that is, shows random labels as
-        `randomization` says instead of the best ones. Keep it small, 0.05 to 0.1, if people see the
-        labels: they pay for the exploration. Explore more, 0.5, if bad labels do no harm while the
-        model learns and the labels are many and rare; this needs many samples or passes. It may
-        change between calls: a record of shown labels keeps the propensities of its time. `score`
-        is that of the best labels, so a search by `score` does not see the price of exploration.
-    randomization : {"uniform", "single-swap"}, default="uniform"
-        Labels that are shown if a sample explores, see
-        :class:`~sklrank.feedback.UniformRandomization` and
-        :class:`~sklrank.feedback.SingleSwapRandomization`.
+        Probability rho, in (0, 1], that a sample explores: it shows random labels instead of the
+        best ones. Use 0.05 to 0.1 if users see the labels, since exploration shows them worse ones.
+        Explore more, with 0.5, if there are many rare labels to learn and it does no harm to show
+        bad ones; this takes many samples or passes. The parameter may change between calls: a
+        record of labels shown keeps the propensities of its time. `score` ranks by the scores, so
+        a search by `score` does not see the price of exploration.
+    randomization : str, default="uniform"
+        Name of the exploration scheme, see :mod:`sklrank.feedback`.
     learning_rate : float or "theory", default="theory"
         The weights of the learners take steps of the learning rate over the square root of the
         round. "theory": ``8 sqrt(2) rho / n_labels**2`` (line 13 of Algorithm 3), for which the
@@ -169,7 +167,7 @@ class TopKAdaptive(TopKBooster):
         *,
         k: int = 3,
         exploration: float = 0.05,
-        randomization: Literal["uniform", "single-swap"] = "uniform",
+        randomization: RandomizationName = "uniform",
         learning_rate: float | Literal["theory"] = "theory",
         gradient_clip: float | None = 1.0,
         propensity_clip: tuple[float, float] = (0.005, 0.995),
@@ -198,7 +196,7 @@ class TopKAdaptive(TopKBooster):
     def _make_cost_rule(self, n_labels, n_learners):
         rate = self.learning_rate
         if rate == "theory":
-            # Raman et al. 2020, Algorithm 3, line 13: eta_t, less its factor 1 / sqrt(t).
+            # Raman et al. 2020, Algorithm 3, line 13: eta_t without its factor 1 / sqrt(t).
             rate = 8 * 2**0.5 * self.exploration / n_labels**2
         clip = float("inf") if self.gradient_clip is None else self.gradient_clip
-        return LogisticCosts(n_labels, n_learners, rate, clip)
+        return LogisticCosts(n_labels, n_learners, rate, clip, tie_loss=1.0)

@@ -12,7 +12,7 @@ from sklrank.online_boosting._top_k_booster import TopKBooster
 if TYPE_CHECKING:
     import numpy as np
 
-    from sklrank._typing import MaxFeatures
+    from sklrank._typing import MaxFeatures, RandomizationName
 
 __all__ = ["TopKBBM"]
 
@@ -56,16 +56,14 @@ class TopKBBM(TopKBooster):
         learners, except in samples of which all labels are shown. For learners that use costs or
         importance weights, such as ``estimator="trees"``, it is worth a search.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores, that is, shows random labels as
-        `randomization` says instead of the best ones. Keep it small, 0.05 to 0.1, if people see the
-        labels: they pay for the exploration. Explore more, 0.5, if bad labels do no harm while the
-        model learns and the labels are many and rare; this needs many samples or passes. It may
-        change between calls: a record of shown labels keeps the propensities of its time. `score`
-        is that of the best labels, so a search by `score` does not see the price of exploration.
-    randomization : {"uniform", "single-swap"}, default="uniform"
-        Labels that are shown if a sample explores, see
-        :class:`~sklrank.feedback.UniformRandomization` and
-        :class:`~sklrank.feedback.SingleSwapRandomization`.
+        Probability rho, in (0, 1], that a sample explores: it shows random labels instead of the
+        best ones. Use 0.05 to 0.1 if users see the labels, since exploration shows them worse ones.
+        Explore more, with 0.5, if there are many rare labels to learn and it does no harm to show
+        bad ones; this takes many samples or passes. The parameter may change between calls: a
+        record of labels shown keeps the propensities of its time. `score` ranks by the scores, so
+        a search by `score` does not see the price of exploration.
+    randomization : str, default="uniform"
+        Name of the exploration scheme, see :mod:`sklrank.feedback`.
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Bounds to which propensities are clipped before weights are divided by them, as in the
         experiments of [1]_. A larger lower bound gives less variance and more bias; (0, 1) gives no
@@ -163,7 +161,7 @@ class TopKBBM(TopKBooster):
         k: int = 3,
         edge: float = 0.1,
         exploration: float = 0.05,
-        randomization: Literal["uniform", "single-swap"] = "uniform",
+        randomization: RandomizationName = "uniform",
         propensity_clip: tuple[float, float] = (0.005, 0.995),
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,

@@ -15,7 +15,7 @@ from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
-from sklrank.online_boosting._pair_sources import SimulatedTopKFeedback, TopKFeedback
+from sklrank.online_boosting._pair_feedback import SimulatedTopKFeedback, TopKFeedback
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,7 +27,6 @@ __all__ = ["TopKBooster"]
 class TopKBooster(OnlineBooster):
     """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
 
-    _tie_loss = 1.0
     _default_learners = "top-k"
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
@@ -69,11 +68,11 @@ class TopKBooster(OnlineBooster):
         rounds, sampler = self._rounds(), self._make_sampler(len(self.classes_))
         explorations = []
         for batch in row_blocks(X, BATCH):
-            expert_draws, sampler_draws = self._draw(sampler, batch.stop - batch.start)
+            expert_draws, uniforms = self._draw(sampler, batch.stop - batch.start)
             shown = rounds.explore(
                 to_dense(X[batch]),
                 sampler,
-                sampler_draws,
+                uniforms,
                 self.estimator_weights_,
                 self._log_expert_weights,
                 expert_draws,
@@ -181,11 +180,11 @@ class TopKBooster(OnlineBooster):
     def _draw(self, sampler, n_samples):
         """Draw random numbers for the experts (None if the last one is used) and the sampler."""
         n_hedge = int(self._hedge)
-        draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_draws))
+        draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
     def _make_feedback(self, indptr, labels):
         bounds, sampler = self._propensity_bounds(), self._make_sampler(len(self.classes_))
-        expert_draws, draws = self._draw(sampler, len(indptr) - 1)
-        return SimulatedTopKFeedback(sampler, draws, indptr, labels, *bounds), expert_draws
+        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
+        return SimulatedTopKFeedback(sampler, uniforms, indptr, labels, *bounds), expert_draws

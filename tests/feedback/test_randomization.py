@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+from sklrank.feedback._randomization import RANDOMIZATIONS
 
-SCHEMES = [UniformRandomization, SingleSwapRandomization]
+SCHEMES = list(RANDOMIZATIONS.values())
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
 
 

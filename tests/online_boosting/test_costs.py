@@ -84,7 +84,7 @@ def test_potential_of_a_given_number_of_relevant_labels():
     rule = PotentialCosts(m, 3, edge, "hinge")
     scores = np.array([0.3, 0.1, 1.2, 0.4])
     weights = pair_weights(relevant, m)
-    costs = rule.cost_vector(0, scores, relevant, [1, 3], weights, n_favoured=1)
+    costs = rule.cost_vector(0, scores, relevant, [1, 3], weights, baseline_size=1)
     expected = np.zeros(m)
     for (j, a), (k, b) in product(enumerate(relevant), enumerate([1, 3])):
         for l in range(m):
@@ -170,6 +170,28 @@ def test_logistic_costs_of_scores_that_underflow():
     costs = LogisticCosts(4, 1).cost_vector(0, scores, [0], [1, 2, 3], [[1.0, 1.0, 1.0]])
     slope = 1 / (1 + np.exp(-1.0))
     assert_allclose(costs, [-slope - 1, slope, 1.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("tie_loss", [0.5, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_loss_of_an_expert_is_the_rank_loss(tie_loss, weighted):
+    """Pair by pair, with ties; the same for every rule."""
+    random = np.random.RandomState(0)
+    for relevant in all_relevant_sets(5):
+        scores = random.randint(3, size=5).astype(float)
+        irrelevant = [b for b in range(5) if b not in relevant]
+        weights = pair_weights(relevant, 5, random if weighted else None)
+        expected = sum(
+            weights[j, k] * (float(scores[b] > scores[a]) + tie_loss * (scores[b] == scores[a]))
+            for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant))
+        )
+        found = LogisticCosts(5, 2, tie_loss=tie_loss).loss_of_expert(
+            scores, relevant, irrelevant, weights
+        )
+        assert found == pytest.approx(expected, abs=1e-12)
+        if tie_loss == 0.5:
+            other = PotentialCosts(5, 2, 0.1, "hinge")
+            assert other.loss_of_expert(scores, relevant, irrelevant, weights) == found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
-from sklrank.online_boosting._pair_sources import FullInformation
+from sklrank.online_boosting._pair_feedback import FullInformation
 from sklrank.online_boosting._rounds import Rounds
 
 from sklrank.metrics import rank_loss
@@ -184,7 +184,7 @@ def test_votes_of_another_shape_are_refused(votes):
     weak = Recorder()
     weak.predict_proba = lambda X: votes
     with pytest.raises(ValueError, match=r"predict_proba of .* has the shape .*, not \(1, 4\)"):
-        EstimatorLearner(weak, 2, 4, is_taught=True).answer(np.zeros((1, 2)))
+        EstimatorLearner(weak, 2, 4, is_fitted=True).predict_votes(np.zeros((1, 2)))
 
 
 def test_sample_weights_multiply_the_pairs():
@@ -319,7 +319,7 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
         with pytest.raises(ValueError):
             play(rounds, *bad)
     with pytest.raises(ValueError):
-        rounds.decide(X, np.ones(n), n + 1)
+        rounds.predict(X, np.ones(n), n + 1)
     for bad in (
         (learners[:1], columns, rule),
         (learners, columns, PotentialCosts(m + 1, n, 0.1, "hinge")),

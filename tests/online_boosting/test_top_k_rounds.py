@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklrank.online_boosting._costs import LogisticCosts
 
 from sklrank.feedback import Exploration, SingleSwapRandomization, UniformRandomization
 from sklrank.linear_model import OnlineRidgeClassifier
@@ -264,9 +265,10 @@ def test_estimates_have_no_bias(scheme, m, k, rho, adaptive):
 
 
 class HalfTies(TopKAdaptive):
-    """Hedge counts ties half, as Jung & Tewari's does."""
+    """Hedge counts half of a tie, as that of Jung & Tewari."""
 
-    _tie_loss = 0.5
+    def _make_cost_rule(self, n_labels, n_learners):
+        return LogisticCosts(n_labels, n_learners, self.learning_rate, tie_loss=0.5)
 
 
 @pytest.mark.parametrize("randomization", ["uniform", "single-swap"])

@@ -1,12 +1,12 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Sources of label pairs: what becomes known of a row once its labels are scored.
+"""Feedback on pairs of labels: the pairs of a sample that become known in a round.
 
 A round of boosting learns from pairs of a relevant label a and an irrelevant label b, each with a
 weight w_ab. With full information these are all pairs, and w_ab = 1 / (|Y| |Y^c|) (Jung & Tewari
 2018). With top-k feedback they are the pairs among the k labels shown, and
-w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1): the sum over them is then an unbiased
-estimate of the sum over all pairs. How many labels are relevant remains unknown, so that losses are
-not normalised, and the baseline of the potentials favours one label (their Section 3.2.2).
+w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1): the sum over these pairs is an unbiased
+estimate of the sum over all pairs. The number of relevant labels remains unknown, so losses are not
+normalized, and the baseline learner of the potentials favors a single label (their Section 3.2.2).
 """
 
 import numpy as np
@@ -14,24 +14,24 @@ import numpy as np
 from sklrank._online_learner import check_lists
 
 
-cdef class PairSource:
-    """What the rounds ask of a source: see `_pair_sources.pxd`."""
+cdef class PairFeedback:
+    """Base class of the kinds of feedback; `_pair_feedback.pxd` states what `reveal` does."""
 
     cdef bint reveal(
-        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+        self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
         return False
 
 
-cdef class FullInformation(PairSource):
-    """Full information: every label of a row is known.
+cdef class FullInformation(PairFeedback):
+    """Full information: the relevance of all labels becomes known.
 
     Parameters
     ----------
     indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
-        The relevant labels of each row, as in a CSR matrix.
+        Relevant labels of each sample, as in a CSR matrix.
     n_labels : int
-        How many labels there are.
+        Number of labels.
     """
 
     def __init__(
@@ -45,14 +45,14 @@ cdef class FullInformation(PairSource):
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
 
     cdef bint reveal(
-        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+        self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
         cdef Py_ssize_t j, l, n = 0, n_relevant = self.indptr[t + 1] - self.indptr[t]
         if n_relevant == 0 or n_relevant == self.n_labels:
             return False
         pairs.relevant = &self.labels[0] + self.indptr[t]
         pairs.irrelevant = &self.irrelevant[0]
-        pairs.n_relevant = pairs.n_favoured = n_relevant
+        pairs.n_relevant = pairs.baseline_size = n_relevant
         pairs.n_irrelevant = self.n_labels - n_relevant
         pairs.weights = NULL
         pairs.weight = weight / (<double>n_relevant * <double>pairs.n_irrelevant)
@@ -67,23 +67,24 @@ cdef class FullInformation(PairSource):
         return True
 
 
-cdef class TopKFeedback(PairSource):
-    """Top-k feedback: the relevance of the labels that were shown.
+cdef class TopKFeedback(PairFeedback):
+    """Top-k feedback: the relevance of the labels that were shown becomes known.
 
     Parameters
     ----------
     actions, propensities, rewards : ndarrays of shape (n_samples, k), (n_samples, k, k) and \
 (n_samples, k)
-        What was shown, with which probabilities, and whether it was relevant.
+        Labels shown, probabilities that each two of them were shown, and their relevance.
     n_labels : int
-        How many labels there are.
-    lowest, highest : float
-        Propensities are cut off at these bounds.
+        Number of labels.
+    min_propensity, max_propensity : float
+        Bounds to which propensities are clipped.
     """
 
     def __init__(
         self, const Py_ssize_t[:, ::1] actions, const double[:, :, ::1] propensities,
-        const char[:, ::1] rewards, Py_ssize_t n_labels, double lowest, double highest,
+        const char[:, ::1] rewards, Py_ssize_t n_labels, double min_propensity,
+        double max_propensity,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -94,12 +95,12 @@ cdef class TopKFeedback(PairSource):
             raise ValueError(f"actions are outside the {n_labels} labels")
         self.n_samples, self.k, self.n_labels = n, k, n_labels
         self.actions, self.propensities, self.rewards = actions, propensities, rewards
-        self.lowest, self.highest = lowest, highest
-        self.relevant, self.irrelevant, self.places = np.empty((3, k), dtype=np.intp)
+        self.min_propensity, self.max_propensity = min_propensity, max_propensity
+        self.relevant, self.irrelevant, self.irrelevant_positions = np.empty((3, k), dtype=np.intp)
         self.weights = np.empty(k * k)
 
     cdef bint reveal(
-        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+        self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
         cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
         cdef double propensity
@@ -109,11 +110,11 @@ cdef class TopKFeedback(PairSource):
                 n_relevant += 1
             else:
                 self.irrelevant[n_irrelevant] = self.actions[t, i]
-                self.places[n_irrelevant] = i
+                self.irrelevant_positions[n_irrelevant] = i
                 n_irrelevant += 1
         pairs.relevant, pairs.n_relevant = &self.relevant[0], n_relevant
         pairs.irrelevant, pairs.n_irrelevant = &self.irrelevant[0], n_irrelevant
-        pairs.n_favoured = 1
+        pairs.baseline_size = 1
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
         n_relevant = 0
@@ -121,56 +122,62 @@ cdef class TopKFeedback(PairSource):
             if not self.rewards[t, i]:
                 continue
             for j in range(n_irrelevant):
-                propensity = self.propensities[t, i, self.places[j]]
-                propensity = min(max(propensity, self.lowest), self.highest)
+                propensity = self.propensities[t, i, self.irrelevant_positions[j]]
+                propensity = min(max(propensity, self.min_propensity), self.max_propensity)
                 self.weights[n_relevant * n_irrelevant + j] = weight / propensity
             n_relevant += 1
-        # Rows without a pair still teach zero costs, which keeps the estimate unbiased, unless all
-        # labels were shown.
+        # A sample without a known pair has zero costs. Learning from them keeps the estimate
+        # unbiased, unless all labels were shown.
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
 
 
 cdef class SimulatedTopKFeedback(TopKFeedback):
-    """Top-k feedback on rows whose labels are known, of which it looks at those shown only.
+    """Simulated top-k feedback on samples whose labels are known.
+
+    Only the relevance of the labels shown is used.
 
     Parameters
     ----------
     sampler : TopKSampler
-        Draws what is shown.
-    draws : ndarray of shape (n_samples, sampler.n_draws)
-        Numbers from [0, 1).
+        Draws the labels to show.
+    uniforms : ndarray of shape (n_samples, sampler.n_uniforms)
+        Random numbers in [0, 1).
     indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
-        The relevant labels of each row, in order, as in a CSR matrix.
-    lowest, highest : float
-        Propensities are cut off at these bounds.
+        Relevant labels of each sample, in order, as in a CSR matrix.
+    min_propensity, max_propensity : float
+        Bounds to which propensities are clipped.
     """
 
     def __init__(
-        self, TopKSampler sampler, const double[:, ::1] draws, const Py_ssize_t[::1] indptr,
-        const Py_ssize_t[::1] labels, double lowest, double highest,
+        self, TopKSampler sampler, const double[:, ::1] uniforms, const Py_ssize_t[::1] indptr,
+        const Py_ssize_t[::1] labels, double min_propensity, double max_propensity,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
         check_lists(indptr, labels, n, sampler.n_labels)
-        if (draws.shape[0], draws.shape[1]) != (n, sampler.n_draws):
-            raise ValueError("draws do not fit the rows")
-        self.shown = np.zeros((1, k), dtype=np.intp)
-        self.chances = np.ones((1, k, k))
-        self.answers = np.zeros((1, k), dtype=np.int8)
+        if (uniforms.shape[0], uniforms.shape[1]) != (n, sampler.n_uniforms):
+            raise ValueError("uniforms do not match the samples")
+        self.shown_actions = np.zeros((1, k), dtype=np.intp)
+        self.shown_propensities = np.ones((1, k, k))
+        self.shown_rewards = np.zeros((1, k), dtype=np.int8)
         super().__init__(
-            self.shown, self.chances, self.answers, sampler.n_labels, lowest, highest
+            self.shown_actions, self.shown_propensities, self.shown_rewards, sampler.n_labels,
+            min_propensity, max_propensity,
         )
         self.n_samples = n
-        self.sampler, self.draws = sampler, draws
+        self.sampler, self.uniforms = sampler, uniforms
         self.indptr, self.labels = indptr, labels
 
     cdef bint reveal(
-        self, Py_ssize_t t, const double* scores, double weight, Pairs* pairs
+        self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
         cdef Py_ssize_t i
-        self.sampler.show(scores, &self.draws[t, 0], &self.shown[0, 0], &self.chances[0, 0, 0])
+        self.sampler.draw_labels(
+            scores, &self.uniforms[t, 0], &self.shown_actions[0, 0],
+            &self.shown_propensities[0, 0, 0],
+        )
         for i in range(self.k):
-            self.answers[0, i] = contains(
-                self.labels, self.indptr[t], self.indptr[t + 1], self.shown[0, i]
+            self.shown_rewards[0, i] = contains(
+                self.labels, self.indptr[t], self.indptr[t + 1], self.shown_actions[0, i]
             )
         return TopKFeedback.reveal(self, 0, scores, weight, pairs)
 
@@ -178,7 +185,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
 cdef bint contains(
     const Py_ssize_t[::1] labels, Py_ssize_t first, Py_ssize_t last, Py_ssize_t label
 ) noexcept nogil:
-    # Whether labels[first:last], in order, holds the label.
+    # Return True if the sorted labels[first:last] contain the label.
     cdef Py_ssize_t middle
     while first < last:
         middle = (first + last) // 2

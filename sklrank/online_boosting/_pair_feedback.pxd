@@ -1,0 +1,46 @@
+"""Feedback on pairs of labels: the pairs of a sample that become known in a round."""
+
+from sklrank.feedback._sampler cimport TopKSampler
+from sklrank.online_boosting._costs cimport LabelPairs
+
+
+cdef class PairFeedback:
+    cdef readonly Py_ssize_t n_samples, n_labels
+
+    # Write the pairs of sample `t` that become known if its labels have these `scores`. Their
+    # weights are multiplied by `weight`. Return False if nothing can be learned from the sample.
+    cdef bint reveal(
+        self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
+    ) noexcept nogil
+
+
+cdef class FullInformation(PairFeedback):
+    cdef const Py_ssize_t[::1] indptr       # relevant labels of each sample, as in a CSR matrix
+    cdef const Py_ssize_t[::1] labels
+    cdef Py_ssize_t[::1] irrelevant         # working memory
+    cdef char[::1] is_relevant              # working memory
+
+
+cdef class TopKFeedback(PairFeedback):
+    cdef readonly Py_ssize_t k
+    cdef const Py_ssize_t[:, ::1] actions       # (n_samples, k)
+    cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
+    cdef const char[:, ::1] rewards             # (n_samples, k)
+    cdef double min_propensity, max_propensity
+    # Working memory: the labels shown, the positions of the irrelevant ones in `actions`, and the
+    # weights (k * k,) of the pairs.
+    cdef Py_ssize_t[::1] relevant
+    cdef Py_ssize_t[::1] irrelevant
+    cdef Py_ssize_t[::1] irrelevant_positions
+    cdef double[::1] weights
+
+
+cdef class SimulatedTopKFeedback(TopKFeedback):
+    cdef TopKSampler sampler
+    cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
+    # The single row of `actions`, `propensities` and `rewards`, overwritten for each sample.
+    cdef Py_ssize_t[:, ::1] shown_actions
+    cdef double[:, :, ::1] shown_propensities
+    cdef char[:, ::1] shown_rewards
+    cdef const Py_ssize_t[::1] indptr
+    cdef const Py_ssize_t[::1] labels
