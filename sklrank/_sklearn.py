@@ -1,6 +1,6 @@
-"""The names that the package takes from scikit-learn's private modules, all of them.
+"""All names that the package imports from scikit-learn's private modules.
 
-Other packages build on these too; an import that breaks in a new release is mended here. The public
+Other packages use them too. If an import breaks in a new release, it is fixed here. The public
 `available_if` is here for its type.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
-    # Those of scikit-learn are not typed: what they decorate would lose its types.
+    # scikit-learn does not annotate these decorators, so that decorated methods would lose types.
     def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
 
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
@@ -42,7 +42,7 @@ __all__ = [
     "available_if",
 ]
 
-# Made of them: what each `n_jobs` may be.
+# Constraints of all parameters `n_jobs`.
 N_JOBS = [
     Interval(Integral, None, -1, closed="right"),
     Interval(Integral, 1, None, closed="left"),
