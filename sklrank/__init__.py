@@ -1,16 +1,17 @@
-"""Label ranking, document ranking and learning from partial feedback, the scikit-learn way.
+"""Label ranking, document ranking and learning from partial feedback with the scikit-learn API.
 
-Every estimator follows scikit-learn's conventions. Threads may share a model to predict; while one
-of them lets it learn, no other may use it. The subpackages:
+All estimators follow scikit-learn's conventions. Several threads may predict with the same model;
+while a thread fits or updates a model, no other thread may use it. The subpackages:
 
-- :mod:`sklrank.online_boosting`: boosting that learns row by row and ranks labels.
-- :mod:`sklrank.boosting`: boosting on whole data: documents of queries, few labels.
-- :mod:`sklrank.label_ranking`: rankings of the labels as targets.
-- :mod:`sklrank.tree`: Hoeffding trees, which learn from streams, honest regression trees and
-  forests, and stumps.
-- :mod:`sklrank.linear_model`: online linear models.
-- :mod:`sklrank.feedback`: exploration, propensities and the record of what was shown.
-- :mod:`sklrank.metrics`: ranking losses and their scorers.
+- :mod:`sklrank.online_boosting`: online boosting for multilabel ranking, with full information or
+  top-k feedback.
+- :mod:`sklrank.boosting`: batch boosting for document ranking, and semi-supervised boosting.
+- :mod:`sklrank.label_ranking`: label ranking, where the targets are rankings of the labels.
+- :mod:`sklrank.linear_model`: online linear models with full information or bandit feedback.
+- :mod:`sklrank.tree`: Hoeffding trees for data streams, honest regression trees and forests, and
+  stumps.
+- :mod:`sklrank.feedback`: exploration schemes, propensities and logs of bandit feedback.
+- :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 """
@@ -36,9 +37,9 @@ try:
     import sklrank._online_learner  # noqa: F401
 except ModuleNotFoundError as error:
     raise ImportError(
-        f"This copy of sklrank, {__path__[0]!r}, is not compiled. Python found the source folder "
-        "first: leave the checkout to use the installed package, or install it in place by "
-        "pip install -e ."
+        f"This copy of sklrank, {__path__[0]!r}, is not compiled. Python imported the source "
+        "folder: run Python outside of the checkout to use the installed package, or install the "
+        "checkout in place with pip install -e ."
     ) from error
 
 

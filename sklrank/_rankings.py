@@ -1,8 +1,8 @@
-"""Arithmetic of rankings, on arrays of one row a ranking.
+"""Functions of arrays of rankings, one ranking for each row.
 
-*Positions*, the target of label ranking: column ``j`` holds the position of label ``j``, smaller is
-better, NaN is not ranked, equal numbers are tied; only the order counts. *Orderings* turn that
-round: column ``i`` holds the label at place ``i``, best first.
+*Positions* are the target of label ranking: column ``j`` holds the position of label ``j``. Smaller
+is better, NaN means not ranked, equal numbers are ties; only the order matters. *Orderings* are the
+inverse: column ``i`` holds the label at position ``i``, best first.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray:
-    """Check positions `(n_samples, n_labels)`, float64; where `complete`, neither NaN nor ties."""
+    """Check positions; return float64 `(n_samples, n_labels)`. `complete`: no NaN and no ties."""
     try:
         Y = check_array(
             Y,
@@ -58,7 +58,7 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
 
 
 def positions_from_scores(scores: np.ndarray) -> np.ndarray:
-    """Positions 1, 2, ...: higher scores earlier, among equal ones the smaller label."""
+    """Return positions 1, 2, ... by decreasing score; ties go to the smaller label."""
     order = np.argsort(-scores, axis=1, kind="stable")
     positions = np.empty(scores.shape)
     np.put_along_axis(positions, order, np.arange(1.0, scores.shape[1] + 1)[np.newaxis], axis=1)
@@ -66,10 +66,11 @@ def positions_from_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.ndarray:
-    """Number positions anew: 1 + how many labels are ranked before. NaN stays.
+    """Renumber positions: 1 plus the number of labels ranked before. NaN is kept.
 
-    Where ``joined[:, i]``, `(n_samples, n_labels - 1)`, the label at place ``i + 1`` (from 0, among
-    equal ones the smaller label first) is tied with the one before it.
+    In rankings where ``joined[:, i]`` is True, with `joined` of shape `(n_samples, n_labels - 1)`,
+    the label in place ``i + 1`` is tied with the one in place ``i``. Places are counted from 0; of
+    tied labels the smaller one comes first.
     """
     order = np.argsort(positions, axis=1, kind="stable")
     ordered = np.take_along_axis(positions, order, axis=1)
@@ -87,7 +88,7 @@ def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.n
 
 
 def is_missing(values: np.ndarray) -> np.ndarray:
-    """Tell where there is None or NaN, in an array of any type."""
+    """Return a mask of the entries that are None or NaN, for an array of any type."""
     if values.dtype.kind == "O":
         return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
     return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
@@ -95,12 +96,12 @@ def is_missing(values: np.ndarray) -> np.ndarray:
 
 def _is_missing(value) -> bool:
     differs = value is None or value != value
-    # What pandas' NA is compared with is neither equal nor different.
+    # Comparisons with pandas' NA return NA, neither True nor False.
     return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
 def listed_labels(orderings: np.ndarray) -> np.ndarray:
-    """The labels that are listed, row after row, of the type that they have by themselves."""
+    """Return the listed labels, row after row, converted from objects to their own type."""
     labels = orderings[~is_missing(orderings)]
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
@@ -108,14 +109,14 @@ def listed_labels(orderings: np.ndarray) -> np.ndarray:
 def invert_orderings(
     orderings: np.ndarray, classes: np.ndarray, name: str = "orderings"
 ) -> np.ndarray:
-    """Positions `(n_samples, n_classes)` of labels that are listed best first."""
+    """Return the positions `(n_samples, n_classes)` of labels that are listed best first."""
     listed = ~is_missing(orderings)
     gap = listed[:, 1:] & ~listed[:, :-1]
     if gap.any():
         row = gap.any(axis=1).argmax()
         raise ValueError(
             f"{name} must list the ranked labels first: row {row} is {orderings[row].tolist()}; "
-            "move what is missing to its end."
+            "move missing entries to its end."
         )
     rows, places = np.nonzero(listed)
     labels = listed_labels(orderings)

@@ -1,8 +1,8 @@
-"""Checks of relevance: the target where documents, or graded labels, are ranked.
+"""Checks of relevance, the target of rankers of documents or of graded labels.
 
-*Relevance* is a number for each document of a query, `(n_samples,)`, or for each label of a row,
-`(n_samples, n_labels)`: 0 is not relevant, more is better. *Judgements* are relevance of which only
-the order counts, so that they may be any numbers, and NaN where a document was not judged.
+*Relevance* is a number for each document of a query, `(n_samples,)`, or for each label of a sample,
+`(n_samples, n_labels)`: 0 is not relevant, higher is more relevant. *Judgements* are relevance of
+which only the order matters: they may be any numbers, and NaN for documents that were not judged.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ NUMBERS = "relevance, numbers of 0 or more"
 
 
 def check_relevance(y, n_samples, *, judgements=False):
-    """Relevance of documents `(n_samples,)`, float64; or their judgements."""
+    """Check the relevance, or the judgements, of documents; return float64 `(n_samples,)`."""
     if y is None:
         raise ValueError(NO_TARGET)
     y = as_numbers(y, "y", "numbers" if judgements else NUMBERS)
@@ -34,7 +34,7 @@ def check_relevance(y, n_samples, *, judgements=False):
         raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
     if np.isnan(y).all():
         raise ValueError(
-            "y is NaN in every row: nothing is judged; give the relevance of some documents"
+            "y is NaN for all samples: nothing is judged; pass the relevance of some documents"
         )
     if not judgements:
         _check_not_negative(y)
@@ -42,7 +42,7 @@ def check_relevance(y, n_samples, *, judgements=False):
 
 
 def check_label_relevance(y, n_samples):
-    """Relevance of labels `(n_samples, n_labels)`, float64."""
+    """Check the relevance of labels; return float64 `(n_samples, n_labels)`."""
     if y is None:
         raise ValueError(NO_TARGET)
     y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
@@ -60,7 +60,7 @@ def check_label_relevance(y, n_samples):
 
 
 def check_relevance_of_metric(y_true):
-    """Relevance of documents or of labels, float64; what it is worth is for the metric to check."""
+    """Check that the relevance of documents or labels is finite; return float64."""
     relevance = check_array(
         y_true,
         dtype=np.float64,
@@ -78,19 +78,19 @@ def check_relevance_of_metric(y_true):
     if len(bad):
         where = tuple(bad[0].tolist())
         raise ValueError(
-            f"y_true must be finite, got {relevance[where]} at {where}: leave out documents whose "
-            "relevance is not known."
+            f"y_true must be finite, got {relevance[where]} at {where}: leave out documents of "
+            "unknown relevance."
         )
     return relevance
 
 
 def check_something_to_learn(y, queries, part="given"):
-    """Refuse relevance of which no query has documents that differ."""
+    """Raise an error if no query has documents of different relevance."""
     grouped = y[queries.order]
     first = queries.starts[:-1]
     if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():
         raise ValueError(
-            f"y has no query with documents of different relevance in the rows {part}: there is "
+            f"y has no query with documents of different relevance in the samples {part}: there is "
             f"nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; check y, "
             "and qid, which must be the same for the documents of a query"
         )

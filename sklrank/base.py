@@ -1,4 +1,4 @@
-"""Mixins of label rankers, document rankers and classifiers that score their classes."""
+"""Mixins for label rankers, document rankers and classifiers that score their classes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = [
 
 
 class LabelRankerMixin:
-    """Rankings of the labels, for an estimator that scores them.
+    """Mixin for estimators that rank labels by scores.
 
-    The estimator defines `_label_scores(X)`, the scores `(n_samples, n_labels)`, and `classes_`.
-    A higher score ranks a label earlier; among equal scores the smaller label comes first.
+    The estimator defines `_label_scores(X)`, which returns the scores `(n_samples, n_labels)`, and
+    `classes_`. Labels with higher scores are ranked earlier; ties go to the smaller label.
     """
 
     def predict_ranks(self, X: ArrayLike) -> np.ndarray:
-        """The position of each label.
+        """Predict the position of each label.
 
         Parameters
         ----------
@@ -48,14 +48,14 @@ class LabelRankerMixin:
         return positions_from_scores(self._label_scores(X)).astype(np.intp)
 
     def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
-        """The `k` best labels, best first.
+        """Predict the `k` best labels, best first.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         k : int
-            How many labels, from 1 to their number.
+            Number of labels to return, from 1 to `n_labels`.
 
         Returns
         -------
@@ -76,9 +76,10 @@ class LabelRankerMixin:
 
 
 class ClassScoresMixin:
-    """`decision_function` and `predict` of a classifier that scores its classes.
+    """Mixin with `decision_function` and `predict` for classifiers that score their classes.
 
-    The estimator defines `_class_scores(X)`, the scores `(n_samples, n_classes)`, and `classes_`.
+    The estimator defines `_class_scores(X)`, which returns the scores `(n_samples, n_classes)`, and
+    `classes_`.
     """
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -92,13 +93,13 @@ class ClassScoresMixin:
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Columns as in `classes_`; for two classes the score of the second one less that of the
-            first.
+            Columns as in `classes_`; for two classes the score of the second class minus that of
+            the first.
         """
         return two_class_difference(self._class_scores(X))
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict the class of the largest score.
+        """Predict the class with the largest score.
 
         Parameters
         ----------
@@ -108,14 +109,14 @@ class ClassScoresMixin:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Entries of `classes_`, the first one among equal scores.
+            Predicted class labels; ties go to the first class.
         """
         best = self._class_scores(X).argmax(axis=1)
         return self.classes_[best]
 
 
 def two_class_difference(scores: np.ndarray) -> np.ndarray:
-    """The scores `(n_samples, n_classes)`; of two classes the second less the first."""
+    """Return scores `(n_samples, n_classes)` unchanged, or for two classes their difference."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 

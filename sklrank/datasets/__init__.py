@@ -1,15 +1,20 @@
-"""Data to learn from: readers of benchmark files, downloads, synthetic data and streams.
+"""Data sets: readers of benchmark files, downloads, synthetic data and streams.
 
-For label ranking: :func:`make_sparse_label_ranking` and the noise models draw rankings,
-:func:`label_ranking_from_classification` and :func:`label_ranking_from_regression` make them of
-other data, :func:`hide_labels` and :func:`tie_labels` make them incomplete and partial,
-:func:`load_label_ranking` reads them. All are positions: smaller is better, NaN is not ranked.
+For multilabel ranking, :func:`load_arff_multilabel` reads files, :func:`fetch_multilabel`
+downloads benchmark data sets, and :func:`make_multilabel_ranking_stream` generates streams with
+concept drift.
 
-For document ranking, :func:`load_letor` reads grades, features and query ids;
-:func:`make_recommender` draws users who rated few items, and a collaborative filter's scores;
-:func:`make_subset_ranking` draws queries that a linear score ranks without a mistake.
+For label ranking, :func:`make_sparse_label_ranking`, :func:`sample_mallows` and
+:func:`sample_plackett_luce` draw rankings, :func:`label_ranking_from_classification` and
+:func:`label_ranking_from_regression` convert other data, :func:`hide_labels` and :func:`tie_labels`
+make rankings incomplete and partial, and :func:`load_label_ranking` reads files. All rankings are
+positions: smaller is better, NaN means not ranked.
 
-For bandit feedback, :func:`make_keyword_documents` draws documents of classes with keywords.
+For document ranking, :func:`load_letor` reads files of relevance grades, features and query ids,
+:func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,
+and :func:`make_subset_ranking` draws queries that a linear score ranks perfectly.
+
+For bandit feedback, :func:`make_keyword_documents` draws documents whose classes have keywords.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel

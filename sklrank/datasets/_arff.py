@@ -1,4 +1,4 @@
-"""Multilabel data sets from ARFF files: which attributes are labels, and what they say."""
+"""Loader of multilabel data sets from ARFF files."""
 
 from __future__ import annotations
 
@@ -35,38 +35,37 @@ def load_arff_multilabel(
 ) -> Loaded:
     """Load a multilabel data set from an ARFF file, as MULAN and MEKA publish them.
 
-    An ARFF file does not tell features from labels. Say which attributes are the labels by
-    `labels` or by `xml`; without either, the file must carry MEKA's option ``-C`` in its
-    relation name, as in ``@relation 'emotions: -C 6'``.
+    An ARFF file does not distinguish features from labels. The label attributes are given by
+    `labels` or by `xml`; without either, the relation name of the file must contain MEKA's option
+    ``-C``, as in ``@relation 'emotions: -C 6'``.
 
     Parameters
     ----------
     path : str or path-like
-        The file, plain or compressed with gzip (recognised by its content).
+        The file, plain or compressed with gzip (detected from its content).
 
     labels : int or sequence of str, default=None
-        The label attributes. An integer follows MEKA's option ``-C``: ``6`` for the first six
-        attributes, ``-6`` for the last six (MULAN's habit). Names choose the attributes and
-        the order of the columns of `target`.
+        The label attributes. An integer has the meaning of MEKA's option ``-C``: ``6`` for the
+        first six attributes, ``-6`` for the last six (common in MULAN's files). Names select the
+        attributes and the order of the columns of `target`.
 
     xml : str or path-like, default=None
-        MULAN's XML file that lists the label names, flat or as a hierarchy; every label of a
-        hierarchy, inner or leaf, becomes a column. As in MULAN, the columns of `target` keep
-        the order of the attributes.
+        MULAN's XML file of the label names, flat or as a hierarchy; each label of a hierarchy,
+        inner node or leaf, becomes a column. As in MULAN, the columns of `target` are in the order
+        of the attributes.
 
     sparse : {"auto"} or bool, default="auto"
-        Whether `data` is a CSR matrix; "auto" makes it one when the rows of the file are
-        sparse.
+        Whether `data` is a CSR matrix. "auto": if the rows of the file are sparse.
 
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
 
     as_frame : bool, default=False
-        Whether `data` and `target` are pandas DataFrames (with sparse columns where `data`
-        would be CSR). Needs pandas.
+        Whether `data` and `target` are pandas DataFrames (with sparse columns if `data` would be
+        a CSR matrix). Requires pandas.
 
     encoding : str, default="utf-8"
-        The file's text encoding.
+        Text encoding of the file.
 
     Returns
     -------
@@ -79,8 +78,8 @@ def load_arff_multilabel(
         - ``target``: ndarray of shape (n_samples, n_labels), int64, 1 for a relevant label.
         - ``feature_names``, ``target_names``: lists of str.
         - ``categories``: dict, the declared values of each nominal feature.
-        - ``omitted_names``: list of str, the string and date attributes: they have no number
-          and so no column in `data`.
+        - ``omitted_names``: list of str, the string and date attributes, which have no column in
+          `data`.
         - ``DESCR``: str, the relation name and the comments at the head of the file.
 
     (data, target) : tuple if ``return_X_y`` is True
@@ -89,18 +88,18 @@ def load_arff_multilabel(
     Raises
     ------
     ValueError
-        If the labels are not told or told twice, if one is not an attribute of the file or not
-        binary (``{0, 1}``, ``{false, true}``, ``{no, yes}`` or a numeric attribute of 0 and 1),
-        or if the text is not ARFF; then the message gives the line.
+        If the labels are not given or given twice, if a label is not an attribute of the file or
+        not binary (``{0, 1}``, ``{false, true}``, ``{no, yes}`` or a numeric attribute of 0 and
+        1), or if the file is not valid ARFF; the message then names the line.
 
     See Also
     --------
-    fetch_multilabel : The same kind of data sets, downloaded from OpenML.
+    fetch_multilabel : Downloads such data sets from OpenML.
 
     Notes
     -----
-    A sparse row leaves out zeros. For a nominal attribute zero is the first value declared,
-    hence an omitted label declared as ``{1, 0}`` is relevant: that is how Weka reads it.
+    Sparse rows omit zeros. For a nominal attribute zero is the first declared value. So an omitted
+    label that is declared as ``{1, 0}`` is relevant, as in Weka.
 
     References
     ----------
@@ -177,7 +176,9 @@ def _find_labels(
     if labels is not None and xml is not None:
         raise ValueError("labels and xml both name the labels: pass only one of them.")
     if xml is not None:
-        return sorted(_each_once(_names_in_xml(xml), f"the file xml={os.fspath(xml)!r}", arff))
+        return sorted(
+            _columns_of_labels(_names_in_xml(xml), f"the file xml={os.fspath(xml)!r}", arff)
+        )
     if labels is None:
         option = _MEKA_OPTION.search(arff.relation)
         if option is None:
@@ -190,10 +191,10 @@ def _find_labels(
         return columns_at_an_end(int(labels), "labels", len(arff.attributes))
     if isinstance(labels, (str, bool)):
         raise ValueError(f"labels must be an integer or a list of names, got {labels!r}.")
-    return _each_once(list(labels), "labels", arff)
+    return _columns_of_labels(list(labels), "labels", arff)
 
 
-def _each_once(labels: list[str], source: str, arff: ArffFile) -> list[int]:
+def _columns_of_labels(labels: list[str], source: str, arff: ArffFile) -> list[int]:
     columns = columns_of(labels, source, [attribute.name for attribute in arff.attributes])
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"{source} must name at least one label, and each once, got {labels}.")
@@ -205,7 +206,7 @@ def _names_in_xml(path: str | os.PathLike) -> list[str]:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
         raise ValueError(f"xml={os.fspath(path)!r} is not well-formed XML: {error}.") from error
-    # Whatever the namespace: MULAN declares one, files written by hand often forget it.
+    # Any namespace is accepted: MULAN declares one, but files written by hand often lack it.
     elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = [element.get("name") for element in elements]
     if not names or None in names:
@@ -239,12 +240,12 @@ def _binary(attribute: Attribute, values: np.ndarray) -> np.ndarray:
     if not is_binary:
         raise ValueError(
             f"label {attribute.name!r} is not binary: {got}. A label takes the values 0 and 1; "
-            "check that labels or xml point at the label attributes (labels=-6 are the last 6)."
+            "check that labels or xml select the label attributes (labels=-6 are the last 6)."
         )
     if is_missing.any():
         raise ValueError(
             f"label {attribute.name!r} is missing in {is_missing.sum()} row(s), first in row "
-            f"{is_missing.argmax()} (from 0): a label must be known; drop these rows from the file."
+            f"{is_missing.argmax()} (from 0): labels must be known; drop these rows from the file."
         )
     return np.take(meaning, values.astype(np.intp))
 

@@ -1,12 +1,12 @@
-"""The ARFF file format: from text to numbers.
+"""Reader of the ARFF file format.
 
-An ARFF file is a header that declares the attributes one by one and, after ``@data``, one row a
-line: dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, what is left out being zero). A nominal
-value becomes its position in the attribute's declaration, so zero is the first one declared:
-that is also what a sparse row means by leaving it out.
+An ARFF file has a header that declares the attributes and, after ``@data``, one row per line:
+dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted values are zero). A nominal value
+is read as its position in the declaration of the attribute. So zero is the first declared value,
+which is also the value that sparse rows omit.
 
-``scipy.io.arff`` reads neither sparse rows nor string attributes and does not say which line it
-stumbled over, so the rows are read here, for both forms.
+``scipy.io.arff`` reads neither sparse rows nor string attributes, and its errors do not name the
+line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklrank.datasets._text_files import Lines, open_lines
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{]+)\s*(.*)", re.DOTALL)
-# White space belongs to one part only of a pattern: a long run of it must not be tried in all ways.
+# White space matches only one part of a pattern, so that long runs of it cause no backtracking.
 _PLAIN = r"(?:[^\s,'\"]+(?:\s+[^\s,'\"]+)*)?"
 _VALUE = re.compile(rf"\s*({_QUOTED}|{_PLAIN})\s*(?:,|$)")
 _INDEX_AND_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN})\s*(?:,|$)")
@@ -37,7 +37,7 @@ _TEXT_TYPES = ("string", "date")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute: ``values`` are those of a nominal one or a ranking, else None."""
+    """A declared attribute; ``values`` are the declared values if it is nominal or a ranking."""
 
     name: str
     kind: str
@@ -45,13 +45,13 @@ class Attribute:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values have no number (strings, dates)."""
+        """Return whether the values are strings or dates, which are not converted."""
         return self.kind in _TEXT_TYPES
 
     def converter(self) -> Callable[[str], float]:
-        """Return the function that makes a number of a value's text."""
+        """Return the function that converts a string to a number."""
         if self.is_text:
-            return _text_to_zero
+            return _string_to_zero
         if self.values is None:
             return float
         return {value: float(code) for code, value in enumerate(self.values)}.__getitem__
@@ -59,10 +59,10 @@ class Attribute:
 
 @dataclass(frozen=True)
 class ArffFile:
-    """What an ARFF file says.
+    """The contents of an ARFF file.
 
-    ``matrix`` has a column for each attribute, float64: an ndarray when the rows are dense, CSR
-    when they are sparse. Text has no number and stands as 0.
+    ``matrix`` has a column for each attribute, float64: an ndarray if the rows are dense, a CSR
+    matrix if they are sparse. Strings and dates are 0 there.
     """
 
     relation: str
@@ -77,7 +77,7 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
     Raises
     ------
     ValueError
-        Naming the file and the line, if the text is not ARFF.
+        If the file is not valid ARFF; the message names the file and the line.
     """
     with open_lines(os.fspath(path), encoding) as lines:
         relation, attributes = read_header(lines)
@@ -87,9 +87,9 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
 
 
 def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tuple[Attribute, ...]]:
-    """Read up to the line ``@data``: the relation, and the attributes that are declared.
+    """Read the relation and the declared attributes, up to the line ``@data``.
 
-    Where `with_rankings`, an attribute may have the type ``RANKING {labels}`` of Weka-LR.
+    If `with_rankings`, an attribute may have the type ``RANKING {labels}`` of Weka-LR.
     """
     relation = ""
     attributes: dict[str, Attribute] = {}
@@ -146,26 +146,26 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
             lines.fail("dense and sparse rows in one file: write them all in one form.")
 
         if is_sparse:
-            row_columns, texts = _split_sparse(line, n_attributes, lines)
+            row_columns, strings = _split_sparse(line, n_attributes, lines)
             columns.extend(row_columns)
             row_converters = [converters[column] for column in row_columns]
         else:
-            row_columns, texts = range(n_attributes), split_values(line, lines)
-            if len(texts) != n_attributes:
-                lines.fail(f"{len(texts)} values for {n_attributes} attributes.")
+            row_columns, strings = range(n_attributes), split_values(line, lines)
+            if len(strings) != n_attributes:
+                lines.fail(f"{len(strings)} values for {n_attributes} attributes.")
             row_converters = converters
         try:
             values.extend(
                 [
-                    np.nan if text == "?" else convert(text)
-                    for convert, text in zip(row_converters, texts)
+                    np.nan if string == "?" else convert(string)
+                    for convert, string in zip(row_converters, strings)
                 ]
             )
         except (ValueError, KeyError):
-            # Only values in quotes, or wrong ones, come here: the usual row pays for neither.
+            # Only rows with quoted or invalid values take this slower way.
             values.extend(
-                _convert_carefully(attributes[column], text, lines)
-                for column, text in zip(row_columns, texts)
+                _convert_carefully(attributes[column], string, lines)
+                for column, string in zip(row_columns, strings)
             )
         row_ends.append(len(values))
 
@@ -180,46 +180,46 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
 
 
 def split_values(line: str, lines: Lines) -> list[str]:
-    """Cut a line at its commas; values keep their quotes."""
+    """Split a line at its commas; values keep their quotes."""
     if "'" not in line and '"' not in line:
-        return [text.strip() for text in line.split(",")]
-    texts, position = [], 0
+        return [string.strip() for string in line.split(",")]
+    strings, position = [], 0
     while position < len(line):
         match = _VALUE.match(line, position)
         if match is None:
             lines.fail(
                 f"a quotation mark is not closed, or not around a whole value: {_shorten(line)!r}."
             )
-        texts.append(match[1].rstrip())
+        strings.append(match[1].rstrip())
         position = match.end()
     if line.endswith(","):
-        texts.append("")
-    return texts
+        strings.append("")
+    return strings
 
 
 def _split_sparse(line: str, n_attributes: int, lines: Lines) -> tuple[list[int], list[str]]:
     if not line.endswith("}"):
         lines.fail("a sparse row must end with '}' (row weights are not supported).")
     body = line[1:-1].strip()
-    columns, texts, position = [], [], 0
+    columns, strings, position = [], [], 0
     while position < len(body):
         match = _INDEX_AND_VALUE.match(body, position)
         if match is None:
             lines.fail(f"expected 'index value' pairs, got {_shorten(body[position:].lstrip())!r}.")
         columns.append(int(match[1]))
-        texts.append(match[2].rstrip())
+        strings.append(match[2].rstrip())
         position = match.end()
     if columns and max(columns) >= n_attributes:
         lines.fail(f"index {max(columns)} but only {n_attributes} attributes (counted from 0).")
     if len(set(columns)) < len(columns):
         lines.fail("an index is given twice.")
-    return columns, texts
+    return columns, strings
 
 
-def _convert_carefully(attribute: Attribute, text: str, lines: Lines) -> float:
-    if text == "?":
+def _convert_carefully(attribute: Attribute, string: str, lines: Lines) -> float:
+    if string == "?":
         return np.nan
-    value = unquote(text)
+    value = unquote(string)
     try:
         return attribute.converter()(value)
     except ValueError:
@@ -231,12 +231,12 @@ def _convert_carefully(attribute: Attribute, text: str, lines: Lines) -> float:
         )
 
 
-def _text_to_zero(text: str) -> float:
+def _string_to_zero(string: str) -> float:
     return 0.0
 
 
 def unquote(text: str) -> str:
-    """The text without its quotes and escapes."""
+    """Remove the quotes and the escapes of a string."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
     if "\\" not in text:

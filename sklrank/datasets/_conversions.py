@@ -1,4 +1,4 @@
-"""Label rankings from data of classification (type A) and of regression (type B)."""
+"""Label rankings from classification data (type A) and from regression data (type B)."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ if TYPE_CHECKING:
 def label_ranking_from_classification(
     X: ArrayLike, y: ArrayLike, *, estimator: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the classes of each row by the probability that naive Bayes gives them.
+    """Rank the classes of each sample by their probability under naive Bayes.
 
-    A classifier is trained on all rows; then the classes are ordered by their predicted
-    probability, in each row. So are the benchmark sets of "type A" made (iris, glass, vowel, ...).
+    A classifier is fitted to all samples; then the classes of each sample are ordered by predicted
+    probability. The benchmark data sets of "type A" (iris, glass, vowel, ...) are generated so.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The features.
+        Samples.
 
     y : array-like of shape (n_samples,)
-        The classes, two or more.
+        Class labels of at least two classes.
 
     estimator : classifier with `predict_proba`, default=None
-        What gives the probabilities; None for :class:`~sklearn.naive_bayes.GaussianNB`, trained on
-        the features that are not constant. It is cloned, not changed.
+        Classifier that predicts the probabilities; it is cloned. None:
+        :class:`~sklearn.naive_bayes.GaussianNB` on the features that are not constant.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The features.
+        Samples.
 
     Y : ndarray of shape (n_samples, n_classes), float64
-        Positions of the classes (columns in sorted order), 1 is most probable; of equally probable
-        classes the smaller comes first.
+        Positions of the classes (columns in sorted order); 1 is the most probable one. Of equally
+        probable classes the smaller one comes first.
 
     Raises
     ------
     ValueError
-        If `y` has one class only, `estimator` gives no probabilities, or it is None and all
-        features are constant.
+        If `y` has a single class, `estimator` does not predict probabilities, or `estimator` is
+        None and all features are constant.
 
     See Also
     --------
-    label_ranking_from_regression : The other type.
+    label_ranking_from_regression : Converts regression data.
 
     References
     ----------
@@ -78,29 +78,29 @@ def label_ranking_from_classification(
         estimator, features = GaussianNB(), _for_naive_bayes(X)
     else:
         estimator, features = clone(estimator), X
-    # Logarithms, as probabilities may be the same 0 where their logarithms differ.
+    # Logarithms first: probabilities that underflow to 0 may have different logarithms.
     for method in ("predict_log_proba", "predict_proba"):
         if hasattr(estimator, method):
             estimator.fit(features, y)
-            # Many classifiers take the logarithm of 0, which ranks last as it should.
+            # Many classifiers compute log(0), which correctly ranks last.
             with np.errstate(divide="ignore"):
                 return X, positions_from_scores(getattr(estimator, method)(features))
-    raise ValueError(f"estimator must have predict_proba, which {estimator!r} has not.")
+    raise ValueError(f"estimator must have predict_proba, which {estimator!r} lacks.")
 
 
 def _for_naive_bayes(X: np.ndarray) -> np.ndarray:
-    """The features that vary, divided by one power of two: the same to naive Bayes.
+    """Return the features that vary, divided by a common power of two.
 
-    Constant ones tell nothing of the classes, but the rounding of their means would. Squares of
-    huge or tiny numbers would leave the range of floats.
+    Neither changes the predictions of naive Bayes in exact arithmetic. But rounding errors in the
+    means of constant features, and over- or underflow of squares, would.
     """
     halves = X.astype(np.float64) / 2  # differences of halves are finite
     low, high = halves.min(axis=0), halves.max(axis=0)
     varies = high > low
     if not varies.any():
         raise ValueError(
-            "X must have a feature that is not constant, by which naive Bayes can rank the classes "
-            f"of a row; got {X.shape[1]} constant one(s). Add a feature or pass another estimator."
+            "X must have a feature that is not constant, so that naive Bayes can rank the classes; "
+            f"got {X.shape[1]} constant one(s). Add a feature or pass another estimator."
         )
     _, exponent = np.frexp((high - low).max())
     return np.ldexp(halves[:, varies], -exponent)
@@ -112,23 +112,23 @@ def label_ranking_from_regression(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Turn some numeric features into labels, ranked by their size in each row.
+    """Convert some numeric features into labels, ranked by their values.
 
-    The features chosen are taken out and standardised; in each row the largest ranks first. As
-    features are correlated, those that remain tell something about the ranking. So are the
-    benchmark sets of "type B" made (housing, stock, wisconsin, ...).
+    The selected features are removed and standardized; the largest value of a sample ranks first.
+    As features are correlated, the remaining ones are informative about the ranking. The benchmark
+    data sets of "type B" (housing, stock, wisconsin, ...) are generated so.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Numeric features, to which the target of the regression may be appended.
+        Numeric features; the target of the regression may be appended.
 
     labels : int or sequence of int, default=None
-        The columns to become labels; or how many, drawn at random from those that are not
-        constant. None means half of the columns.
+        Indices of the features to convert; or their number, drawn at random from the features that
+        are not constant. None means half of the features.
 
     random_state : int, RandomState instance or None, default=None
-        Determines the draw of columns. Pass an int for reproducible output.
+        Controls the draw of features. Pass an int for reproducible output.
 
     Returns
     -------
@@ -136,18 +136,18 @@ def label_ranking_from_regression(
         The other features.
 
     Y : ndarray of shape (n_samples, n_labels), float64
-        Positions of the labels, 1 is the largest; of equal ones the smaller label comes first. The
-        labels are in the order of `labels`, or of the columns where those were drawn.
+        Positions of the labels; 1 is the largest value. Of equal values the smaller label comes
+        first. The labels are in the order of `labels`, or of the features if these were drawn.
 
     Raises
     ------
     ValueError
-        If `labels` are not two columns or more, each once, that are not constant; or no feature
+        If `labels` are not at least two distinct features that are not constant, or if no feature
         would remain.
 
     See Also
     --------
-    label_ranking_from_classification : The other type.
+    label_ranking_from_classification : Converts classification data.
 
     References
     ----------
@@ -168,41 +168,43 @@ def label_ranking_from_regression(
     X = check_array(X, dtype=np.float64, input_name="X")
     halves = X / 2  # differences of halves are finite
     low, high = halves.min(axis=0), halves.max(axis=0)
-    labels = _choose_columns(labels, high > low, check_random_state(random_state))
-    # Scale into [0, 1] first: deviations of tiny numbers underflow, those of huge ones overflow.
-    shares = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
-    Y = positions_from_scores((shares - shares.mean(axis=0)) / shares.std(axis=0))
+    labels = _choose_features(labels, high > low, check_random_state(random_state))
+    # Scale to [0, 1] first: squared deviations of tiny or huge numbers under- or overflow.
+    scaled = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
+    Y = positions_from_scores((scaled - scaled.mean(axis=0)) / scaled.std(axis=0))
     return np.delete(X, labels, axis=1), Y
 
 
-def _choose_columns(labels, varies: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+def _choose_features(labels, varies: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     n_features = len(varies)
     if labels is None:
         labels = n_features // 2
         if labels < 2:
-            raise ValueError(f"X must have four columns or more for labels=None, got {n_features}.")
+            raise ValueError(
+                f"X must have four features or more for labels=None, got {n_features}."
+            )
     if isinstance(labels, Integral):
         check_scalar(labels, "labels", Integral, min_val=2, max_val=n_features - 1)
         varying = np.flatnonzero(varies)
         if len(varying) < labels:
             raise ValueError(
-                f"labels={labels} of the columns of X cannot be drawn: only {len(varying)} are "
+                f"labels={labels} of the features cannot be drawn: only {len(varying)} of them are "
                 "not constant."
             )
         return np.sort(rng.choice(varying, labels, replace=False))
-    columns = np.asarray(labels)
-    if columns.ndim != 1 or columns.dtype.kind not in "iu":
-        raise ValueError(f"labels must be an integer or column numbers, got {labels!r}.")
-    if not ((columns >= 0) & (columns < n_features)).all() or len(set(columns)) < len(columns):
+    features = np.asarray(labels)
+    if features.ndim != 1 or features.dtype.kind not in "iu":
+        raise ValueError(f"labels must be an integer or feature indices, got {labels!r}.")
+    if not ((features >= 0) & (features < n_features)).all() or len(set(features)) < len(features):
         raise ValueError(
-            f"labels must be columns from 0 to {n_features - 1}, each once, got {labels!r}."
+            f"labels must be features from 0 to {n_features - 1}, each once, got {labels!r}."
         )
-    if not 2 <= len(columns) < n_features:
+    if not 2 <= len(features) < n_features:
         raise ValueError(
-            f"labels must name two columns or more and leave one of the {n_features} as a "
-            f"feature, got {labels!r}."
+            f"labels must be at least two of the {n_features} features and leave one of them, got "
+            f"{labels!r}."
         )
-    if not varies[columns].all():
-        constant = columns[~varies[columns]].tolist()
-        raise ValueError(f"labels must not be constant columns, which have no order: {constant}.")
-    return columns
+    if not varies[features].all():
+        constant = features[~varies[features]].tolist()
+        raise ValueError(f"labels must not be constant features, which have no order: {constant}.")
+    return features

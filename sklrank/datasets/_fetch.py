@@ -1,4 +1,4 @@
-"""Multilabel benchmark sets from OpenML, and the train-test splits they were published with."""
+"""Multilabel benchmark data sets from OpenML, with their published train-test splits."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ _OPENML_IDS = {
     "slashdot": 41472,
     "yeast": 41473,
 }
-# scikit-learn retries silently save for this warning; see `_impatient`.
+# The warning that scikit-learn gives before it retries; see `_limit_time`.
 _RETRY_WARNING = "A network error occur"
 
 
 @dataclass(frozen=True)
 class _Split:
-    """A published split, and by what its training rows are recognised.
+    """A published split, with two statistics by which its training part is identified.
 
-    Both facts are blind to the order of rows, labels and features, which may differ from
-    publisher to publisher; another choice of rows would agree with both only by miracle.
+    Both statistics are independent of the order of samples, labels and features, which may differ
+    between publishers. It is practically impossible that another set of samples has both.
     """
 
     n_train: int
     n_test: int
     label_counts: tuple[int, ...]
-    """How many training rows have each label, in increasing order."""
+    """Number of training samples with each label, in increasing order."""
     mean_magnitude: float
-    """Mean of ``|X|`` over the training rows and all features."""
+    """Mean of ``|X|`` over the training samples and all features."""
 
-    def recognises(self, data: np.ndarray, target: np.ndarray) -> bool:
-        """Tell whether these are the training rows."""
+    def matches(self, data: np.ndarray, target: np.ndarray) -> bool:
+        """Return whether these are the training samples."""
         counts = tuple(np.sort(target.sum(axis=0)).tolist())
         return counts == self.label_counts and bool(
             np.isclose(np.abs(data).mean(), self.mean_magnitude, rtol=1e-6)
@@ -83,10 +83,10 @@ def fetch_multilabel(
     timeout: float = 10.0,
     return_X_y: bool = False,
 ) -> Loaded:
-    """Fetch a multilabel benchmark data set from OpenML, once, then from the local cache.
+    """Fetch a multilabel benchmark data set from OpenML, or from the local cache.
 
-    The sets are those of a benchmark of multilabel methods [1]_, with labels as 0 and 1 and
-    features as numbers.
+    The data sets are those of a benchmark of multilabel methods [1]_, with labels as 0 and 1 and
+    numeric features.
 
     Parameters
     ----------
@@ -95,21 +95,21 @@ def fetch_multilabel(
         The data set.
 
     split : {"original"} or None, default=None
-        "original" also returns MULAN's train-test split, for the sets where it is known:
-        emotions (391 training rows, 202 test rows), scene (1211, 1196) and yeast (1500, 917).
-        OpenML's files do not tell the two parts apart; they are looked for at both ends of the
-        file and recognised by facts about the training rows, never assumed.
+        "original" also returns MULAN's train-test split, which is known for emotions (391 training
+        samples, 202 test samples), scene (1211, 1196) and yeast (1500, 917). OpenML's files do not
+        mark the two parts. The training part is searched at both ends of the file and identified
+        by its statistics.
 
     data_home : str or path-like, default=None
-        Where the downloads are kept, as for :func:`~sklearn.datasets.fetch_openml`;
+        Folder of the downloads, as for :func:`~sklearn.datasets.fetch_openml`;
         ``~/scikit_learn_data`` by default.
 
     cache : bool, default=True
         Whether to keep and use downloads.
 
     timeout : float, default=10.0
-        Seconds to wait for the server's answer, above 0, before giving up. A server that
-        accepts the connection and then stays silent may cost twice that.
+        Maximum time to wait for an answer of the server, in seconds; above 0. The time may double
+        if the server accepts the connection but does not answer.
 
     return_X_y : bool, default=False
         Whether to return arrays instead of a Bunch.
@@ -120,38 +120,38 @@ def fetch_multilabel(
         With the attributes
 
         - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64; nominal
-          features hold the position of their value in ``categories``, missing values are NaN.
+          features hold the index of their value in ``categories``, missing values are NaN.
         - ``target``: ndarray of shape (n_samples, n_labels), int64, 1 for a relevant label.
         - ``feature_names``, ``target_names``: lists of str.
         - ``categories``: dict, the values of each nominal feature.
-        - ``DESCR``, ``url``: str, OpenML's description and the set's page.
-        - ``train_indices``, ``test_indices``: int arrays, the rows of the two parts. Only if
-          ``split="original"``.
+        - ``DESCR``, ``url``: str, OpenML's description and page of the data set.
+        - ``train_indices``, ``test_indices``: int arrays, the indices of the samples of the two
+          parts. Only if ``split="original"``.
 
     (data, target) : tuple if ``return_X_y`` is True and ``split`` is None
         The first two of these attributes.
 
     (X_train, X_test, Y_train, Y_test) : tuple if ``return_X_y`` is True and ``split="original"``
-        The rows of the two parts, in the order of
+        The samples of the two parts, in the order of
         :func:`~sklearn.model_selection.train_test_split`.
 
     Raises
     ------
     ValueError
-        If the name is unknown, the split is asked for where none is known, or the rows that
-        OpenML delivers do not hold the split.
+        If `name` is unknown, if no split is known for the data set, or if the training part is not
+        found in the data from OpenML.
     ConnectionError
-        If OpenML cannot be reached and the set is not in the cache.
+        If OpenML cannot be reached and the data set is not in the cache.
 
     See Also
     --------
-    load_arff_multilabel : Reads files that you have already.
+    load_arff_multilabel : Reads local files.
 
     Notes
     -----
-    :func:`~sklearn.datasets.fetch_openml` has no timeout, so the process-wide default of
-    :mod:`socket` is set during the call and then put back: do not fetch in one thread while
-    another relies on that default.
+    :func:`~sklearn.datasets.fetch_openml` has no timeout. Therefore the process-wide default
+    timeout of :mod:`socket` is set during the call and restored afterwards: do not fetch in one
+    thread while another one relies on that default.
 
     References
     ----------
@@ -177,7 +177,7 @@ def fetch_multilabel(
     if split is not None and name not in _SPLITS:
         raise ValueError(
             f"split='original' is known for {sorted(_SPLITS)}, not for name={name!r}: pass "
-            "split=None and split the rows yourself."
+            "split=None and split the samples yourself."
         )
     check_scalar(timeout, "timeout", Real, min_val=0, include_boundaries="neither")
 
@@ -203,13 +203,13 @@ def fetch_multilabel(
 def _download(name: str, data_home: str | os.PathLike | None, cache: bool, timeout: float) -> Bunch:
     data_id = _OPENML_IDS[name]
     try:
-        with _impatient(timeout):
+        with _limit_time(timeout):
             raw = fetch_openml(
                 data_id=data_id,
                 data_home=data_home,
                 cache=cache,
                 as_frame=False,
-                # The one parser that needs no pandas and turns nominal features into numbers.
+                # The only parser that converts nominal features and does not need pandas.
                 parser="liac-arff",
                 n_retries=1,
             )
@@ -219,8 +219,8 @@ def _download(name: str, data_home: str | os.PathLike | None, cache: bool, timeo
         raise ConnectionError(
             f"The data set {name!r} (OpenML {data_id}) could not be downloaded: there is no "
             f"network, or openml.org does not answer within {timeout:g} s ({cause}). Try again "
-            f"where there is one: the download is then kept in the cache (data_home: {where}), "
-            "which can be copied here. Or read an ARFF file of the set with "
+            f"with a network: the download is then kept in the cache (data_home: {where}), "
+            "which can be copied to other machines. Or read an ARFF file of the data set with "
             "load_arff_multilabel."
         ) from cause
     found = raw.details["name"]
@@ -233,11 +233,11 @@ def _download(name: str, data_home: str | os.PathLike | None, cache: bool, timeo
 
 
 @contextmanager
-def _impatient(timeout: float) -> Iterator[None]:
-    """Let no connection take longer than the timeout, and let no warning out.
+def _limit_time(timeout: float) -> Iterator[None]:
+    """Set the timeout of connections, and turn retries into errors.
 
-    fetch_openml retries more often than its n_retries says (its first request takes the
-    default), each time after a warning: that warning, made an error, ends the attempts.
+    fetch_openml retries more often than `n_retries` (its first request uses the default), each time
+    after a warning. As an error, that warning ends the attempts. Other warnings are ignored.
     """
     previous = socket.getdefaulttimeout()
     socket.setdefaulttimeout(timeout)
@@ -251,7 +251,7 @@ def _impatient(timeout: float) -> Iterator[None]:
 
 
 def _as_indicator(target: np.ndarray, name: str) -> np.ndarray:
-    """Turn OpenML's label values, 'TRUE' and 'FALSE' as a rule, into 1 and 0."""
+    """Convert OpenML's label values, usually 'TRUE' and 'FALSE', to 1 and 0."""
     values, codes = np.unique(np.asarray(target).astype(str), return_inverse=True)
     meaning = [RELEVANCE.get(value.lower(), -1) for value in values.tolist()]
     if np.ndim(target) != 2 or -1 in meaning:
@@ -264,19 +264,18 @@ def _as_indicator(target: np.ndarray, name: str) -> np.ndarray:
 
 
 def _find_split(data: np.ndarray, target: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the training part and of the test part."""
+    """Return the indices of the training part and of the test part."""
     split = _SPLITS[name]
-    rows = np.arange(len(target))
-    if len(rows) == split.n_train + split.n_test:
+    indices = np.arange(len(target))
+    if len(indices) == split.n_train + split.n_test:
         for train, test in (
-            (rows[: split.n_train], rows[split.n_train :]),
-            (rows[split.n_test :], rows[: split.n_test]),
+            (indices[: split.n_train], indices[split.n_train :]),
+            (indices[split.n_test :], indices[: split.n_test]),
         ):
-            if split.recognises(data[train], target[train]):
+            if split.matches(data[train], target[train]):
                 return train, test
     raise ValueError(
-        f"split='original': the {len(rows)} rows that OpenML delivers for {name!r} hold MULAN's "
-        f"{split.n_train} training rows neither at their head nor at their tail, so which they "
-        "are is not known. Pass split=None, or read MULAN's own train and test files with "
-        "load_arff_multilabel."
+        f"split='original': MULAN's {split.n_train} training samples are neither the first nor the "
+        f"last of the {len(indices)} samples of {name!r} from OpenML. Pass split=None, or read "
+        "MULAN's own train and test files with load_arff_multilabel."
     )

@@ -1,4 +1,4 @@
-"""From complete rankings to incomplete ones (labels hidden) and partial ones (labels tied)."""
+"""Incomplete rankings, in which labels are hidden, and partial rankings, with ties."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ def hide_labels(
     keep_positions: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Make rankings incomplete: each label stays with its survival probability.
+    """Make rankings incomplete: keep each label with its survival probability.
 
     Parameters
     ----------
     Y : array-like of shape (n_samples, n_labels)
-        Positions, smaller is better; NaN (not ranked already) and ties are allowed.
+        Positions, smaller is better; NaN (not ranked) and ties are allowed.
 
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=0.7
-        The probability with which a label stays: one for all, one a label, or one for each label
-        of each row, where it depends on the features. The draws are independent.
+        The probability of keeping a label: one for all labels, one for each label, or one for each
+        label of each sample, if it depends on the features. The draws are independent.
 
     keep_positions : bool, default=False
-        Whether the labels that stay keep the positions they had, which tell how many labels are
-        hidden before them. By default they are numbered anew.
+        Whether the remaining labels keep their positions, which reveal how many labels are hidden
+        before them. By default they are renumbered.
 
     random_state : int, RandomState instance or None, default=None
-        Determines what is hidden. Pass an int for reproducible output; a smaller `survival` then
-        hides more labels beside the same ones.
+        Controls the draws. Pass an int for reproducible output; a smaller `survival` then hides the
+        same labels and more.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
         Positions, NaN for hidden labels. Without `keep_positions` a position is 1 plus the number
-        of labels ranked before. A row may lose all its labels.
+        of labels ranked before. All labels of a sample may be hidden.
 
     Raises
     ------
     ValueError
-        If `survival` has another shape, or is no probability.
+        If `survival` has a wrong shape, or is not a probability.
 
     See Also
     --------
-    tie_labels : Another way to tell less.
+    tie_labels : Makes rankings partial.
 
     References
     ----------
@@ -79,39 +79,39 @@ def tie_labels(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Make rankings partial: tie labels of neighbouring places.
+    """Make rankings partial: tie labels at neighbouring positions.
 
-    The places of a ranking are cut into intervals (a random increasing partition), and labels of
-    one interval are tied: a > d > c > b becomes a = d > c = b where only the cut in the middle is
-    made.
+    The positions of a ranking are cut into intervals (a random increasing partition), and the
+    labels of an interval are tied: a > d > c > b becomes a = d > c = b if the only cut is in the
+    middle.
 
     Parameters
     ----------
     Y : array-like of shape (n_samples, n_labels)
-        Positions, smaller is better; NaN (not ranked) and ties are allowed, and stay.
+        Positions, smaller is better; NaN (not ranked) and ties are allowed and are kept.
 
     probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.3
-        The probability with which there is no cut after the best label, the second best, and so
-        on: one for all, one a place, or one for each place of each row. The draws are independent.
-        0 changes nothing, 1 ties all labels.
+        The probability that there is no cut after the best label, the second best, and so on: one
+        for all positions, one for each position, or one for each position of each sample. The draws
+        are independent. 0 changes nothing, 1 ties all labels.
 
     random_state : int, RandomState instance or None, default=None
-        Determines the cuts. Pass an int for reproducible output; a larger `probability` then ties
-        more labels beside the same ones.
+        Controls the cuts. Pass an int for reproducible output; a larger `probability` then ties the
+        same labels and more.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 plus the number of labels ranked before; tied labels have the same.
+        Positions, 1 plus the number of labels ranked before; tied labels have equal positions.
 
     Raises
     ------
     ValueError
-        If `probability` has another shape, or is no probability.
+        If `probability` has a wrong shape, or is not a probability.
 
     See Also
     --------
-    hide_labels : Another way to tell less.
+    hide_labels : Makes rankings incomplete.
 
     References
     ----------
@@ -131,7 +131,7 @@ def tie_labels(
 
 
 def check_probabilities(values, name: str, shape: tuple[int, int]) -> np.ndarray:
-    """Check a probability, or an array of them, and spread it over `shape`."""
+    """Check a probability or an array of probabilities, and broadcast it to `shape`."""
     values = np.asarray(values, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError(f"{name} must be a probability, or an array of them, got {values}.")

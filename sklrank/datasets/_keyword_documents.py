@@ -1,4 +1,4 @@
-"""Synthetic documents whose classes have keywords: SynSep and SynNonSep."""
+"""Synthetic documents of classes with keywords: SynSep and SynNonSep."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from sklearn.utils import check_random_state, check_scalar, gen_batches
 
 __all__ = ["make_keyword_documents"]
 
-# How many keywords a class has; how many of them a document lacks; how many other words it has.
-FEWEST_KEYWORDS, MAX_KEYWORDS = 20, 40
-N_LACKED = 5
+# Range of the number of keywords of a class, number of them that a document lacks, and number of
+# other words of a document.
+MIN_KEYWORDS, MAX_KEYWORDS = 20, 40
+N_MISSING = 5
 N_OTHERS = 20
-# Rows are drawn in blocks so that the temporary arrays stay small beside the result.
-BLOCK_ROWS = 4096
+# Documents are drawn in blocks, so that temporary arrays are small compared with the result.
+BLOCK_SIZE = 4096
 
 
 def make_keyword_documents(
@@ -27,41 +28,42 @@ def make_keyword_documents(
     label_noise: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    r"""Generate documents as bags of words: the sets SynSep and SynNonSep of the Banditron paper.
+    r"""Generate bags of words: the data sets SynSep and SynNonSep of the Banditron paper.
 
     Each class has 20 to 40 keywords among the first `n_keywords` words, drawn once; classes may
-    share some. A document of a class, drawn uniformly, has all of its keywords but 5, and 20 of the
-    words that are nobody's keywords. With a share `label_noise` of the rows the label is replaced
-    by one drawn from all classes.
+    share some. The class of a document is drawn uniformly. The document has all keywords of its
+    class except for 5, and 20 of the words that are not keywords. For a share `label_noise` of the
+    documents the label is replaced by one drawn from all classes.
 
-    The defaults make SynSep, `label_noise=0.05` SynNonSep [1]_, there of a million rows. Without
-    noise a linear model errs nowhere: with the keywords :math:`v_k` of class k, a 0/1 vector,
+    The defaults generate SynSep, `label_noise=0.05` SynNonSep [1]_, where the paper uses a million
+    documents. Without noise a linear model makes no errors: with the keywords :math:`v_k` of class
+    k as a 0/1 vector,
 
     .. math:: 2 \langle v_k, x \rangle - |v_k|
 
-    is greatest for the class of x, as long as any two classes differ in more than ten keywords.
+    is largest for the class of x, if any two classes differ in more than ten keywords.
 
     Parameters
     ----------
     n_samples : int, default=10_000
         Number of documents.
     n_features : int, default=400
-        Number of words, 20 more than `n_keywords` at least.
+        Number of words, at least 20 more than `n_keywords`.
     n_classes : int, default=9
         Number of classes, at least 2.
     n_keywords : int, default=120
-        Words that may be keywords, the first ones; at least 40.
+        Number of words that may be keywords, the first ones; at least 40.
     label_noise : float, default=0.0
-        Share of rows with a random label, from 0 to 1.
+        Share of documents with a random label, from 0 to 1.
     random_state : int, RandomState instance or None, default=None
-        Pass an int for reproducible output.
+        Controls the draws. Pass an int for reproducible output.
 
     Returns
     -------
     X : csr_array of shape (n_samples, n_features), float64
         1 for each word of a document.
     y : ndarray of shape (n_samples,), int64
-        Classes, from 0.
+        Classes 0, 1, ...
 
     Raises
     ------
@@ -70,7 +72,7 @@ def make_keyword_documents(
 
     See Also
     --------
-    sklrank.linear_model.BanditronClassifier : Learns which word is whose by trial and error.
+    sklrank.linear_model.BanditronClassifier : Learns such data from bandit feedback.
 
     References
     ----------
@@ -93,18 +95,18 @@ def make_keyword_documents(
     random = check_random_state(random_state)
     is_keyword = np.zeros((n_classes, n_keywords), dtype=bool)
     for keywords in is_keyword:
-        n_own = random.randint(FEWEST_KEYWORDS, MAX_KEYWORDS + 1)
+        n_own = random.randint(MIN_KEYWORDS, MAX_KEYWORDS + 1)
         keywords[random.choice(n_keywords, n_own, replace=False)] = True
 
     y = random.randint(n_classes, size=n_samples)
     blocks = []
-    for rows in gen_batches(n_samples, BLOCK_ROWS):
-        own = is_keyword[y[rows]]
-        lacked = _draw_each(random, own, N_LACKED)
+    for block in gen_batches(n_samples, BLOCK_SIZE):
+        own = is_keyword[y[block]]
+        missing = _draw_each(random, own, N_MISSING)
         others = _draw_each(
             random, np.ones((len(own), n_features - n_keywords), dtype=bool), N_OTHERS
         )
-        blocks.append(sparse.csr_array(np.hstack([own & ~lacked, others]).astype(np.float64)))
+        blocks.append(sparse.csr_array(np.hstack([own & ~missing, others]).astype(np.float64)))
     X = sparse.vstack(blocks, format="csr")
 
     noisy = random.random_sample(n_samples) < label_noise
@@ -113,7 +115,7 @@ def make_keyword_documents(
 
 
 def _draw_each(random, allowed, n_drawn):
-    """Draw `n_drawn` columns of each row among those allowed: a mask."""
+    """Draw `n_drawn` of the allowed entries of each row; return a mask."""
     order = np.where(allowed, random.random_sample(allowed.shape), 2.0)
     drawn = np.zeros_like(allowed)
     np.put_along_axis(drawn, np.argpartition(order, n_drawn - 1)[:, :n_drawn], True, axis=1)

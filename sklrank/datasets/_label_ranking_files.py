@@ -1,12 +1,12 @@
-"""Label-ranking benchmark files: tables with columns of positions, or of rankings.
+"""Loader of label-ranking benchmark files: tables with columns of positions, or of rankings.
 
-The same sets circulate in several dresses, which differ in the head of the file only:
+The same data sets circulate in several formats, which differ only in the head of the file:
 
-- a line of names, features ``A1, A2, ...`` and label columns ``L1, L2, ...``;
-- a line of names, features, a column ``ranking`` of texts such as ``b>c>a`` and, it may be, columns
-  by the names of the labels, which say the same in numbers;
+- a line of names, with features ``A1, A2, ...`` and label columns ``L1, L2, ...``;
+- a line of names, with features, a column ``ranking`` of strings such as ``b>c>a``, and optionally
+  columns named after the labels with the same rankings as numbers;
 - a line of three numbers: rows, features, labels;
-- XARFF, the ARFF of Weka-LR: an attribute of the type ``RANKING {a, b, c}``.
+- XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _MISSING = ("", "?", "nan")
 
 @dataclass
 class _Table:
-    """The texts of a file, and what its head says of the columns."""
+    """The strings of a file, and the information about its columns from the head."""
 
     path: str
     names: list[str]
     rows: list[list[str]]
     line_numbers: list[int]
     separator: str | None = ","
-    """Between the values of a row; None: they are written as in ARFF."""
+    """Separator of the values of a row; None: ARFF syntax."""
     ranking_column: int | None = None
-    """Where rankings stand as texts."""
+    """The column of rankings as strings."""
     label_columns: list[int] | None = None
     label_names: list[str] | None = None
     n_rows: int | None = None
-    """As the head states it."""
+    """Number of rows according to the head."""
     declared_values: dict[int, list[str]] | None = None
-    """Of nominal columns, where the head tells them from numbers."""
+    """Values of nominal columns, if the head declares them."""
 
     def fail(self, row: int, problem: str):
         raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
@@ -63,45 +63,46 @@ def load_label_ranking(
     return_X_y: bool = False,
     encoding: str = "utf-8",
 ) -> Loaded:
-    """Load a label-ranking data set from a text file, as the benchmark sets circulate.
+    """Load a label-ranking data set from a text file in the formats of the benchmark data sets.
 
-    The file is a table, separated by commas, semicolons or tabs. Its head says what the columns
-    are: names (``A1,A2,...,L1,L2,...``), three numbers (rows, features, labels) or the header of
-    an XARFF file, Weka-LR's.
+    The file is a table, separated by commas, semicolons or tabs. Its head describes the columns:
+    names (``A1,A2,...,L1,L2,...``), three numbers (rows, features, labels) or the header of an
+    XARFF file of Weka-LR.
 
     Parameters
     ----------
     path : str or path-like
-        The file, plain or compressed with gzip (recognised by its content).
+        The file, plain or compressed with gzip (detected from its content).
 
     labels : int or sequence of str, default=None
         The label columns: ``4`` for the first four columns, ``-4`` for the last four, or their
-        names. None for what the head says: a column ``ranking`` or of XARFF's type ``RANKING``,
-        which holds texts such as ``b>c>a``; else the columns ``L1``, ``L2`` and so on; else the
-        last ones, by the third of the three numbers. Beside texts, columns by the names of the
-        labels are no features, and all that stand behind the column ``ranking`` must be such.
+        names. None: as given by the head, which is a column ``ranking`` or of XARFF's type
+        ``RANKING`` with strings such as ``b>c>a``; else the columns ``L1``, ``L2`` and so on; else
+        the last columns, according to the third of the three numbers. If there is a column of
+        rankings, columns named after the labels are not features, and all columns after ``ranking``
+        must be of this kind.
 
     orderings : bool, default=False
-        Whether the label columns hold orderings, the labels best first, rather than the positions
-        of the labels; they are then inverted. See the notes: five well-known sets need True.
+        Whether the label columns hold orderings, which list the labels best first, rather than
+        positions; they are then inverted. Five well-known data sets need True, see the notes.
 
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
 
     encoding : str, default="utf-8"
-        The file's text encoding.
+        Text encoding of the file.
 
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
         With the attributes
 
-        - ``data``: ndarray of shape (n_samples, n_features), float64, NaN for what is missing
-          (``?`` or nothing). A nominal feature holds the position of its value in `categories`.
+        - ``data``: ndarray of shape (n_samples, n_features), float64, NaN for missing values (``?``
+          or empty). A nominal feature holds the index of its value in `categories`.
         - ``target``: ndarray of shape (n_samples, n_labels), float64: positions, 1 plus the number
           of labels ranked before; NaN for labels that are not ranked.
         - ``feature_names``, ``target_names``: lists of str.
-        - ``categories``: dict, the values of each nominal feature: as XARFF declares them; in other
+        - ``categories``: dict, the values of each nominal feature: as declared in XARFF; in other
           files, where a feature is nominal if none of its values is a number, in sorted order.
 
     (data, target) : tuple if ``return_X_y`` is True
@@ -110,27 +111,26 @@ def load_label_ranking(
     Raises
     ------
     ValueError
-        If the label columns are not known, a value is neither a number nor declared, a ranking
-        cannot be read or, with ``orderings=True``, a row does not list every label once; the
-        message gives the line. Also if the first line states another number of rows than there
-        are.
+        If the label columns are unknown, a value is neither a number nor declared, a ranking cannot
+        be read or, with ``orderings=True``, a row does not list each label once; the message names
+        the line. Also if the first line states a wrong number of rows.
 
     See Also
     --------
-    sklrank.label_ranking.positions_from_orderings : The inversion, for arrays.
+    sklrank.label_ranking.positions_from_orderings : Inverts arrays of orderings.
 
     Notes
     -----
-    The sets cold, diau, dtt, heat and spo circulate with orderings in their label columns: the
-    number at the second place is that of the second best label. Nothing in the file says so, as
-    an ordering is a permutation like any other; but taken for positions they can hardly be learnt.
-    In files that also have texts like ``b>c>a``, the texts were made from these columns and carry
-    the same mistake. Pass ``orderings=True`` for all of them.
+    The data sets cold, diau, dtt, heat and spo circulate with orderings in their label columns: the
+    second number is the index of the second best label. The files do not state this, as orderings
+    and positions are both permutations; but read as positions they can hardly be learned. In files
+    that also have strings like ``b>c>a``, the strings were generated from these columns and have
+    the same error. Pass ``orderings=True`` for all of them.
 
-    A text ``b>c=a`` ties c and a; labels that it leaves out are not ranked.
+    A string ``b>c=a`` ties c and a; labels that it omits are not ranked.
 
-    The positions that stand for nominal values are an order to most learners, which the values may
-    not have: :class:`~sklearn.preprocessing.OneHotEncoder` makes a column of each value.
+    Most learners treat the indices of nominal values as ordered, although the values may have no
+    order: :class:`~sklearn.preprocessing.OneHotEncoder` encodes each value as a feature of its own.
 
     References
     ----------
@@ -149,21 +149,21 @@ def load_label_ranking(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "cold.csv"
     ...     _ = path.write_text(text)
-    ...     taken_as_positions = load_label_ranking(path)
-    ...     taken_as_orderings = load_label_ranking(path, orderings=True)
-    >>> taken_as_positions.target
+    ...     as_positions = load_label_ranking(path)
+    ...     as_orderings = load_label_ranking(path, orderings=True)
+    >>> as_positions.target
     array([[3., 1., 2.],
            [1., 2., 3.]])
 
-    As an ordering, 3, 1, 2 says that L3 is best, then come L1 and L2:
+    As an ordering, 3, 1, 2 means that L3 is best, followed by L1 and L2:
 
-    >>> taken_as_orderings.target
+    >>> as_orderings.target
     array([[2., 3., 1.],
            [1., 2., 3.]])
-    >>> taken_as_orderings.target_names
+    >>> as_orderings.target_names
     ['L1', 'L2', 'L3']
 
-    A nominal feature, and a column for each of its values:
+    A nominal feature, encoded by a feature for each of its values:
 
     >>> from sklearn.compose import make_column_transformer
     >>> from sklearn.preprocessing import OneHotEncoder
@@ -193,7 +193,7 @@ def load_label_ranking(
             target = close_ranks(_read_numbers(table, columns))
     else:
         target, label_names = _read_rankings(table)
-        # Columns that are named as labels are say in numbers what the texts say.
+        # Columns named after labels hold the same rankings as numbers.
         feature_columns = [
             i
             for i, name in enumerate(table.names)
@@ -214,22 +214,22 @@ def load_label_ranking(
 
 
 def _read_table(path: str, encoding: str) -> _Table:
-    # White space at the ends of a line may be an empty value between tabs.
+    # Tabs at the ends of a line are kept: they may delimit empty values.
     with open_lines(path, encoding, blank="\r\n ") as lines:
         first = lines.peek()
         if first is None:
             raise ValueError(f"{path} is empty.")
         table = _read_xarff_head(lines) if first.startswith("@") else _read_head(lines)
         for line in lines:
-            texts = _split(line, table.separator, lines)
-            table.rows.append(texts)
+            strings = _split(line, table.separator, lines)
+            table.rows.append(strings)
             table.line_numbers.append(lines.number)
-            if len(texts) != len(table.names):
-                table.fail(-1, f"{len(texts)} values for {len(table.names)} columns.")
+            if len(strings) != len(table.names):
+                table.fail(-1, f"{len(strings)} values for {len(table.names)} columns.")
     if table.n_rows not in (None, len(table.rows)):
         raise ValueError(
             f"{path} states {table.n_rows} rows in its first line, but has {len(table.rows)}: get "
-            "the whole file, or correct that line."
+            "the complete file, or correct that line."
         )
     return table
 
@@ -294,7 +294,7 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
 
 
 def _read_features(table: _Table, columns: list[int]) -> tuple[np.ndarray, dict[str, list[str]]]:
-    """Read numbers and codes of nominal values, and say which values the codes stand for."""
+    """Read numbers and codes of nominal values; return them and the values of the codes."""
     data = np.empty((len(table.rows), len(columns)))
     categories = {}
     for j, column in enumerate(columns):
@@ -308,25 +308,25 @@ def _read_features(table: _Table, columns: list[int]) -> tuple[np.ndarray, dict[
 
 
 def _nominal_values(table: _Table, column: int) -> list[str] | None:
-    """The values that a nominal feature can take; None for a feature of numbers."""
+    """Return the values of a nominal feature; None for a numeric feature."""
     if table.declared_values is not None and column != table.ranking_column:
         return table.declared_values.get(column)
-    found = {texts[column] for texts in table.rows}.difference(_MISSING)
-    # A feature with a single number in it is numeric, and its texts are slips of the pen.
+    found = {strings[column] for strings in table.rows}.difference(_MISSING)
+    # A feature with at least one number is numeric, and other strings in it are errors.
     if not found or any(map(_is_number, found)):
         return None
     if column == table.ranking_column:
         raise ValueError(
             f"{table.path}: column {table.names[column]!r} holds rankings, which as a feature "
-            "would give away the labels that were told: leave labels out, and the rankings are "
-            "the target, or take that column out of the file."
+            "would reveal the target: leave labels out, so that the rankings are the target, or "
+            "remove that column from the file."
         )
     return sorted(found)
 
 
 def _is_number(text: str) -> bool:
     try:
-        float(text.replace(",", "."))  # decimal commas are refused, not taken for names
+        float(text.replace(",", "."))  # numbers with decimal commas are errors, not names
     except ValueError:
         return False
     return True
@@ -335,30 +335,30 @@ def _is_number(text: str) -> bool:
 def _read_codes(table: _Table, column: int, values: list[str]) -> np.ndarray:
     code = {**dict.fromkeys(_MISSING, np.nan), **{value: i for i, value in enumerate(values)}}
     codes = np.empty(len(table.rows))
-    for i, texts in enumerate(table.rows):
-        if texts[column] not in code:
+    for i, strings in enumerate(table.rows):
+        if strings[column] not in code:
             table.fail(
                 i,
                 f"column {table.names[column]!r} must be one of {values}, as declared, got "
-                f"{texts[column]!r}.",
+                f"{strings[column]!r}.",
             )
-        codes[i] = code[texts[column]]
+        codes[i] = code[strings[column]]
     return codes
 
 
 def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
     values = np.empty((len(table.rows), len(columns)))
-    for i, texts in enumerate(table.rows):
+    for i, strings in enumerate(table.rows):
         for j, column in enumerate(columns):
             try:
-                values[i, j] = np.nan if texts[column] in _MISSING else float(texts[column])
+                values[i, j] = np.nan if strings[column] in _MISSING else float(strings[column])
                 if np.isinf(values[i, j]):
                     raise ValueError
             except ValueError:
                 table.fail(
                     i,
                     f"column {table.names[column]!r} must be a finite number, got "
-                    f"{texts[column]!r}: write ? where it is missing.",
+                    f"{strings[column]!r}: write ? for missing values.",
                 )
     return values
 
@@ -366,11 +366,11 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
 def _read_orderings(
     table: _Table, columns: list[int], label_names: list[str]
 ) -> tuple[np.ndarray, list[str]]:
-    """Read labels listed best first: by their numbers, counted from anywhere, or by names."""
+    """Read labels that are listed best first, by consecutive numbers or by names."""
     try:
         listed = _read_numbers(table, columns)
     except ValueError:
-        listed = np.array([[texts[column] for column in columns] for texts in table.rows])
+        listed = np.array([[strings[column] for column in columns] for strings in table.rows])
         classes = np.unique(listed)
         return _invert(table, listed, classes), classes.tolist()
     first = np.nanmin(listed, initial=np.inf)
@@ -382,22 +382,22 @@ def _invert(table: _Table, listed: np.ndarray, classes: np.ndarray) -> np.ndarra
         if not np.array_equal(row, classes):
             table.fail(
                 i,
-                f"with orderings=True every row must list the {listed.shape[1]} labels, each "
+                f"with orderings=True each row must list the {listed.shape[1]} labels, each "
                 f"once, got {listed[i].tolist()}.",
             )
     return invert_orderings(listed, classes)
 
 
 def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
-    """Read texts like ``b>c=a``."""
+    """Read rankings as strings like ``b>c=a``."""
     rankings = []
-    for texts in table.rows:
-        text = texts[table.ranking_column]
-        tiers = [] if text in _MISSING else text.split(">")
+    for strings in table.rows:
+        string = strings[table.ranking_column]
+        tiers = [] if string in _MISSING else string.split(">")
         rankings.append([[name.strip() for name in tier.split("=")] for tier in tiers])
         if not all(name for tier in rankings[-1] for name in tier):
             table.fail(
-                len(rankings) - 1, f"{text!r} is no ranking: a label between signs is missing."
+                len(rankings) - 1, f"{string!r} is not a ranking: a label between signs is missing."
             )
     named = {name for tiers in rankings for tier in tiers for name in tier}
     label_names = table.label_names or sorted(named)
@@ -409,27 +409,27 @@ def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
                 if name not in column or not np.isnan(target[i, column[name]]):
                     table.fail(
                         i,
-                        f"{table.rows[i][table.ranking_column]!r} is no ranking of the labels "
+                        f"{table.rows[i][table.ranking_column]!r} is not a ranking of the labels "
                         f"{label_names}, each once: see {name!r}.",
                     )
                 target[i, column[name]] = place
     if table.declared_values is None and named < set(label_names):
         raise ValueError(
-            f"{table.path}: no ranking names {sorted(set(label_names) - named)}, though behind the "
-            "column of rankings there are labels only: put features before it."
+            f"{table.path}: no ranking contains {sorted(set(label_names) - named)}, but all "
+            "columns after the column of rankings must be labels: put features before it."
         )
     return close_ranks(target), label_names
 
 
 def _split(line: str, separator: str | None, lines: Lines) -> list[str]:
     if separator is None:
-        return [unquote(text) for text in split_values(line, lines)]
+        return [unquote(string) for string in split_values(line, lines)]
     if "'" not in line and '"' not in line:
-        return [text.strip() for text in line.split(separator)]
-    # Texts in quotes may hold separators.
+        return [string.strip() for string in line.split(separator)]
+    # Quoted strings may contain separators.
     quoted = rf"""\ *(?:'[^']*'|"[^"]*")\ *(?={separator}|$)"""
-    texts = re.findall(rf"(?:^|{separator})({quoted}|[^{separator}]*)", line)
-    return [_without_quotes(text.strip()) for text in texts]
+    strings = re.findall(rf"(?:^|{separator})({quoted}|[^{separator}]*)", line)
+    return [_without_quotes(string.strip()) for string in strings]
 
 
 def _without_quotes(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Document-ranking data sets from LETOR files: svmlight's format with query ids."""
+"""Loader of document-ranking data sets from LETOR files, svmlight's format with query ids."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ def load_letor(
     zero_based: bool = False,
     return_X_y_qid: bool = False,
 ) -> Loaded:
-    """Load graded documents with query ids from LETOR files, one or several.
+    """Load documents with relevance grades and query ids from one or several LETOR files.
 
-    A line is a document: its grade, the id of its query and its features, such as
-    ``2 qid:10 1:0.3 2:0.75 #docid = GX000-00``. The files of LETOR 3.0 and 4.0, of Microsoft's
-    MSLR-WEB sets, of Yahoo's challenge and of Istella are like this [1]_. Features that a line
-    leaves out are 0; comments are not read.
+    Each line is a document with its grade, query id and features, such as
+    ``2 qid:10 1:0.3 2:0.75 #docid = GX000-00``. LETOR 3.0 and 4.0, Microsoft's MSLR-WEB, Yahoo's
+    challenge and Istella have this format [1]_. Omitted features are 0; comments are ignored.
 
     Parameters
     ----------
     path : str, path-like, or sequence of these
-        The file, plain or compressed (``.gz``, ``.bz2``). Several files, as the training,
+        The file, plain or compressed (``.gz``, ``.bz2``). Several files, such as the training,
         validation and test files of a fold, get the same number of features.
 
     n_features : int, default=None
-        The number of features. None for the largest number that a feature has in the files.
+        The number of features. None: the largest feature index in the files.
 
     sparse : bool, default=False
-        Whether `data` is a sparse CSR matrix rather than an array.
+        Whether `data` is a CSR matrix rather than an array.
 
     zero_based : bool, default=False
-        Whether the features are numbered from 0, as scikit-learn writes them by default, rather
-        than from 1.
+        Whether feature indices start at 0, as scikit-learn writes them by default, rather than at
+        1.
 
     return_X_y_qid : bool, default=False
         Whether to return ``(data, target, qid)`` instead of a Bunch.
@@ -53,23 +52,23 @@ def load_letor(
         With the attributes
 
         - ``data``: {ndarray, CSR} of shape (n_samples, n_features), float64.
-        - ``target``: ndarray of shape (n_samples,), float64, the grades.
+        - ``target``: ndarray of shape (n_samples,), float64, the relevance grades.
         - ``qid``: ndarray of shape (n_samples,), int64, the query ids.
 
-        For a sequence of files, a list of one bunch a file.
+        For a sequence of files, a list of one bunch for each file.
 
     (data, target, qid) : tuple if ``return_X_y_qid`` is True
-        These attributes; for a sequence of files, a list of one tuple a file.
+        These attributes; for a sequence of files, a list of one tuple for each file.
 
     Raises
     ------
     ValueError
-        If a line cannot be read or has no query id, or a feature's number is out of range.
+        If a line cannot be read or has no query id, or if a feature index is out of range.
 
     See Also
     --------
-    sklearn.datasets.load_svmlight_files : Reads the files.
-    sklrank.metrics.ndcg_score : Measures rankings; ``convention="letor"`` as LETOR does.
+    sklearn.datasets.load_svmlight_files : The reader that this function uses.
+    sklrank.metrics.ndcg_score : A metric; ``convention="letor"`` follows LETOR.
 
     References
     ----------
@@ -105,7 +104,7 @@ def load_letor(
     for name, X, y, qid in zip(files, parts[::3], parts[1::3], parts[2::3]):
         if len(qid) != len(y):
             raise ValueError(
-                f"{name} has {len(y)} rows, but {len(qid)} query ids: every line must have one, "
+                f"{name} has {len(y)} lines, but {len(qid)} query ids: each line must have one, "
                 "as in '2 qid:10 1:0.3'."
             )
         X = X if sparse else X.toarray()

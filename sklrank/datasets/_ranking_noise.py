@@ -1,4 +1,4 @@
-"""Random rankings: Mallows, Plackett-Luce, and scores under truncated normal noise."""
+"""Random rankings: the Mallows and Plackett-Luce models, and truncated normal noise."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ def sample_mallows(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    r"""Draw from the Mallows model around the ranking of each row.
+    r"""Draw rankings from Mallows models, one for each center.
 
-    The probability of a ranking falls with the number :math:`D` of label pairs that it orders
-    otherwise than the center :math:`\sigma_0` (Kendall's tau distance):
+    The probability of a ranking decreases with its Kendall tau distance :math:`D` to the center
+    :math:`\sigma_0`, the number of label pairs that the two order differently:
 
     .. math:: \Pr[\sigma] = \frac{e^{-\theta D(\sigma, \sigma_0)}}{Z_k(\theta)}, \qquad
               Z_k(\theta) = \prod_{i=1}^{k} \sum_{v=0}^{i-1} e^{-\theta v}.
 
-    Draws are exact, by repeated insertion: the labels enter in the order of the center, the
-    :math:`i`-th before the last :math:`v` of those already there with probability proportional to
-    :math:`e^{-\theta v}`.
+    Draws are exact, by repeated insertion: labels are inserted in the order of the center, the
+    :math:`i`-th one before the last :math:`v` of the previous labels with probability proportional
+    to :math:`e^{-\theta v}`.
 
     Parameters
     ----------
     centers : array-like of shape (n_samples, n_labels)
-        Positions of the labels in the rankings to draw around: complete, without ties.
+        Positions of the labels in the central rankings, complete and without ties.
 
     theta : float, default=1.0
-        How fast the probability falls with the distance, at least 0: 0 draws all rankings alike,
-        infinity returns the center. Some texts call :math:`\varphi = e^{-\theta}` the dispersion.
+        Concentration, at least 0: with 0 all rankings are equally likely, with infinity the draw is
+        the center. Some authors call :math:`\varphi = e^{-\theta}` the dispersion.
 
     random_state : int, RandomState instance or None, default=None
-        Determines the draws. Pass an int for reproducible output.
+        Controls the draws. Pass an int for reproducible output.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 is best; one draw for each row.
+        Positions, 1 is best; one draw for each sample.
 
     Raises
     ------
@@ -85,24 +85,24 @@ def sample_mallows(
     # Positions of the labels in the order of the center.
     positions = np.empty((n_samples, n_labels))
     for i in range(n_labels):
-        n_overtaken = _truncated_geometric(uniform[:, i], i + 1, theta)
-        place = i + 1 - n_overtaken
-        positions[:, :i] += positions[:, :i] >= place[:, np.newaxis]
-        positions[:, i] = place
+        n_behind = _truncated_geometric(uniform[:, i], i + 1, theta)
+        position = i + 1 - n_behind
+        positions[:, :i] += positions[:, :i] >= position[:, np.newaxis]
+        positions[:, i] = position
     drawn = np.empty_like(positions)
     np.put_along_axis(drawn, np.argsort(centers, axis=1), positions, axis=1)
     return drawn
 
 
 def check_theta(theta):
-    """Refuse what is no parameter of the Mallows model."""
+    """Check the concentration parameter of the Mallows model."""
     check_scalar(theta, "theta", Real, min_val=0)
     if np.isnan(theta):
         raise ValueError("theta must be a number from 0 to infinity, got nan.")
 
 
 def _truncated_geometric(uniform: np.ndarray, n_values: int, theta: float) -> np.ndarray:
-    """Turn uniform numbers into 0, ..., n_values - 1, with Pr[v] proportional to exp(-theta v)."""
+    """Transform uniform numbers to 0, ..., n_values - 1, with Pr[v] ~ exp(-theta v)."""
     if theta == 0:
         values = uniform * n_values
     else:
@@ -114,30 +114,30 @@ def _truncated_geometric(uniform: np.ndarray, n_values: int, theta: float) -> np
 def sample_plackett_luce(
     scores: ArrayLike, *, random_state: int | np.random.RandomState | None = None
 ) -> np.ndarray:
-    r"""Draw from the Plackett-Luce model of each row.
+    r"""Draw rankings from Plackett-Luce models, one for each row of scores.
 
     The best label is drawn with probability proportional to :math:`e^{s_j}`, then the second best
-    among the others, and so on. That is the ranking by the scores plus independent Gumbel noise,
-    and so it is drawn.
+    among the others, and so on. This distribution is that of the ranking by the scores plus
+    independent Gumbel noise, which the implementation draws.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples, n_labels)
-        The logarithms :math:`s_j` of the labels' weights; higher is better. Multiply them by a
-        number above 1 for less noise, below 1 for more.
+        Logarithms :math:`s_j` of the weights of the labels; higher is better. Multiply them by a
+        number above 1 for less noise, below 1 for more noise.
 
     random_state : int, RandomState instance or None, default=None
-        Determines the draws. Pass an int for reproducible output.
+        Controls the draws. Pass an int for reproducible output.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 is best; one draw for each row.
+        Positions, 1 is best; one draw for each sample.
 
     Raises
     ------
     ValueError
-        If the scores are not finite numbers in two dimensions.
+        If the scores are not a 2-d array of finite numbers.
 
     References
     ----------
@@ -168,14 +168,15 @@ def sample_plackett_luce(
 def truncated_normal(
     rng: np.random.RandomState, scale: float, bound: float, size: tuple[int, ...]
 ) -> np.ndarray:
-    """Draw normal numbers of deviation `scale`, given that they are within ±`bound`.
+    """Draw normal numbers with standard deviation `scale`, truncated to ±`bound`.
 
-    As one uniform number makes each, draws of one seed grow with the scale.
+    Each number is a monotone function of one uniform number, so that the draws of a seed grow with
+    the scale.
     """
     uniform = rng.random_sample(size)
     if scale == 0:
         return np.zeros(size)
-    # Beyond this the truncated law is uniform to the last digits, and those of `low` are lost.
+    # For larger scales the distribution is uniform up to rounding, and `low` loses its digits.
     scale = min(scale, 1e6 * bound)
     low = ndtr(-bound / scale)
     return np.clip(scale * ndtri(low + uniform * (1 - 2 * low)), -bound, bound)

@@ -1,4 +1,4 @@
-"""A synthetic recommender: what other users liked, and what a user rated so far."""
+"""Synthetic data of a recommender system: few ratings of users and a collaborative filter."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state, check_scalar
 
 __all__ = ["make_recommender"]
 
-# Share of each rating, the lowest first: few items are very bad or very good.
+# Share of each rating, lowest first.
 SHARES = (0.1, 0.25, 0.3, 0.25, 0.1)
-# Deviation of two ratings of a person from each other, as Personality Diagnosis has it.
+# Standard deviation of a rating in the model of Personality Diagnosis.
 RATING_DEVIATION = 1.0
 
 
@@ -32,53 +32,56 @@ def make_recommender(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r"""Generate users, items, few ratings, and the scores of a collaborative filter.
 
-    The task of ranking refinement: each user rated some items at random, and the ratings of other
-    users suggest an order of all items. A user likes items the more the nearer they are to an
-    ideal of his own. The utility of item i for user u,
+    This is the task of ranking refinement: each user rated some items at random, and a base ranker
+    derives an order of all items from the ratings of other users. The utility of item i for user u
+    is high if the item is close to an ideal point of the user:
 
     .. math:: \sqrt{1 - h} \, v(\lVert x_i - p_u \rVert^2)
-              + \sqrt{h} \, v(\lVert z_i - q_u \rVert^2),
+              + \sqrt{h} \, v(\lVert z_i - q_u \rVert^2).
 
-    has a part that the features :math:`x_i` tell and one, of the share h = `hidden`, by aspects
-    :math:`z_i` that no feature shows; the ideals :math:`p_u, q_u` are partly the same for all, and
-    v makes the negative distances of each user standard. The user cuts the utility, with noise,
-    into the ratings 0 to 4. The base ranker is Personality Diagnosis [1]_: the user is believed to
-    be one of the others in disguise, the likelier the nearer their ratings of the same items are,
-    and an item's score is its expected rating. It knows the hidden aspects, but not the user well.
+    The first term depends on the features :math:`x_i`; the second one, with the share h = `hidden`,
+    on latent variables :math:`z_i` that are not among the features. The ideal points
+    :math:`p_u, q_u` have a part that all users share. The function v standardizes the negative
+    distances of each user. The utility plus noise is discretized to the ratings 0 to 4.
+
+    The base ranker is Personality Diagnosis [1]_: the user has the same tastes as one of the other
+    users, with a probability that grows with the similarity of their ratings, and the score of an
+    item is its expected rating. So the base ranker has information on the latent variables, but
+    little on the user.
 
     Parameters
     ----------
     n_users : int, default=20
-        Users for whom items are to be ranked: the queries.
+        Number of users for whom items are ranked, the queries.
     n_items : int, default=200
         Number of items.
     n_features : int, default=5
-        Features of an item.
+        Number of features of an item.
     n_rated : int, default=10
-        How many items each user rated, up to `n_items`.
+        Number of items that each user rated, up to `n_items`.
     n_others : int, default=20
-        Number of other users, by whose ratings the base ranker scores.
+        Number of other users, whose ratings the base ranker uses.
     density : float, default=0.1
-        Share of items that each of the others rated, above 0 and up to 1.
+        Share of items that each of the other users rated, above 0 and up to 1.
     agreement : float, default=0.2
-        How much of the ideals is the same for all users, from 0 to 1.
+        Share of the variance of the ideal points that all users have in common, from 0 to 1.
     hidden : float, default=0.2
-        Share of the utility that no feature shows, from 0 to 1.
+        Share of the variance of the utility that does not depend on the features, from 0 to 1.
     noise : float, default=0.3
-        Standard deviation of a rating's noise, where that of a user's utilities is about 1.
+        Standard deviation of the noise of ratings; that of the utilities of a user is about 1.
     random_state : int, RandomState instance or None, default=None
-        Pass an int for reproducible output.
+        Controls the draws. Pass an int for reproducible output.
 
     Returns
     -------
     X : ndarray of shape (n_users * n_items, n_features), float64
-        Features of the item of each row; the rows of a user stand together.
+        Features of the items, for one user after the other.
     y : ndarray of shape (n_users * n_items,), float64
-        The user's rating of the item, 0 to 4; NaN where there is none.
+        Rating of the item by the user, 0 to 4; NaN if there is none.
     relevance : ndarray of shape (n_users * n_items,), float64
-        The rating that the user would give without noise, for all rows.
+        Ratings without noise, for all items.
     qid : ndarray of shape (n_users * n_items,), intp
-        The user of each row.
+        The user of each sample.
     base_scores : ndarray of shape (n_users * n_items,), float64
         Scores of the base ranker.
 
@@ -114,7 +117,7 @@ def make_recommender(
     check_scalar(agreement, "agreement", Real, min_val=0, max_val=1)
     check_scalar(hidden, "hidden", Real, min_val=0, max_val=1)
     check_scalar(noise, "noise", Real, min_val=0)
-    # check_scalar lets NaN pass, whatever the range.
+    # check_scalar does not reject NaN.
     if not np.isfinite([density, agreement, hidden, noise]).all():
         raise ValueError(
             "density, agreement, hidden and noise must be finite numbers; got "
@@ -123,71 +126,71 @@ def make_recommender(
 
     random = check_random_state(random_state)
     items = random.normal(size=(n_items, n_features))
-    aspects = random.normal(size=(n_items, n_features))
+    latent = random.normal(size=(n_items, n_features))
     n_all = n_users + n_others
-    told = nearness(items, ideals(random, n_all, n_features, agreement))
-    untold = nearness(aspects, ideals(random, n_all, n_features, agreement))
-    utilities = np.sqrt(1 - hidden) * told + np.sqrt(hidden) * untold
-    wanted = cut(utilities[:n_users])
-    ratings = cut(utilities + noise * random.normal(size=utilities.shape))
-    ratings[:n_users][places(random, (n_users, n_items)) >= n_rated] = np.nan
+    visible_part = closeness(items, ideal_points(random, n_all, n_features, agreement))
+    hidden_part = closeness(latent, ideal_points(random, n_all, n_features, agreement))
+    utilities = np.sqrt(1 - hidden) * visible_part + np.sqrt(hidden) * hidden_part
+    relevance = to_ratings(utilities[:n_users])
+    ratings = to_ratings(utilities + noise * random.normal(size=utilities.shape))
+    ratings[:n_users][permutations(random, (n_users, n_items)) >= n_rated] = np.nan
     n_rated_by_others = max(1, round(density * n_items))
-    ratings[n_users:][places(random, (n_others, n_items)) >= n_rated_by_others] = np.nan
+    ratings[n_users:][permutations(random, (n_others, n_items)) >= n_rated_by_others] = np.nan
     return (
         np.tile(items, (n_users, 1)),
         ratings[:n_users].ravel(),
-        wanted.ravel(),
+        relevance.ravel(),
         np.repeat(np.arange(n_users), n_items),
         personality_diagnosis(ratings[:n_users], ratings[n_users:]).ravel(),
     )
 
 
-def ideals(random, n_users, n_aspects, agreement):
-    """What users like best, `(n_users, n_aspects)`."""
-    common, own = random.normal(size=n_aspects), random.normal(size=(n_users, n_aspects))
+def ideal_points(random, n_users, n_features, agreement):
+    """Draw the ideal points of users, `(n_users, n_features)`."""
+    common, own = random.normal(size=n_features), random.normal(size=(n_users, n_features))
     return np.sqrt(agreement) * common + np.sqrt(1 - agreement) * own
 
 
-def nearness(items, ideals):
-    """How near items are to ideals, `(n_users, n_items)`; standard in each row."""
-    near = -cdist(ideals, items, "sqeuclidean")
-    near -= near.mean(axis=1, keepdims=True)
-    return near / near.std(axis=1, keepdims=True)
+def closeness(items, ideals):
+    """Return the negative squared distances `(n_users, n_items)`, standardized for each user."""
+    close = -cdist(ideals, items, "sqeuclidean")
+    close -= close.mean(axis=1, keepdims=True)
+    return close / close.std(axis=1, keepdims=True)
 
 
-def cut(utilities):
-    """Ratings 0 to 4 of standard normal utilities."""
+def to_ratings(utilities):
+    """Discretize standard normal utilities to the ratings 0 to 4."""
     return np.digitize(utilities, norm.ppf(np.cumsum(SHARES)[:-1])).astype(np.float64)
 
 
-def places(random, shape):
-    """Every row the numbers 0, 1, ... in an order of its own."""
+def permutations(random, shape):
+    """Draw a permutation of 0, 1, ... for each row."""
     return random.random_sample(shape).argsort(axis=1)
 
 
-def personality_diagnosis(ratings, of_others):
-    """Expected ratings of all items by users who rated few of them.
+def personality_diagnosis(ratings, other_ratings):
+    """Return the expected ratings of all items by users who rated few of them.
 
     Parameters
     ----------
     ratings : ndarray of shape (n_users, n_items)
-        NaN where an item is not rated.
-    of_others : ndarray of shape (n_others, n_items)
-        The same of other users.
+        Ratings of the users, NaN for items that are not rated.
+    other_ratings : ndarray of shape (n_others, n_items)
+        Ratings of the other users.
 
     Returns
     -------
     ndarray of shape (n_users, n_items)
-        Where no other user rated an item, the mean rating.
+        Expected ratings; the mean rating for items that no other user rated.
     """
-    rated, known = ~np.isnan(ratings), ~np.isnan(of_others)
-    own, theirs = np.where(rated, ratings, 0.0), np.where(known, of_others, 0.0)
-    # (a - b)^2 = a^2 - 2 a b + b^2, summed over the items that both rated; exact, as ratings are
-    # whole numbers.
+    rated, known = ~np.isnan(ratings), ~np.isnan(other_ratings)
+    own, theirs = np.where(rated, ratings, 0.0), np.where(known, other_ratings, 0.0)
+    # (a - b)^2 = a^2 - 2 a b + b^2, summed over the items that both rated. This is exact because
+    # ratings are integers.
     squares = own**2 @ known.T - 2 * own @ theirs.T + rated @ theirs.T**2
     distances = squares / (2 * RATING_DEVIATION**2)
-    belief = np.exp(distances.min(axis=1, keepdims=True) - distances)
-    mean = of_others[known].mean()
-    deviations = np.where(known, of_others - mean, 0.0)
-    # Whoever has not rated an item expects the mean, with little belief.
-    return mean + belief @ deviations / (belief @ known + 1e-9)
+    probabilities = np.exp(distances.min(axis=1, keepdims=True) - distances)
+    mean = other_ratings[known].mean()
+    deviations = np.where(known, other_ratings - mean, 0.0)
+    # The small constant is the weight of the mean rating.
+    return mean + probabilities @ deviations / (probabilities @ known + 1e-9)

@@ -1,4 +1,4 @@
-"""Synthetic label ranking whose scores depend on few features, with noise of several kinds."""
+"""Synthetic label rankings whose scores depend on few features, with several kinds of noise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sklrank.datasets._ranking_noise import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Scores lie within 1/4 of 1/2 and Gaussian noise within 1/4 of 0, so that sums stay in [0, 1].
+# Scores are within 1/4 of 1/2 and Gaussian noise within 1/4 of 0, so that their sum is in [0, 1].
 _BOUND = 0.25
 _NOISES = ("none", "gaussian", "mallows", "plackett-luce")
 
@@ -40,16 +40,16 @@ def make_sparse_label_ranking(
     random_state: int | np.random.RandomState | None = None,
     return_clean: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    r"""Generate label rankings of binary features, few of which matter.
+    r"""Generate label rankings that depend on few of many binary features.
 
-    The features are independent fair coins. The score of a label depends on `n_informative`
-    features :math:`S_j`, which each label draws for itself (or all labels together) and weighs by
-    numbers uniform on (0, 1):
+    The features are independent and 0 or 1 with equal probability. The score of label j depends on
+    `n_informative` features :math:`S_j`, drawn for each label (or once for all labels), with
+    weights drawn uniformly from (0, 1):
 
     .. math:: m_j(x) = \frac14 + \frac12 \cdot
               \frac{\sum_{i \in S_j} w_{ji} x_i}{\sum_{i \in S_j} w_{ji}} \in [1/4, 3/4].
 
-    Labels of higher score rank earlier. The rankings returned may be noisy, incomplete and partial.
+    Labels with higher scores are ranked earlier. The rankings may be noisy, incomplete and partial.
 
     These are the families of data sets of [1]_: SFN ("small features number") by default, LFN
     ("large features number") with ``n_features=1000``.
@@ -57,7 +57,7 @@ def make_sparse_label_ranking(
     Parameters
     ----------
     n_samples : int, default=10_000
-        Number of rows, at least 1.
+        Number of samples, at least 1.
 
     n_features : int, default=100
         Number of features, at least 1.
@@ -69,46 +69,46 @@ def make_sparse_label_ranking(
         Number of features on which the score of each label depends, from 1 to `n_features`.
 
     shared_features : bool, default=False
-        Whether all labels depend on the same features. If so, trees can learn the rankings to the
-        last: there are ``2**n_informative`` cells of equal rankings.
+        Whether all labels depend on the same features. If so, trees can learn the rankings exactly:
+        there are ``2**n_informative`` cells of equal rankings.
 
     noise : {"none", "gaussian", "mallows", "plackett-luce"}, default="none"
         - "gaussian": the ranking by :math:`m(x) + \xi`, with independent normal :math:`\xi_j` of
-          deviation `scale`, truncated to [-1/4, 1/4].
+          standard deviation `scale`, truncated to [-1/4, 1/4].
         - "plackett-luce": the same with Gumbel noise of that scale, not truncated: a draw from the
-          Plackett-Luce model of weights :math:`e^{m_j(x) / scale}`.
+          Plackett-Luce model with the weights :math:`e^{m_j(x) / scale}`.
         - "mallows": a draw from the Mallows model around the ranking by :math:`m(x)`; the noise
-          does not look at how near the scores are.
+          does not depend on the differences between scores.
 
     scale : float, default=0.05
-        Scale of the noise "gaussian" (before it is truncated) and "plackett-luce", at least 0.
-        The paper goes from 0.0005 to 0.3.
+        Scale of the noise "gaussian" (before truncation) and "plackett-luce", at least 0. The paper
+        uses 0.0005 to 0.3.
 
     theta : float, default=1.0
-        Parameter of the noise "mallows", at least 0: higher is *less* noise. The paper goes from
-        0.6 to 4.4.
+        Concentration of the noise "mallows", at least 0; higher is *less* noise. The paper uses 0.6
+        to 4.4.
 
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=1.0
-        Probability with which a label is ranked, see :func:`hide_labels`.
+        Probability that a label is ranked, see :func:`hide_labels`.
 
     tie_probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.0
-        Probability with which neighbours in the ranking are tied, see :func:`tie_labels`.
+        Probability that neighbours in the ranking are tied, see :func:`tie_labels`.
 
     random_state : int, RandomState instance or None, default=None
-        Determines all that is random. Pass an int for reproducible output. For one seed, `X` and
-        the noiseless rankings are the same whatever the noise, the survival and the ties.
+        Controls all draws. Pass an int for reproducible output. For a given seed, `X` and the
+        noiseless rankings do not depend on the noise, the survival and the ties.
 
     return_clean : bool, default=False
-        Whether to return the noiseless rankings and the scores, too.
+        Whether to also return the noiseless rankings and the scores.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), float64
-        The features, 0 or 1.
+        Samples; features are 0 or 1.
 
     Y : ndarray of shape (n_samples, n_labels), float64
         Positions of the labels, 1 is best; NaN for labels that are not ranked, equal numbers for
-        tied ones. Among equal scores the smaller label comes first.
+        ties. Of equal scores the smaller label comes first.
 
     Y_clean : ndarray of shape (n_samples, n_labels), float64
         The complete rankings without noise. Only if ``return_clean=True``.
@@ -129,9 +129,9 @@ def make_sparse_label_ranking(
     References
     ----------
     .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022: Section 2.2 and Appendix B. The paper leaves the scores open; their
-       form follows its published code, which draws features with replacement and scales the scores
-       by the range that they have in the sample.
+       regression", ICML 2022: Section 2.2 and Appendix B. The paper does not define the scores.
+       Their form follows its published code, which draws features with replacement and scales the
+       scores by their range in the sample.
 
     Examples
     --------
@@ -167,17 +167,17 @@ def make_sparse_label_ranking(
             informative = rng.choice(n_features, n_informative, replace=False)
         weights = 1 - rng.random_sample(n_informative)  # never 0
         scores[:, j] = X[:, informative] @ (weights / weights.sum())
-    # Sums of weights that should be 1 may be a rounding above.
+    # Sums of weights that should be 1 may exceed it by rounding.
     scores = np.clip(0.5 - _BOUND + 2 * _BOUND * scores, 0.5 - _BOUND, 0.5 + _BOUND)
 
     Y_clean = positions_from_scores(scores)
-    Y = _observe(rng, scores, Y_clean, noise, scale, theta)
+    Y = _add_noise(rng, scores, Y_clean, noise, scale, theta)
     Y = hide_labels(Y, survival, random_state=rng)
     Y = tie_labels(Y, tie_probability, random_state=rng)
     return (X, Y, Y_clean, scores) if return_clean else (X, Y)
 
 
-def _observe(
+def _add_noise(
     rng: np.random.RandomState,
     scores: np.ndarray,
     Y_clean: np.ndarray,
@@ -191,5 +191,5 @@ def _observe(
         return Y_clean
     if noise == "gaussian":
         return positions_from_scores(scores + truncated_normal(rng, scale, _BOUND, scores.shape))
-    # Quotients by smaller numbers would overflow.
+    # Division by smaller numbers would overflow.
     return sample_plackett_luce(scores / max(scale, np.finfo(np.float64).tiny), random_state=rng)

@@ -1,4 +1,4 @@
-"""Synthetic streams of multilabel data whose best ranking is known at every row."""
+"""Synthetic streams of multilabel data with known best rankings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from sklearn.utils import check_random_state, check_scalar
 
-# Rows are drawn in blocks so that the temporary arrays stay small beside the result.
-_BLOCK_ROWS = 1 << 16
-# How unequal the labels' frequencies are: the deviation of their thresholds.
+# Samples are drawn in blocks, so that temporary arrays are small compared with the result.
+_BLOCK_SIZE = 1 << 16
+# Standard deviation of the thresholds of the labels, which makes their frequencies unequal.
 _THRESHOLD_SPREAD = 0.5
 _FUNCTIONS = ("linear", "interaction")
 _DRIFTS = ("none", "abrupt", "gradual")
@@ -32,24 +32,24 @@ def make_multilabel_ranking_stream(
     random_state: int | np.random.RandomState | None = None,
     return_scores: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    r"""Generate a stream of rows with relevant labels, with or without concept drift.
+    r"""Generate a stream of multilabel samples, with or without concept drift.
 
     The features are independent standard normal. Label :math:`j` has a unit weight vector
-    :math:`w_j` on the informative features and a bias :math:`b_j`, and is relevant when its
-    noisy score is positive:
+    :math:`w_j` on the informative features and a bias :math:`b_j`. It is relevant if its noisy
+    score is positive:
 
     .. math:: s_j(x) = \langle w_j, \phi(x) \rangle + b_j, \qquad
               Y_j = 1\{s_j(x) + \sigma \varepsilon_j > 0\}, \qquad \varepsilon_j \sim N(0, 1).
 
-    Every label has the same noise, so the probability of being relevant grows with the score
-    alone: no ranking has a smaller expected rank loss than the one by :math:`s(x)`. The biases
-    make the labels unequally frequent and the expected number of relevant labels exactly
-    `cardinality`, whatever the noise and the drift.
+    All labels have the same noise, so the probability of being relevant is an increasing function
+    of the score: no ranking has a smaller expected rank loss than the one by :math:`s(x)`. The
+    biases make the frequencies of the labels unequal, and the expected number of relevant labels
+    exactly `cardinality`, for any noise and drift.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Number of rows, at least 1.
+        Number of samples, at least 1.
 
     n_features : int, default=20
         Number of features, at least 1.
@@ -58,49 +58,49 @@ def make_multilabel_ranking_stream(
         Number of labels, at least 2.
 
     cardinality : float, default=3.0
-        Expected number of relevant labels of a row, between 0 and `n_labels`, both excluded.
-        Single rows may have none, or all.
+        Expected number of relevant labels of a sample, between 0 and `n_labels`, both excluded.
+        Single samples may have none, or all.
 
     n_informative : int, default=None
-        Number of features, the first ones, that the scores depend on; None for all.
+        Number of features that the scores depend on, the first ones; None for all.
 
     function : {"linear", "interaction"}, default="linear"
-        What :math:`\phi` is. "linear": the features themselves. "interaction": each feature
-        takes the sign of its product with the next one, :math:`\phi_i(x) = x_i
-        \operatorname{sign}(x_{i+1})`, which a linear model cannot learn (save for the last
-        informative feature, which stays as it is).
+        The function :math:`\phi`. "linear": the features themselves. "interaction": each feature
+        is multiplied by the sign of the next one, :math:`\phi_i(x) = x_i
+        \operatorname{sign}(x_{i+1})`, which a linear model cannot learn (except for the last
+        informative feature, which is unchanged).
 
     noise : float, default=0.5
-        Deviation :math:`\sigma` of the noise, at least 0, beside scores of deviation 1.
+        Standard deviation :math:`\sigma` of the noise, at least 0; that of the scores is 1.
 
     drift : {"none", "abrupt", "gradual"}, default="none"
-        How the weights change along the stream. "abrupt": at each drift point every label
-        takes a new weight vector, at a right angle to the old one. "gradual": the weights turn
-        all the time, by a right angle from each drift point to the next; at a drift point they
-        take a new direction. The labels' frequencies never change.
+        Change of the weights along the stream. "abrupt": at each drift point each label gets a new
+        weight vector, orthogonal to the old one. "gradual": the weights rotate continuously, by a
+        right angle from each drift point to the next; at a drift point the direction of rotation
+        changes. The frequencies of the labels do not change.
 
     drift_points : int or sequence of int, default=None
-        The rows where the concept changes, increasing, between 1 and ``n_samples - 1``; or
-        how many of them, evenly spaced. None means one point for abrupt drift and none for
-        gradual drift (one turn from the first row to the last).
+        Indices of the samples at which the concept changes, increasing, between 1 and
+        ``n_samples - 1``; or their number, evenly spaced. None means one point for abrupt drift and
+        none for gradual drift (one rotation from the first sample to the last).
 
     random_state : int, RandomState instance or None, default=None
-        Determines all that is random. Pass an int for reproducible output. Without drift, a
-        longer stream of the same seed begins with the rows of the shorter one.
+        Controls all draws. Pass an int for reproducible output. Without drift, a longer stream of
+        the same seed starts with the samples of the shorter one.
 
     return_scores : bool, default=False
-        Whether to return the noiseless scores too.
+        Whether to also return the noiseless scores.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), float64
-        The features.
+        Samples.
 
     Y : ndarray of shape (n_samples, n_labels), int64
         1 for a relevant label, else 0.
 
     scores : ndarray of shape (n_samples, n_labels), float64
-        The noiseless scores :math:`s(x)`, higher for labels to be ranked earlier. Only if
+        The noiseless scores :math:`s(x)`; labels with higher scores rank earlier. Only if
         ``return_scores=True``.
 
     Raises
@@ -110,7 +110,7 @@ def make_multilabel_ranking_stream(
 
     See Also
     --------
-    sklearn.datasets.make_multilabel_classification : Bags of words, without order or drift.
+    sklearn.datasets.make_multilabel_classification : Bags of words, without scores or drift.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def make_multilabel_ranking_stream(
     ...     return_scores=True)
     >>> X.shape, Y.shape, scores.shape
     ((5000, 20), (5000, 6), (5000, 6))
-    >>> print(f"{Y.sum(axis=1).mean():.1f} relevant labels a row")
-    2.0 relevant labels a row
+    >>> print(f"{Y.sum(axis=1).mean():.1f} relevant labels per sample")
+    2.0 relevant labels per sample
     """
     check_scalar(n_samples, "n_samples", Integral, min_val=1)
     check_scalar(n_features, "n_features", Integral, min_val=1)
@@ -143,7 +143,8 @@ def make_multilabel_ranking_stream(
         raise ValueError(f"drift must be one of {_DRIFTS}, got {drift!r}.")
     if drift != "none" and n_informative < 2:
         raise ValueError(
-            f"drift={drift!r} turns the weights and needs n_informative >= 2, got {n_informative}."
+            f"drift={drift!r} rotates the weights: n_informative must be at least 2, got "
+            f"{n_informative}."
         )
     points = _check_drift_points(drift_points, drift, n_samples)
 
@@ -156,20 +157,21 @@ def make_multilabel_ranking_stream(
     Y = np.empty((n_samples, n_labels), dtype=np.int64)
     bounds = [0, *points, n_samples]
     for start, stop in zip(bounds[:-1], bounds[1:]):
-        next_weights = _right_angle(rng, weights) if drift != "none" else weights
-        for first in range(start, stop, _BLOCK_ROWS):
-            rows = slice(first, min(first + _BLOCK_ROWS, stop))
-            # One array a block, row by row: this is what makes streams prefixes of longer ones.
-            draws = rng.standard_normal((rows.stop - rows.start, n_features + n_labels))
-            X[rows] = draws[:, :n_features]
-            phi = _features(X[rows, :n_informative], function)
-            scores[rows] = phi @ weights.T
+        next_weights = _draw_orthogonal(rng, weights) if drift != "none" else weights
+        for first in range(start, stop, _BLOCK_SIZE):
+            block = slice(first, min(first + _BLOCK_SIZE, stop))
+            # Features and noise of a sample are drawn together, so that a stream is a prefix of
+            # longer ones.
+            draws = rng.standard_normal((block.stop - block.start, n_features + n_labels))
+            X[block] = draws[:, :n_features]
+            phi = _features(X[block, :n_informative], function)
+            scores[block] = phi @ weights.T
             if drift == "gradual":
-                angle = np.pi / 2 * (np.arange(rows.start, rows.stop) - start) / (stop - start)
-                scores[rows] *= np.cos(angle)[:, np.newaxis]
-                scores[rows] += np.sin(angle)[:, np.newaxis] * (phi @ next_weights.T)
-            scores[rows] += bias
-            Y[rows] = scores[rows] + noise * draws[:, n_features:] > 0
+                angle = np.pi / 2 * (np.arange(block.start, block.stop) - start) / (stop - start)
+                scores[block] *= np.cos(angle)[:, np.newaxis]
+                scores[block] += np.sin(angle)[:, np.newaxis] * (phi @ next_weights.T)
+            scores[block] += bias
+            Y[block] = scores[block] + noise * draws[:, n_features:] > 0
         weights = next_weights
     return (X, Y, scores) if return_scores else (X, Y)
 
@@ -185,11 +187,11 @@ def _check_drift_points(
         )
     if isinstance(drift_points, Integral):
         check_scalar(drift_points, "drift_points", Integral, min_val=0, max_val=n_samples - 1)
-        n_stretches = int(drift_points) + 1
-        return [n_samples * i // n_stretches for i in range(1, n_stretches)]
+        n_concepts = int(drift_points) + 1
+        return [n_samples * i // n_concepts for i in range(1, n_concepts)]
     points = np.asarray(drift_points)
     if points.ndim != 1 or (len(points) and not np.issubdtype(points.dtype, np.integer)):
-        raise ValueError(f"drift_points must be an int or row numbers, got {drift_points!r}.")
+        raise ValueError(f"drift_points must be an int or sample indices, got {drift_points!r}.")
     if (np.diff(points, prepend=0, append=n_samples) <= 0).any():
         raise ValueError(
             f"drift_points must increase and lie between 1 and {n_samples - 1} for "
@@ -201,13 +203,13 @@ def _check_drift_points(
 def _draw_biases(
     rng: np.random.RandomState, n_labels: int, cardinality: float, noise: float
 ) -> np.ndarray:
-    """Draw uneven biases under which the labels' probabilities sum to the cardinality.
+    """Draw biases for which the probabilities of the labels sum to the cardinality.
 
-    A noisy score is normal with variance ``1 + noise**2``, so a bias of ``b`` times its
-    deviation makes the label relevant with probability ``Phi(b)``.
+    A noisy score is normal with variance ``1 + noise**2``. With a bias of ``b`` times its standard
+    deviation the label is relevant with probability ``Phi(b)``.
     """
     spread = _THRESHOLD_SPREAD * rng.standard_normal(n_labels)
-    # Under these shifts every label's probability is below, or above, the wanted mean.
+    # With these shifts the probabilities of all labels are below, or above, the wanted mean.
     centre = norm.ppf(cardinality / n_labels)
     low, high = centre - spread.max() - 1, centre - spread.min() + 1
     shift = brentq(lambda shift: norm.cdf(shift + spread).sum() - cardinality, low, high)
@@ -215,7 +217,7 @@ def _draw_biases(
 
 
 def _features(X: np.ndarray, function: str) -> np.ndarray:
-    """Return phi(x), again independent standard normal: the biases rely on that."""
+    """Return phi(x), which is also independent standard normal, as the biases require."""
     if function == "linear":
         return X
     phi = X.copy()
@@ -227,8 +229,8 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def _right_angle(rng: np.random.RandomState, weights: np.ndarray) -> np.ndarray:
-    """Draw unit vectors, each at a right angle to one of the unit vectors given."""
+def _draw_orthogonal(rng: np.random.RandomState, weights: np.ndarray) -> np.ndarray:
+    """Draw unit vectors, each orthogonal to one of the given unit vectors."""
     drawn = rng.standard_normal(weights.shape)
     drawn -= (drawn * weights).sum(axis=1, keepdims=True) * weights
     return _unit_rows(drawn)

@@ -1,4 +1,4 @@
-"""Synthetic queries whose documents a linear score cuts into many grades: Predtron's simulation."""
+"""Synthetic queries of documents with many grades: the simulation of the Predtron paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 __all__ = ["make_subset_ranking"]
 
-# The standard deviation of a feature about its centre.
+# Standard deviation of a feature about its center.
 DEVIATIONS = {"gaussian": 1.0, "uniform": 1 / np.sqrt(3)}
 
 
@@ -25,24 +25,25 @@ def make_subset_ranking(
     random_state: int | np.random.RandomState | None = None,
     return_weights: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    r"""Generate queries of documents that a linear score ranks without a mistake.
+    r"""Generate queries of documents that a linear score ranks perfectly.
 
     The simulation of the Predtron paper [1]_: each query has m documents, whose features are drawn
-    independently, and all queries share the weights :math:`w^*`. Thresholds that lie the closer the
-    lower they are cut the score of a document into a grade,
+    independently, and all queries share the weights :math:`w^*`. The grade of a document is
+    determined by thresholds of its score,
 
     .. math:: y = m - j \quad \text{where} \quad \zeta_{j+1} \le \langle x, w^* \rangle < \zeta_j,
               \qquad \zeta_1 = \infty, \quad \zeta_j = \frac1j, \quad \zeta_{m+1} = -\infty.
 
-    Grades go from 0 (below 1/m) to m - 1 (1/2 and above), so a gain of :math:`2^y - 1` is all but
-    the gain of the best documents alone.
+    Grades range from 0 (below 1/m) to m - 1 (1/2 and above), so with the gain :math:`2^y - 1`
+    almost only the best documents count.
 
-    The paper leaves open what follows. The weights are a normal vector, of which `n_informative`
-    entries at random places are kept, brought to the length at which a score has the standard
-    deviation `scale` about that of its centre. It decides how hard the task is: with 50 documents
-    and 0.04 one document alone has the highest grade in four of five queries, at 1 a third of all
-    documents share it. Where ``1 / n_documents`` is several times `scale`, no document is relevant
-    in most queries. The centres of the documents are normal, drawn once and shared by all queries.
+    The paper does not specify the following. The weights are a normal vector with `n_informative`
+    nonzero entries at random indices, scaled so that a score has the standard deviation `scale`
+    about that of its center. The scale determines the difficulty of the task: with 50 documents and
+    0.04 a single document has the highest grade in four of five queries; with 1 a third of all
+    documents have it. If ``1 / n_documents`` is several times `scale`, most queries have no
+    relevant documents. The centers of the documents are normal, drawn once and shared by all
+    queries.
 
     Parameters
     ----------
@@ -53,28 +54,28 @@ def make_subset_ranking(
     n_features : int, default=100
         Number of features.
     n_informative : int or None, default=None
-        Number of features that have a weight, up to `n_features`; None is all of them.
+        Number of features with a nonzero weight, up to `n_features`; None is all of them.
     design : {"gaussian", "uniform"}, default="gaussian"
-        - "gaussian": the i-th document of a query is normal about the i-th centre, with standard
+        - "gaussian": the i-th document of a query is normal about the i-th center, with standard
           deviation 1 in each feature.
         - "uniform": features are uniform on [-1, 1].
     center_spread : float, default=1.0
-        Standard deviation of each feature of the centres, at least 0; the uniform design has none.
+        Standard deviation of each feature of the centers, at least 0; for the Gaussian design only.
     scale : float, default=0.04
-        Standard deviation of a document's score about that of its centre, above 0.
+        Standard deviation of the score of a document about that of its center, above 0.
     random_state : int, RandomState instance or None, default=None
-        Pass an int for reproducible output.
+        Controls the draws. Pass an int for reproducible output.
     return_weights : bool, default=False
-        Whether to return the weights, too.
+        Whether to also return the weights.
 
     Returns
     -------
     X : ndarray of shape (n_queries * n_documents, n_features), float64
-        Features of documents; the rows of a query stand together.
+        Documents, one query after the other.
     y : ndarray of shape (n_queries * n_documents,), int64
-        Grades, 0 to ``n_documents - 1``.
+        Relevance grades, 0 to ``n_documents - 1``.
     qid : ndarray of shape (n_queries * n_documents,), int64
-        The query of each row.
+        The query of each sample.
     weights : ndarray of shape (n_features,), float64
         The weights :math:`w^*`. Only if ``return_weights=True``.
 
@@ -85,7 +86,7 @@ def make_subset_ranking(
 
     See Also
     --------
-    make_recommender : Queries whose grades no features explain in full.
+    make_recommender : Queries whose grades depend only partly on the features.
 
     References
     ----------
@@ -112,7 +113,7 @@ def make_subset_ranking(
         raise ValueError(f"design must be one of {tuple(DEVIATIONS)}, got {design!r}.")
     check_scalar(center_spread, "center_spread", Real, min_val=0)
     check_scalar(scale, "scale", Real, min_val=0, include_boundaries="neither")
-    # check_scalar lets NaN pass, whatever the range.
+    # check_scalar does not reject NaN.
     if not np.isfinite([center_spread, scale]).all():
         raise ValueError(
             f"center_spread and scale must be finite numbers; got {center_spread} and {scale}."

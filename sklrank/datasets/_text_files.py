@@ -1,4 +1,4 @@
-"""What the readers of text files share: lines that know their place, and columns of labels."""
+"""Helpers of the readers of text files: numbered lines, and columns of labels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NoReturn
 
 
 class Lines:
-    """The lines of a file that carry something, and where we are among them.
+    """Iterator over the lines of a file that are not empty; `number` is the current line number.
 
-    Comments are passed over, and kept in `comments`. `blank` are the characters to strip of a
-    line; None: all white space.
+    Comments are skipped and collected in `comments`. `blank` are the characters that are stripped
+    from a line; None: all white space.
     """
 
     def __init__(self, path: str, stream: io.TextIOBase, blank: str | None = None):
@@ -41,18 +41,19 @@ class Lines:
         raise StopIteration
 
     def peek(self) -> str | None:
-        """The line that comes next, which stays there; None at the end."""
+        """Return the next line without consuming it; None at the end."""
         if self._next is None:
             self._next = next(self, None)
         return self._next
 
     def fail(self, problem: str) -> NoReturn:
+        """Raise a ValueError that names the file and the line."""
         raise ValueError(f"{self.path}, line {self.number}: {problem}")
 
 
 @contextmanager
 def open_lines(path: str, encoding: str, blank: str | None = None) -> Iterator[Lines]:
-    """The lines of a plain or gzip-compressed file."""
+    """Open a plain or gzip-compressed file and yield its lines."""
     with open(path, "rb") as file:
         is_compressed = file.read(2) == b"\x1f\x8b"
     name = encoding
@@ -70,7 +71,7 @@ def open_lines(path: str, encoding: str, blank: str | None = None) -> Iterator[L
 
 
 def columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:
-    """The first `n_labels` columns, or where that is negative the last ones."""
+    """Return the first `n_labels` columns, or the last ones if `n_labels` is negative."""
     if not 0 < abs(n_labels) < n_columns:
         raise ValueError(
             f"{source} must be a number from 1 to {n_columns - 1} (the first columns) or its "
@@ -81,13 +82,13 @@ def columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:
 
 
 def columns_of(labels: Sequence[str], source: str, names: Sequence[str]) -> list[int]:
-    """The columns that have these names."""
-    place = {name: i for i, name in enumerate(names)}
-    unknown = [name for name in labels if name not in place]
+    """Return the columns that have these names."""
+    index = {name: i for i, name in enumerate(names)}
+    unknown = [name for name in labels if name not in index]
     if unknown:
         raise ValueError(
-            f"{source} names {len(unknown)} column(s) that the file has not, such as "
-            f"{unknown[0]!r}; its last column is {names[-1]!r}. Check the spelling, or whether "
-            "all files are of one data set."
+            f"{source} names {len(unknown)} column(s) that the file does not have, such as "
+            f"{unknown[0]!r}; its last column is {names[-1]!r}. Check the spelling, and whether "
+            "all files belong to the same data set."
         )
-    return [place[name] for name in labels]
+    return [index[name] for name in labels]

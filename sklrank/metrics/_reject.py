@@ -167,9 +167,7 @@ def _column(name, labels):
     # NumPy converts all entries of a list to strings if one of them is a string.
     labels = column_or_1d(labels if hasattr(labels, "dtype") else np.asarray(labels, dtype=object))
     if not len(labels):
-        raise ValueError(
-            f"{name} has no samples to average: pass at least one"
-        )
+        raise ValueError(f"{name} has no samples to average: pass at least one")
     # Unlike NaN, pandas' NA cannot be compared with labels.
     return np.where(is_missing(labels), np.nan, labels) if labels.dtype.kind == "O" else labels
 

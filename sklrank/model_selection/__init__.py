@@ -1,12 +1,12 @@
-"""Validation of models that rank: as they learn, row by row, or by query.
+"""Validation of rankers: progressive validation of online learners, and validation by query.
 
-In *progressive validation*, also known as prequential evaluation, every row is both a test and a
-training row, and never a row that the model has seen; papers on online boosting report the mean of
-these losses: :func:`progressive_val_score`, :class:`ProgressiveValidationDisplay`.
+In *progressive validation*, also known as prequential evaluation, a model predicts each sample
+before it learns from it. Papers on online boosting report the mean of these losses; see
+:func:`progressive_val_score` and :class:`ProgressiveValidationDisplay`.
 
-The documents of a *query* are ranked against each other, so they belong on one side of a split:
-:class:`QueryKFold` and :func:`query_train_test_split` see to it, and
-:func:`query_permutation_importance` tells which features a ranking of documents rests on.
+The documents of a *query* are ranked against each other, so they must be in the same part of a
+split: see :class:`QueryKFold` and :func:`query_train_test_split`.
+:func:`query_permutation_importance` computes the importance of features for a ranking of documents.
 """
 
 from sklrank.model_selection._importance import query_permutation_importance

@@ -24,33 +24,33 @@ def query_permutation_importance(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Bunch:
-    """Permutation importance of features, with a score that knows the queries.
+    """Compute the permutation importance of features, with a score by query.
 
-    The importance of a feature is how much the score falls when its column is shuffled, over all
-    rows. :func:`sklearn.inspection.permutation_importance` does this work; by itself it would leave
-    out the query ids and score all rows as one query.
+    The importance of a feature is the decrease of the score if its values are shuffled over all
+    samples. This function calls :func:`sklearn.inspection.permutation_importance` with the query
+    ids, without which all samples would be scored as one query.
 
     Parameters
     ----------
     estimator : object
         A fitted ranker of documents.
     X : array-like or dataframe of shape (n_samples, n_features)
-        Rows, better not those of training.
+        Samples, preferably held out from training.
     y : array-like of shape (n_samples,)
-        Grades.
+        Relevance grades.
     qid : array-like of shape (n_samples,)
-        Query ids, numbers or texts.
+        Query ids, numbers or strings.
     scoring : callable, default=None
         ``scoring(estimator, X, y, qid=qid)``, greater is better, such as
         :data:`sklrank.metrics.ndcg_scorer`. None takes ``estimator.score(X, y, qid=qid)``.
     n_repeats : int, default=5
-        How often each column is shuffled.
+        Number of times each feature is shuffled.
     n_jobs : int or None, default=None
-        How many columns to work on at the same time; None means 1, -1 all processors.
+        Number of features to process in parallel; None means 1, -1 all processors.
     random_state : int, RandomState instance or None, default=None
-        Determines the shuffling. Pass an int for reproducible output.
+        Controls the shuffling. Pass an int for reproducible output.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, passed on to the score if given.
+        Weights of the samples, passed to the score if given.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def query_permutation_importance(
         With the attributes
 
         - ``importances_mean``, ``importances_std``: ndarrays of shape (n_features,), mean and
-          deviation over the repeats;
+          standard deviation over the repeats;
         - ``importances``: ndarray of shape (n_features, n_repeats).
 
     Raises
@@ -68,12 +68,12 @@ def query_permutation_importance(
 
     See Also
     --------
-    sklearn.inspection.permutation_importance : The same for rows that stand alone.
+    sklearn.inspection.permutation_importance : The same without queries.
 
     Notes
     -----
-    A feature that is the same for all documents of a query is shuffled like any other: it gets
-    values of other queries, different ones within the query.
+    A feature that has the same value for all documents of a query is shuffled like any other: it
+    gets values of other queries, which differ within the query.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def query_permutation_importance(
             "scoring must be None or a callable scoring(estimator, X, y, qid=qid), such as "
             f"sklrank.metrics.ndcg_scorer, got {scoring!r}."
         )
-    # Columns are shuffled, rows stay where they are: the ids fit throughout.
+    # Only the values of a feature are shuffled, not the samples: the ids remain valid.
     return permutation_importance(
         estimator,
         X,

@@ -1,4 +1,4 @@
-"""Learning curves of models that learn row by row: mean loss so far against rows seen."""
+"""Learning curves of online learners: running mean loss against the number of samples."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from sklrank.model_selection._progressive import make_evaluator, progressive_val
 
 
 class ProgressiveValidationDisplay:
-    """Mean loss so far against the number of rows, one line per model.
+    """Plot of the running mean loss against the number of samples, with a line for each model.
 
-    Several runs of a model (seeds) give a line for their mean and a band of one standard deviation
-    around it. Use :meth:`from_estimators` or :meth:`from_predictions`; the constructor takes losses
-    computed elsewhere, such as those of :func:`progressive_val_score`.
+    For several runs of a model with different seeds, the line is their mean, with a band of one
+    standard deviation around it. Use :meth:`from_estimators` or :meth:`from_predictions`; the
+    constructor takes losses such as those of :func:`progressive_val_score`.
 
     Parameters
     ----------
     losses : dict of str to array-like of shape (n_rounds,) or (n_seeds, n_rounds)
-        For each model, the loss of each row in the order learned; a line of the array for each
+        For each model, the loss of each sample in the order learned; 2-d arrays have a row for each
         seed.
     scoring_name : str, default="loss"
-        What the losses are, for the label of the vertical axis.
+        Name of the losses for the label of the vertical axis.
 
     Attributes
     ----------
     losses : dict of str to ndarray of shape (n_seeds, n_rounds)
-        The losses.
+        The losses of each model.
     scoring_name : str
-        As given.
+        Name of the losses.
     ax_ : matplotlib Axes
         Axes of the last plot.
     figure_ : matplotlib Figure
@@ -43,7 +43,7 @@ class ProgressiveValidationDisplay:
     lines_ : list of matplotlib Line2D
         A line for each model, in the order of `losses`.
     bands_ : list of matplotlib PolyCollection or None
-        The band of each model; None for a model with a single seed.
+        The band of each model; None for models with a single seed.
 
     Raises
     ------
@@ -70,8 +70,8 @@ class ProgressiveValidationDisplay:
     def __init__(self, *, losses: Mapping[str, ArrayLike], scoring_name: str = "loss") -> None:
         if not isinstance(losses, Mapping) or not losses:
             raise ValueError(
-                "losses must be a dict with the losses of at least one model under its name, got "
-                f"{losses!r}."
+                "losses must be a dict from names of models to their losses, with at least one "
+                f"entry, got {losses!r}."
             )
         self.losses = {name: _as_runs(name, values) for name, values in losses.items()}
         self.scoring_name = scoring_name
@@ -94,20 +94,20 @@ class ProgressiveValidationDisplay:
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
     ) -> ProgressiveValidationDisplay:
-        """Run models through the rows, once per seed, and draw their mean losses.
+        """Plot the running mean losses of models, computed by progressive validation.
 
-        Each run starts from a clone that is not fitted, with all its `random_state` parameters
-        (those of nested estimators too) set to the seed of the run. The seeds are the same for
-        all models. To go on from fitted models, use :func:`progressive_val_score`.
+        Each run uses an unfitted clone with all `random_state` parameters, including those of
+        nested estimators, set to the seed of the run. The seeds are the same for all models. To
+        continue with fitted models, use :func:`progressive_val_score`.
 
         Parameters
         ----------
         estimators : dict of str to estimator, or list of estimators
-            Models with `partial_fit` or `progressive_fit`. A list is named by class.
+            Models with `partial_fit` or `progressive_fit`. In a list they are named by class.
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Rows, in the order in which they are met.
+            Samples, in the order in which they are learned.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a 0/1 indicator of the relevant labels.
+            Class labels, or a 0/1 indicator matrix of the relevant labels.
         scoring : str or callable, default="rank_loss"
             See :func:`progressive_val_score`.
         n_seeds : int, default=1
@@ -119,9 +119,9 @@ class ProgressiveValidationDisplay:
         sample_weight : array-like of float, shape (n_samples,), default=None
             See :func:`progressive_val_score`.
         random_state : int, RandomState instance or None, default=None
-            Where the seeds come from. Pass an int for reproducible curves.
+            Controls the draw of the seeds. Pass an int for reproducible curves.
         n_jobs : int, default=None
-            Number of runs at a time (joblib); None means 1.
+            Number of parallel runs (joblib); None means 1.
         ax : matplotlib Axes, default=None
             See :meth:`plot`.
         line_kw : dict, default=None
@@ -132,15 +132,15 @@ class ProgressiveValidationDisplay:
         Returns
         -------
         display : ProgressiveValidationDisplay
-            The display, drawn.
+            The plotted display.
 
         Raises
         ------
         ValueError
-            If `n_seeds` is not positive, `estimators` is empty, or as
-            :func:`progressive_val_score` does.
+            If `n_seeds` is not positive, if `estimators` is empty, or as in
+            :func:`progressive_val_score`.
         TypeError
-            If an estimator cannot learn row by row.
+            If an estimator cannot learn incrementally.
 
         Examples
         --------
@@ -192,19 +192,19 @@ class ProgressiveValidationDisplay:
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
     ) -> ProgressiveValidationDisplay:
-        """Draw the mean losses of scores that were made row by row, as by `progressive_fit`.
+        """Plot the running mean losses of scores, such as those of `progressive_fit`.
 
         Parameters
         ----------
         y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a 0/1 indicator of the relevant labels.
+            Class labels, or a 0/1 indicator matrix of the relevant labels.
         y_scores : dict of str to array-like of shape (n_samples, n_labels), or to a list of those
-            The scores of each model; a list (or a 3-d array) holds a run each.
+            The scores of each model; a list or a 3-d array holds several runs.
         scoring : str or callable, default="rank_loss"
             See :func:`progressive_val_score`.
         labels : array-like of shape (n_labels,), default=None
-            The class of each column of the scores, for 1-d `y_true`. None takes the sorted
-            distinct classes of `y_true`.
+            Class of each column of the scores, for 1-d `y_true`. None: the sorted distinct classes
+            of `y_true`.
         ax : matplotlib Axes, default=None
             See :meth:`plot`.
         line_kw : dict, default=None
@@ -215,12 +215,12 @@ class ProgressiveValidationDisplay:
         Returns
         -------
         display : ProgressiveValidationDisplay
-            The display, drawn.
+            The plotted display.
 
         Raises
         ------
         ValueError
-            If `y_scores` is not a dict, or as the losses of :mod:`sklrank.metrics` do.
+            If `y_scores` is not a dict, or as in the losses of :mod:`sklrank.metrics`.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class ProgressiveValidationDisplay:
         """
         if not isinstance(y_scores, Mapping):
             raise ValueError(
-                "y_scores must be a dict with the scores of each model under its name, got "
+                "y_scores must be a dict from names of models to their scores, got "
                 f"{type(y_scores).__name__}: pass {{'model': y_scores}}."
             )
         y_true = y_true if sparse.issparse(y_true) else np.asarray(y_true)
@@ -248,7 +248,7 @@ class ProgressiveValidationDisplay:
         return display.plot(ax, line_kw=line_kw, band_kw=band_kw)
 
     def mean_so_far(self, name: str) -> np.ndarray:
-        """Return the mean loss of a model over the rows up to each row.
+        """Return the running mean of the losses of a model.
 
         Parameters
         ----------
@@ -270,21 +270,21 @@ class ProgressiveValidationDisplay:
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
     ) -> ProgressiveValidationDisplay:
-        """Draw a line for each model, and a band of one standard deviation over its seeds.
+        """Plot a line for each model, with a band of one standard deviation over its seeds.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None creates a new figure.
         line_kw : dict, default=None
-            Keyword arguments for all calls of `Axes.plot`.
+            Keyword arguments of all calls of `Axes.plot`.
         band_kw : dict, default=None
-            Keyword arguments for all calls of `Axes.fill_between`.
+            Keyword arguments of all calls of `Axes.fill_between`.
 
         Returns
         -------
         display : ProgressiveValidationDisplay
-            This object, now with `ax_`, `figure_`, `lines_` and `bands_`.
+            This object, with `ax_`, `figure_`, `lines_` and `bands_`.
 
         Raises
         ------
@@ -311,7 +311,9 @@ class ProgressiveValidationDisplay:
                 band = ax.fill_between(rounds, center - spread, center + spread, **style)
             self.lines_.append(line)
             self.bands_.append(band)
-        ax.set(xlabel="Rows seen", ylabel=f"Mean {self.scoring_name.replace('_', ' ')} so far")
+        ax.set(
+            xlabel="Number of samples", ylabel=f"Mean {self.scoring_name.replace('_', ' ')} so far"
+        )
         ax.legend()
         return self
 
@@ -337,11 +339,11 @@ def _as_runs(name, values):
 
 
 def _named(estimators):
-    """Name estimators by class, with a number where a class comes more than once."""
+    """Name estimators by class, with a number if a class occurs more than once."""
     if not isinstance(estimators, Sequence):
         raise TypeError(
-            f"estimators must be a dict or a list of estimators, got {estimators!r}: put it into a "
-            "list."
+            f"estimators must be a dict or a list of estimators, got {estimators!r}: pass a list "
+            "of one."
         )
     classes = [type(estimator).__name__ for estimator in estimators]
     named = {}

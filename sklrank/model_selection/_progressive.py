@@ -1,4 +1,4 @@
-"""Predict, then learn: the loss of each row at the time the model first meets it."""
+"""Progressive validation: the loss of each sample before the model learns from it."""
 
 from __future__ import annotations
 
@@ -33,68 +33,70 @@ def progressive_val_score(
     sample_weight: ArrayLike | None = None,
     verbose: int = 0,
 ) -> np.ndarray:
-    """Score each row by the model that learned the rows before it, in the order given.
+    """Return the loss of each sample under the model that has learned the samples before it.
 
-    The estimator is updated in place, not cloned: one that was fitted before goes on from there
-    (the protocol of [1]_: learn the training part, then run through the test part), and in the end
-    it has learned all rows. The mean of the result is the figure that [1]_ reports.
+    The estimator is updated in place, not cloned. A fitted estimator continues to learn: in the
+    protocol of [1]_ it is fitted to the training part and then validated on the test part. In the
+    end it has learned all samples. The mean of the result is the figure that [1]_ reports.
 
     Parameters
     ----------
     estimator : object
-        A model with `partial_fit`, and with `decision_function`, `predict_proba` or `predict` (the
-        first it has; `predict` gives a score of 1 to the class predicted). If it has
-        ``progressive_fit(X, y)``, as the models of this package, one call of that replaces the
-        loop as long as `chunk_size` is 1 and the model does not have both of the first two
-        methods: then the scores of `progressive_fit` could be those of either.
+        A model with `partial_fit`, and with `decision_function`, `predict_proba` or `predict`, of
+        which the first available one is used (`predict` gives the predicted class a score of 1). If
+        it has ``progressive_fit(X, y)``, as the models of this package, a single call of that
+        replaces the loop, provided that `chunk_size` is 1 and the model does not have both
+        `decision_function` and `predict_proba`, since the scores of `progressive_fit` could then be
+        those of either.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Rows, in the order in which they are met.
+        Samples, in the order in which they are learned.
     y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Class labels, or a 0/1 indicator of the relevant labels.
+        Class labels, or a 0/1 indicator matrix of the relevant labels.
     scoring : str or callable, default="rank_loss"
-        What to compute from the scores of a row:
+        Value to compute from the scores of a sample:
 
         - "rank_loss", "hinge_rank_loss", "logistic_rank_loss": the losses of
           :mod:`sklrank.metrics`;
         - "accuracy": 1 if the class of `y` has the highest score (the first of equal ones), else 0;
           for 1-d `y` only;
-        - a callable ``scoring(y_true, y_score)`` that takes all rows and returns a value for each,
-          where `y_score` has a column for each label, for two classes as well.
+        - a callable ``scoring(y_true, y_score)`` that takes all samples and returns a value for
+          each; `y_score` has a column for each label, also for two classes.
     classes : array-like of shape (n_classes,), default=None
-        All classes that may occur, passed on to the estimator. None takes the distinct values of a
-        1-d `y` if the estimator is not fitted yet, and passes nothing otherwise.
+        All classes that may occur, passed to the estimator. None: the distinct values of a 1-d `y`
+        if the estimator is not fitted yet; otherwise nothing is passed.
     chunk_size : int, default=1
-        How many rows are scored, and then learned, at a time.
+        Number of samples that are scored, and then learned, at a time.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights the estimator learns with; passed on only if given. They do not alter the losses.
+        Weights for learning, passed to the estimator if given. They do not affect the losses.
     verbose : int, default=0
-        If positive, print how far the loop is about ten times on the way, and the mean at the end.
+        If positive, print the progress about ten times, and the mean at the end.
 
     Returns
     -------
     values : ndarray of float64, shape (n_samples,)
-        The loss (or accuracy) of each row.
+        The loss (or accuracy) of each sample.
 
     Raises
     ------
     ValueError
-        If `scoring` is unknown or does not suit `y`, if `chunk_size` is not a positive integer, if
-        lengths differ or there are no rows, or if `y` has a class that is not in `classes`, or that
-        a fitted estimator does not have. The estimator is untouched then.
+        If `scoring` is unknown or does not fit `y`, if `chunk_size` is not a positive integer, if
+        lengths differ or there are no samples, or if `y` has a class that is neither in `classes`
+        nor known to a fitted estimator. The estimator is unchanged then.
     TypeError
-        If the estimator cannot learn row by row, or takes no `sample_weight` though it is given.
+        If the estimator cannot learn incrementally, or `sample_weight` is given and the estimator
+        does not accept it.
 
     See Also
     --------
-    ProgressiveValidationDisplay : Draws the mean loss against the number of rows.
+    ProgressiveValidationDisplay : Plots the running mean loss against the number of samples.
 
     Notes
     -----
-    An estimator that is not fitted has nothing to say about the first chunk: all its labels are
-    scored 0 then. Such ties are a rank loss of 1/2, and an accuracy of 1 for the first class.
-    (`progressive_fit` chooses its own first scores.)
+    If the estimator is not fitted, all labels of the first chunk have score 0. Such ties give a
+    rank loss of 1/2, and an accuracy of 1 for the first class. (`progressive_fit` returns first
+    scores of its own.)
 
-    A multilabel estimator of scikit-learn may need `classes` in a form of its own at its first
+    Multilabel estimators of scikit-learn may need a special form of `classes` in the first call of
     `partial_fit`: for `MultiOutputClassifier`, a list of ``[0, 1]`` for each label.
 
     References
@@ -117,18 +119,18 @@ def progressive_val_score(
     """
     X, y = indexable(X, y)
     given, y = y, _as_target(y)
-    # Names of columns are for those to learn that do.
+    # The models of this package learn the names of labels from a dataframe.
     learns_names = isinstance(estimator, BaseOnline) and y.ndim == 2
-    taught = given if learns_names and column_names(given) is not None else y
+    target = given if learns_names and column_names(given) is not None else y
     if y.ndim not in (1, 2):
         raise ValueError(
-            f"y must be class labels (1-d) or a 0/1 indicator (2-d), got shape {y.shape}."
+            f"y must be class labels (1-d) or a 0/1 indicator matrix (2-d), got shape {y.shape}."
         )
     if not y.shape[0]:
-        raise ValueError("X has no rows, which leaves nothing to score: give one at least.")
+        raise ValueError("X has no samples to score: pass at least one.")
     evaluate = make_evaluator(scoring, y)
     if not isinstance(chunk_size, Integral) or chunk_size < 1:
-        raise ValueError(f"chunk_size must be a positive number of rows, got {chunk_size!r}.")
+        raise ValueError(f"chunk_size must be a positive number of samples, got {chunk_size!r}.")
     learn = _learning_method(estimator, chunk_size)
     params = {}
     if classes is not None:
@@ -141,22 +143,22 @@ def progressive_val_score(
     _check_labels(y, _column_classes(estimator, y, classes))
 
     if learn.__name__ == "progressive_fit":
-        scores = as_label_columns(np.asarray(learn(X, taught, **params)))
+        scores = as_label_columns(np.asarray(learn(X, target, **params)))
     else:
-        scores = _score_then_learn(estimator, X, y, taught, chunk_size, params, verbose)
+        scores = _score_then_learn(estimator, X, y, target, chunk_size, params, verbose)
     values = evaluate(y, scores, labels=_column_classes(estimator, y, classes))
     if verbose > 0:
-        print(f"[progressive_val_score] {len(values)} rows, mean {values.mean():.6g}")
+        print(f"[progressive_val_score] {len(values)} samples, mean {values.mean():.6g}")
     return values
 
 
 def _as_target(y):
-    """The target as an array or a sparse matrix; a column of class labels becomes 1-d."""
+    """Return the target as an array or a sparse matrix; a column of class labels becomes 1-d."""
     if sparse.issparse(y):
         return y
     given, y = y, np.asarray(y)
     if y.ndim == 2 and y.dtype.kind == "O":
-        # Data frames of several types, or of pandas' own.
+        # Dataframes of mixed types or of pandas' extension types.
         y = check_array(given, dtype=None, ensure_min_samples=0, ensure_all_finite=False)
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
@@ -168,9 +170,9 @@ def _learning_method(estimator, chunk_size):
     if hasattr(estimator, "partial_fit"):
         return estimator.partial_fit
     raise TypeError(
-        "estimator must have partial_fit (or progressive_fit, with chunk_size=1) to learn row by "
-        f"row, got {estimator!r}. A Pipeline has none: transform X beforehand, and pass the final "
-        "estimator alone."
+        "estimator must have partial_fit (or progressive_fit, with chunk_size=1) to learn "
+        f"incrementally, got {estimator!r}. A Pipeline has neither: transform X beforehand, and "
+        "pass the final estimator."
     )
 
 
@@ -189,13 +191,13 @@ def _check_labels(y, classes):
     if unknown:
         raise ValueError(
             f"y has the class {next(iter(unknown))!r}, which has no column among the scores of "
-            f"{shortened(names)}: leave such rows out, or name every class "
-            "that may come, in `classes`, when the estimator first learns."
+            f"{shortened(names)}: leave such samples out, or pass all classes that may occur as "
+            "`classes` when the estimator first learns."
         )
 
 
 def _column_classes(estimator, y, classes):
-    """Which class each column of scores belongs to; None for an indicator."""
+    """Return the class of each column of scores; None for an indicator matrix."""
     if y.ndim == 2:
         return None
     if hasattr(estimator, "classes_"):
@@ -203,37 +205,38 @@ def _column_classes(estimator, y, classes):
     return np.unique(y) if classes is None else names_of(classes)
 
 
-def _score_then_learn(estimator, X, y, taught, chunk_size, params, verbose):
-    """Return the scores of all rows, each chunk's taken before it is learned."""
-    rows_of, targets_of = getattr(X, "iloc", X), getattr(taught, "iloc", taught)
+def _score_then_learn(estimator, X, y, target, chunk_size, params, verbose):
+    """Return the scores of all samples, where each chunk is scored before it is learned."""
+    samples, targets = getattr(X, "iloc", X), getattr(target, "iloc", target)
     n_samples = y.shape[0]
     params = dict(params)
     weight = params.pop("sample_weight", None)
     scores = []
     start_time = perf_counter()
-    for rows in gen_batches(n_samples, chunk_size):
+    for chunk in gen_batches(n_samples, chunk_size):
         try:
-            scores.append(_scores(estimator, rows_of[rows], y, params.get("classes")))
+            scores.append(_scores(estimator, samples[chunk], y, params.get("classes")))
         except NotFittedError:
-            if rows.start > 0:
+            if chunk.start > 0:
                 raise
             if y.ndim == 1 and _accepts(estimator.partial_fit, "classes"):
                 params.setdefault("classes", np.unique(y))
             columns = _column_classes(estimator, y, params.get("classes"))
             n_labels = y.shape[1] if columns is None else len(columns)
-            scores.append(np.zeros((rows.stop, n_labels)))
+            scores.append(np.zeros((chunk.stop, n_labels)))
         if not np.isfinite(scores[-1]).all():
             raise ValueError(
-                f"{type(estimator).__name__} gave scores that are not finite to rows {rows.start} "
-                f"to {rows.stop - 1}. Some classifiers do until they have met every class: let it "
-                "learn some rows of each beforehand, or take a larger chunk_size."
+                f"{type(estimator).__name__} gave scores that are not finite to the samples "
+                f"{chunk.start} to {chunk.stop - 1}. Some classifiers do so before they have "
+                "learned all classes: fit some samples of each class first, or use a larger "
+                "chunk_size."
             )
         if weight is not None:
-            params["sample_weight"] = weight[rows]
-        estimator.partial_fit(rows_of[rows], targets_of[rows], **params)
-        if verbose > 0 and rows.stop * 10 // n_samples > rows.start * 10 // n_samples:
+            params["sample_weight"] = weight[chunk]
+        estimator.partial_fit(samples[chunk], targets[chunk], **params)
+        if verbose > 0 and chunk.stop * 10 // n_samples > chunk.start * 10 // n_samples:
             seconds = perf_counter() - start_time
-            print(f"[progressive_val_score] {rows.stop} of {n_samples} rows, {seconds:.1f} s")
+            print(f"[progressive_val_score] {chunk.stop} of {n_samples} samples, {seconds:.1f} s")
     return np.concatenate(scores)
 
 

@@ -1,4 +1,4 @@
-"""Splits that leave queries whole."""
+"""Splits that keep the samples of a query together."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from sklrank._sklearn import _num_samples, _safe_indexing
 
 
 class QueryKFold(GroupKFold):
-    """K-fold cross-validation by query: the rows of a query are in the same fold.
+    """K-fold cross-validation by query: all samples of a query are in the same fold.
 
-    With metadata routing the query ids that a search is given reach the splitter, the ranker and
-    the scorer, without further calls. This is scikit-learn's
-    :class:`~sklearn.model_selection.GroupKFold`, asking for `qid` instead of `groups`.
+    This is scikit-learn's :class:`~sklearn.model_selection.GroupKFold` with `qid` instead of
+    `groups`. It requests `qid` by default: with metadata routing enabled, the query ids that are
+    passed to a search reach the splitter, the ranker and the scorer.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=False
-        Whether to deal the queries to the folds at random, about the same number of *queries* to
-        each. Otherwise the largest queries are dealt first, each to the smallest fold, so that
-        folds have about the same number of *rows*.
+        Whether to assign the queries to the folds at random, with about the same number of
+        *queries* in each fold. Otherwise the queries are assigned in order of decreasing size, each
+        to the smallest fold, so that folds have about the same number of *samples*.
     random_state : int, RandomState instance or None, default=None
-        Determines the folds if `shuffle` is True. Pass an int for the same folds at each call.
+        Controls the folds if `shuffle` is True. Pass an int for the same folds in each call.
 
     See Also
     --------
-    query_train_test_split : One split, into arrays.
+    query_train_test_split : A single split, which returns arrays.
     sklearn.model_selection.GroupKFold : The same for `groups`.
 
     Notes
     -----
-    Name a scorer where the ranker stands in a pipeline: before release 1.8, scikit-learn's searches
-    may leave out the ids when they call a pipeline's own `score`.
+    If the ranker is part of a pipeline, pass a scorer: before release 1.8, scikit-learn's searches
+    may omit the ids when they call the `score` method of a pipeline.
 
     Examples
     --------
-    A regression of the grades, its penalty chosen by NDCG:
+    Choose the penalty of a regression of the grades by NDCG:
 
     >>> import numpy as np
     >>> import sklearn
@@ -62,7 +62,7 @@ class QueryKFold(GroupKFold):
     0.87
     """
 
-    # scikit-learn's tools pass `groups` too, as None, where routing is off.
+    # scikit-learn's tools also pass `groups`, as None, if routing is disabled.
     __metadata_request__split = {"qid": True, "groups": UNUSED}
 
     def get_n_splits(
@@ -93,7 +93,7 @@ class QueryKFold(GroupKFold):
         qid: ArrayLike | None = None,
         groups: None = None,
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Generate the rows of each fold and those of the others.
+        """Generate the indices of the training and test samples of each split.
 
         Parameters
         ----------
@@ -102,32 +102,32 @@ class QueryKFold(GroupKFold):
         y : array-like of shape (n_samples,), default=None
             Not used.
         qid : array-like of shape (n_samples,)
-            Query ids, numbers or texts.
+            Query ids, numbers or strings.
         groups : None
-            Not used; for tools that pass it to every splitter.
+            Not used; accepted because tools pass it to all splitters.
 
         Returns
         -------
         iterator of (ndarray, ndarray)
-            Row numbers for training and for testing.
+            Indices of the training samples and of the test samples.
 
         Raises
         ------
         ValueError
-            If `qid` is not given or does not fit, or if there are less queries than folds.
+            If `qid` is not given or has a wrong length, or if there are less queries than folds.
         """
         if qid is None:
             raise ValueError(
                 "qid did not reach QueryKFold. In scikit-learn's tools call "
-                "sklearn.set_config(enable_metadata_routing=True) and pass the ids on: "
+                "sklearn.set_config(enable_metadata_routing=True) and pass the ids: "
                 "GridSearchCV(...).fit(X, y, qid=qid), cross_validate(..., params={'qid': qid}). "
-                "In a call of your own, pass qid=qid."
+                "In direct calls pass qid=qid."
             )
         codes, names = check_qid(qid, _num_samples(X))
         if len(names) < self.n_splits:
             raise ValueError(
                 f"n_splits must be at most the number of queries, {len(names)}, got "
-                f"{self.n_splits}: a query is not split."
+                f"{self.n_splits}: a query is never divided."
             )
         return super().split(X, y, groups=codes)
 
@@ -139,28 +139,28 @@ def query_train_test_split(
     train_size: float | int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list:
-    """Split arrays at random into two parts, leaving queries whole.
+    """Split arrays at random into a training and a test part, keeping queries together.
 
     Parameters
     ----------
     *arrays : array-like, sparse matrix or dataframe of n_samples rows
-        What to split.
+        Arrays to split.
     qid : array-like of shape (n_samples,)
-        Query ids, numbers or texts.
+        Query ids, numbers or strings.
     test_size : float or int, default=None
-        The share of the *queries* that go to the test part, or their number. None: those that are
-        not for training, or 0.2 where `train_size` is None, too.
+        Share or number of the *queries* in the test part. None: all that are not in the training
+        part, or 0.2 if `train_size` is None, too.
     train_size : float or int, default=None
-        The same of the training part. None: the queries that are not for testing. With both sizes
-        some queries may be in neither part.
+        Share or number of the *queries* in the training part. None: all that are not in the test
+        part. If both sizes are given, some queries may be in neither part.
     random_state : int, RandomState instance or None, default=None
-        Determines the split. Pass an int for reproducible output.
+        Controls the split. Pass an int for reproducible output.
 
     Returns
     -------
     list
-        The training and test parts of each of `arrays`, and in the end those of `qid`. The rows
-        keep their order.
+        The training and test parts of each of `arrays`, and finally those of `qid`. The order of
+        the samples is kept.
 
     Raises
     ------
@@ -169,8 +169,8 @@ def query_train_test_split(
 
     See Also
     --------
-    QueryKFold : Every query is tested once.
-    sklearn.model_selection.train_test_split : Splits rows.
+    QueryKFold : Cross-validation, in which each query is tested once.
+    sklearn.model_selection.train_test_split : Splits without queries.
 
     Examples
     --------
@@ -187,4 +187,4 @@ def query_train_test_split(
         1, test_size=test_size, train_size=train_size, random_state=random_state
     )
     train_and_test = next(splitter.split(codes, groups=codes))
-    return [_safe_indexing(array, rows) for array in arrays for rows in train_and_test]
+    return [_safe_indexing(array, part) for array in arrays for part in train_and_test]

@@ -235,7 +235,7 @@ def test_malformed_headers(write, text, problem):
         ("calm", "list of names, got 'calm'"),
         ([], "at least one label"),
         (["calm", "calm"], "each once"),
-        (["calm", "glad"], "labels names 1 column.* that the file has not, such as 'glad'"),
+        (["calm", "glad"], "labels names 1 column.* that the file does not have, such as 'glad'"),
         (2, "label 'tempo' is not binary: it is numeric.*labels=-6"),
         (["loud ness"], "label 'loud ness' is not binary: its values are {soft, very loud"),
     ],

@@ -97,23 +97,23 @@ def test_attributes_by_size():
         assert_array_equal(np.argsort(row), np.argsort(-values, kind="stable"))
 
 
-def test_what_remains_tells_something():
+def test_remaining_features_are_informative():
     X, Y = label_ranking_from_regression(load_diabetes().data, [4, 5, 6, 7])
     best_guess = LinearRegression().fit(X[:300], Y[:300]).predict(X[300:])
     assert (best_guess.argmin(axis=1) == Y[300:].argmin(axis=1)).mean() > 0.4
 
 
-def test_attributes_by_size_whatever_their_units():
+def test_units_of_features_do_not_matter():
     X = load_diabetes(scaled=False).data
     _, expected = label_ranking_from_regression(X, [4, 5, 6, 7])
     X[:, [4, 5, 6, 7]] *= 2.0 ** np.array([900, -900, 0, 1])
     assert_array_equal(label_ranking_from_regression(X, [4, 5, 6, 7])[1], expected)
     tiniest = [[0, 1, 0], [1, 0, 0], [0, 5e-324, 0]]
-    with pytest.raises(ValueError, match=r"constant columns.*\[2\]"):
+    with pytest.raises(ValueError, match=r"constant features.*\[2\]"):
         label_ranking_from_regression(np.transpose(tiniest), [1, 2])
 
 
-def test_columns_drawn():
+def test_features_drawn():
     X = np.random.default_rng(0).random((20, 9))
     X[:, [2, 5]] = 1
     rest, Y = label_ranking_from_regression(X, random_state=0)
@@ -131,14 +131,14 @@ def test_columns_drawn():
     [
         (1, "labels"),
         (4, "labels"),
-        (3, "labels=3 of the columns of X cannot be drawn: only 2"),
-        ([0], "labels must name two columns or more"),
-        ([0, 1, 2, 3], "labels must name two columns or more and leave one"),
-        ([0, 0], "labels must be columns from 0 to 3, each once"),
-        ([0, 4], "labels must be columns from 0 to 3"),
-        ([0, -1], "labels must be columns from 0 to 3"),
-        ([0, 2], "labels must not be constant columns.*\\[2\\]"),
-        (["a", "b"], "labels must be an integer or column numbers"),
+        (3, "labels=3 of the features cannot be drawn: only 2"),
+        ([0], "labels must be at least two"),
+        ([0, 1, 2, 3], "labels must be at least two of the 4 features and leave one"),
+        ([0, 0], "labels must be features from 0 to 3, each once"),
+        ([0, 4], "labels must be features from 0 to 3"),
+        ([0, -1], "labels must be features from 0 to 3"),
+        ([0, 2], "labels must not be constant features.*\\[2\\]"),
+        (["a", "b"], "labels must be an integer or feature indices"),
     ],
 )
 def test_wrong_labels(labels, problem):
@@ -147,8 +147,8 @@ def test_wrong_labels(labels, problem):
         label_ranking_from_regression(X, labels)
 
 
-def test_too_few_columns_or_classes():
-    with pytest.raises(ValueError, match="X must have four columns or more"):
+def test_too_few_features_or_classes():
+    with pytest.raises(ValueError, match="X must have four features or more"):
         label_ranking_from_regression([[1, 2, 3], [2, 3, 1]])
     with pytest.raises(ValueError, match="y must have two classes"):
         label_ranking_from_classification([[1], [2]], [0, 0])

@@ -105,7 +105,7 @@ def test_split_is_never_pretended(openml, parts):
     data, target = parts
     for rows in (np.random.default_rng(1).permutation(30), np.arange(29)):
         openml["bunch"] = make_bunch("scene", data[rows], target[rows])
-        with pytest.raises(ValueError, match="neither at their head nor at their tail.*split=None"):
+        with pytest.raises(ValueError, match="neither the first nor the last.*split=None"):
             fetch_multilabel("scene", split="original")
         fetch_multilabel("scene")
 
@@ -177,5 +177,5 @@ def test_fingerprints_fit_the_real_sets(openml, benchmark_folder, name, order):
 
     shuffled = np.random.default_rng(0).permutation(len(data))
     openml["bunch"] = make_bunch(name, data[shuffled].astype(float), target[shuffled])
-    with pytest.raises(ValueError, match="neither at their head"):
+    with pytest.raises(ValueError, match="neither the first"):
         fetch_multilabel(name, split="original")

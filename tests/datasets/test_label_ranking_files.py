@@ -165,7 +165,7 @@ def test_columns_of_labels_before_rankings_are_no_features(write, head):
 
 @pytest.mark.parametrize("head", ["A1,ranking,a,b,A2", "ranking,A2,a,b,A1"])
 def test_features_behind_rankings_are_no_labels(write, head):
-    with pytest.raises(ValueError, match=r"no ranking names \['A.*put features before it"):
+    with pytest.raises(ValueError, match=r"no ranking contains \['A.*put features before it"):
         load_label_ranking(write(head + "\n" + head.replace("ranking", "b>a").replace("A", "")))
 
 
@@ -213,21 +213,21 @@ def test_gzip_and_encoding(tmp_path):
         (NAMES, {"labels": 0}, "labels must be a number"),
         (NAMES, {"labels": 1}, "labels must be two columns or more"),
         (NAMES, {"labels": "L1"}, "labels must be an integer or names of columns"),
-        (NAMES, {"labels": ["L1", "L9"]}, "labels names 1 column.* has not, such as 'L9'"),
+        (NAMES, {"labels": ["L1", "L9"]}, "labels names 1 column.* does not have, such as 'L9'"),
         (NAMES, {"labels": [["L1", "L2"]]}, "labels must be an integer or names of columns"),
         (NAMES, {"labels": 1.5}, "labels must be an integer or names of columns, got 1.5"),
         (NAMES, {"labels": ["L1", "L1"]}, "labels must be two columns or more, each once"),
         (NAMES + "1,2,3\n", {}, "data.txt, line 5: 3 values for 5 columns"),
         (NAMES + "1,red,1,2,3\n", {}, "line 5: column 'A2' must be a finite number, got 'red'"),
         (NAMES + "1,2,1,first,3\n", {}, "line 5: column 'L2' must be a finite number, got 'first'"),
-        (NAMES + "1,2,1,1,3\n", {"orderings": True}, "line 5: with orderings=True every row"),
-        (NAMES + "1,2,1,?,3\n", {"orderings": True}, "line 5: with orderings=True every row"),
+        (NAMES + "1,2,1,1,3\n", {"orderings": True}, "line 5: with orderings=True each row"),
+        (NAMES + "1,2,1,?,3\n", {"orderings": True}, "line 5: with orderings=True each row"),
         ("A;L1;L2\n0,5;1;2\n1,5;2;1\n", {}, "column 'A' must be a finite number, got '0,5'"),
         ("4" + DRESSES["three numbers"][1:], {}, "states 4 rows in its first line, but has 3"),
         ("2" + DRESSES["three numbers"][1:], {}, "states 2 rows in its first line, but has 3"),
         ("A,A,L1,L2\n", {}, "first line must name each column once"),
-        ("A1,ranking,a,b\n1,a>c,1,2\n", {}, "line 2: 'a>c' is no ranking of the labels"),
-        ("A1,ranking,a,b\n1,a>a,1,2\n", {}, "line 2: 'a>a' is no ranking of the labels"),
+        ("A1,ranking,a,b\n1,a>c,1,2\n", {}, "line 2: 'a>c' is not a ranking of the labels"),
+        ("A1,ranking,a,b\n1,a>a,1,2\n", {}, "line 2: 'a>a' is not a ranking of the labels"),
         ("A1,ranking,a,b\n1,a=b,1,2\n", {"orderings": True}, "line 2: with orderings=True"),
         ("@relation r\n@attribute A1 real\n", {}, "ends without an @data line"),
         ("@relation r\nA1 real\n@data\n", {}, "line 2: expected @relation, @attribute or @data"),

@@ -68,8 +68,8 @@ def test_round_trip(tmp_path, zero_based):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("1 1:3\n", {}, "train.txt has 1 rows, but 0 query ids"),
-        ("1 qid:3 1:3\n1 1:2\n", {}, "train.txt has 2 rows, but 1 query ids"),
+        ("1 1:3\n", {}, "train.txt has 1 lines, but 0 query ids"),
+        ("1 qid:3 1:3\n1 1:2\n", {}, "train.txt has 2 lines, but 1 query ids"),
         (TEXT, {"n_features": 2}, "n_features was set to 2"),
         ("1 qid:3 0:3\n", {}, "Invalid index 0"),
         ("1 qid:3 1:a\n", {}, "could not convert string to float"),

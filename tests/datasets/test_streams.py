@@ -162,14 +162,14 @@ def test_longer_streams_begin_alike():
         ({"n_informative": 21}, "n_informative"),
         ({"function": "cubic"}, "function must be one of .*got 'cubic'"),
         ({"drift": "sudden"}, "drift must be one of .*got 'sudden'"),
-        ({"drift": "abrupt", "n_informative": 1}, "n_informative >= 2, got 1"),
+        ({"drift": "abrupt", "n_informative": 1}, "n_informative must be at least 2, got 1"),
         ({"drift_points": 2}, "drift_points=2 needs drift='abrupt' or 'gradual'"),
         ({"drift": "abrupt", "drift_points": -1}, "drift_points"),
         ({"drift": "abrupt", "drift_points": 1000}, "drift_points"),
         ({"drift": "abrupt", "drift_points": [0, 5]}, "must increase and lie between 1 and 999"),
         ({"drift": "abrupt", "drift_points": [5, 5]}, "must increase"),
         ({"drift": "abrupt", "drift_points": [1000]}, "must increase"),
-        ({"drift": "abrupt", "drift_points": [0.5]}, "an int or row numbers"),
+        ({"drift": "abrupt", "drift_points": [0.5]}, "an int or sample indices"),
     ],
 )
 def test_wrong_parameters(parameters, problem):

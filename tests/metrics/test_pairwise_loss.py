@@ -240,7 +240,12 @@ def test_many_rows_in_bounded_memory():
         ([["a", "b"]], [[0.0, 1.0]], {}, "y_true must hold 0 or 1 if it is 2-d, got a"),
         (sparse.csr_array([[3, 0]]), [[0.0, 1.0]], {}, "y_true must hold 0 or 1"),
         ([[[1, 0]]], [[0.0, 1.0]], {}, r"y_true must be .* got shape \(1, 1, 2\)"),
-        ([0, 2], np.eye(3)[:2], {}, r"labels must name .* 3 columns .* the classes of y_true, \[0, 2\]"),
+        (
+            [0, 2],
+            np.eye(3)[:2],
+            {},
+            r"labels must name .* 3 columns .* of y_true, \[0, 2\]",
+        ),
         ([0, 1], [0.1, 0.2], {"labels": [0, 1, 2]}, r"labels must name .* 2 columns .* got \[0, 1"),
         ([0, 1], np.eye(2), {"labels": [1, 1]}, r"labels must be distinct, got \[1, 1\]"),
         (["a", "d"], np.eye(2), {"labels": ["a", "b"]}, "labels must hold every class .*'d'"),

@@ -66,7 +66,7 @@ def test_axes_and_style(losses):
     assert drawn is display
     assert display.ax_ is ax
     assert display.figure_ is figure
-    assert ax.get_xlabel() == "Rows seen"
+    assert ax.get_xlabel() == "Number of samples"
     assert ax.get_ylabel() == "Mean hinge rank loss so far"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["several", "single"]
     assert {line.get_linestyle() for line in display.lines_} == {"--"}

@@ -324,8 +324,8 @@ def test_verbose(iris, multilabel, capsys):
     losses = progressive_val_score(MultinomialNB(), X, y, verbose=1)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 11
-    assert lines[0].startswith("[progressive_val_score] 6 of 60 rows, ")
-    assert lines[-1] == f"[progressive_val_score] 60 rows, mean {losses.mean():.6g}"
+    assert lines[0].startswith("[progressive_val_score] 6 of 60 samples, ")
+    assert lines[-1] == f"[progressive_val_score] 60 samples, mean {losses.mean():.6g}"
     progressive_val_score(LabelCounter(), *multilabel, verbose=1)
     assert len(capsys.readouterr().out.splitlines()) == 1
     progressive_val_score(MultinomialNB(), X, y)
@@ -337,7 +337,7 @@ def test_verbose(iris, multilabel, capsys):
     [
         ({"scoring": "auc"}, ValueError, r"scoring must be callable or one of \['accuracy', 'hin"),
         ({"scoring": ["rank_loss"]}, ValueError, "scoring must be callable or one of"),
-        ({"chunk_size": 0}, ValueError, "chunk_size must be a positive number of rows, got 0"),
+        ({"chunk_size": 0}, ValueError, "chunk_size must be a positive number of samples, got 0"),
         ({"chunk_size": 2.5}, ValueError, "chunk_size must be a positive .* got 2.5"),
         ({"sample_weight": [1.0]}, ValueError, r"sample_weight must have .*\(60,\), got \(1,"),
         ({"estimator": LogisticRegression()}, TypeError, "estimator must have partial_fit"),
@@ -345,7 +345,7 @@ def test_verbose(iris, multilabel, capsys):
         (
             {"estimator": make_pipeline(StandardScaler(), SGDClassifier())},
             TypeError,
-            "A Pipeline has none: .* the final estimator alone",
+            "A Pipeline has neither: .* the final estimator",
         ),
         (
             {"estimator": Majority(), "sample_weight": np.ones(60)},
@@ -356,7 +356,7 @@ def test_verbose(iris, multilabel, capsys):
         ({"y": np.zeros((60, 2, 2))}, ValueError, r"y must be class .* got shape \(60, 2, 2\)"),
         ({"y": np.zeros(3)}, ValueError, r"\[60, 3\]"),
         ({"y": np.full((60, 2), 2)}, ValueError, "y_true must hold 0 or 1 if it is 2-d, got 2"),
-        ({"X": np.empty((0, 4)), "y": []}, ValueError, "X has no rows"),
+        ({"X": np.empty((0, 4)), "y": []}, ValueError, "X has no samples"),
         ({"classes": ["ant", "bee"]}, ValueError, "y has the class 'cow'.*'ant', 'bee'.*`classes`"),
         (
             {"y": np.zeros((60, 2)), "scoring": "accuracy"},
@@ -408,7 +408,7 @@ def test_scores_that_are_not_finite():
     X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
     with (
         np.errstate(all="ignore"),
-        pytest.raises(ValueError, match="GaussianNB gave scores .* rows 1 to 1.*chunk_size"),
+        pytest.raises(ValueError, match="GaussianNB gave scores .* samples 1 to 1.*chunk_size"),
     ):
         progressive_val_score(GaussianNB(), X, y)
     assert progressive_val_score(GaussianNB(), X, y, chunk_size=15).shape == (30,)
