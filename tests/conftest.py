@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_limits
+
+# The tests make thousands of small fits, for which several BLAS threads take longer than one.
+threadpool_limits(1, user_api="blas")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every public estimator through scikit-learn's checks, in each configuration that differs."""
+"""Scikit-learn's checks of every public estimator, in each configuration that differs."""
 
 import inspect
 
@@ -100,11 +100,9 @@ ESTIMATORS = [
     ),
     AdaOLMR("trees", n_estimators=10),
     AdaOLMR(),
-    AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()]),
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
     LabelwiseRanker(ExtraTreesRegressor(5, random_state=0)),
-    LabelwiseRanker(Ridge(), multi_output=False, incomplete="relative"),
-    LabelwiseRanker(),
+    LabelwiseRanker(Ridge(), multi_output="auto", incomplete="relative"),
     PairwiseRanker(LogisticRegression()),
     PairwiseRanker(RandomForestClassifier(5, random_state=0), voting="soft"),
     PairwiseRanker(),
@@ -112,9 +110,9 @@ ESTIMATORS = [
         [
             ("forest", LabelwiseRanker(ExtraTreesRegressor(5, random_state=0))),
             ("logistic", PairwiseRanker(LogisticRegression())),
-        ]
+        ],
+        cv=3,
     ),
-    StackedRanker(),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
     MCSSBClassifier(n_estimators=10),
@@ -147,20 +145,27 @@ ESTIMATORS = [
     RankingRefiner(0, DecisionTreeClassifier(max_depth=2), 5, response_method="predict_proba"),
 ]
 
+# Weak learners of scikit-learn in a loop over samples, and defaults of hundreds of trees.
+SLOW_ESTIMATORS = [
+    AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()]),
+    LabelwiseRanker(),
+    StackedRanker(),
+]
+
 
 def expected_failed_checks(estimator):
-    # scikit-learn leaves this out for its own such estimators, by their names; see tests/boosting.
+    # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
     if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
-        return {"check_classifiers_classes": "-1 is no class, it marks rows without a label"}
-    # The other excuse: what a learner of streams makes of a row depends on the rows before, and a
-    # weight of two is one step, not two. What a single leaf counts does not depend on their order.
-    learns_in_a_batch = isinstance(estimator, StumpClassifier)
-    if learns_in_a_batch and SKLEARN < (1, 7):
-        reason = "which two classes it makes of three depends on the first row, of either fit"
+        return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
+    # The update of an online learner depends on the samples before, and a weight of two is one
+    # update, not two. The counts of a single leaf do not depend on the order of the samples.
+    is_batch_learner = isinstance(estimator, StumpClassifier)
+    if is_batch_learner and SKLEARN < (1, 7):
+        reason = "the two classes that it predicts, of three, depend on the first sample"
         return {"check_sample_weight_equivalence_on_dense_data": reason}
-    if learns_in_a_batch or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
+    if is_batch_learner or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
-    reason = "rows are learnt one after the other"
+    reason = "samples are learned one after the other"
     check = "check_sample_weight_equivalence_on_{}_data"
     return {check.format("dense"): reason, check.format("sparse"): reason}
 
@@ -180,14 +185,14 @@ def test_every_public_estimator_is_checked():
 
 
 @pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
-def test_pages_of_notebooks_show_it(estimator):
+def test_html_representation(estimator):
     assert type(estimator).__name__ in estimator._repr_html_()
 
 
 @pytest.mark.parametrize("estimator", filter(is_classifier, KINDS.values()), ids=repr)
-def test_frames_of_a_transformer_tell_the_columns(estimator):
-    """`set_output` is for transformers: what they make of it, names and all, is taken as given."""
-    X, y = [rows[:100] for rows in load_iris(return_X_y=True, as_frame=True)]
+def test_data_frames_of_a_transformer(estimator):
+    """`set_output` is for transformers: the classifier learns the feature names of its input."""
+    X, y = [data[:100] for data in load_iris(return_X_y=True, as_frame=True)]
     pipe = make_pipeline(StandardScaler(), clone(estimator)).set_output(transform="pandas")
     pipe.fit(X, y)
     assert list(pipe[-1].feature_names_in_) == list(X.columns)
@@ -200,7 +205,7 @@ SCORED = {name: one for name, one in KINDS.items() if hasattr(one, "score")}
 
 
 @pytest.mark.parametrize("estimator", SCORED.values(), ids=SCORED)
-def test_score_of_what_is_not_fitted(estimator):
+def test_score_before_fit(estimator):
     with pytest.raises(NotFittedError):
         clone(estimator).score([[0.0, 1.0], [1.0, 0.0]], [0, 1])
 
@@ -208,4 +213,11 @@ def test_score_of_what_is_not_fitted(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(SLOW_ESTIMATORS, expected_failed_checks=expected_failed_checks)
+def test_scikit_learn_checks_of_slow_estimators(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""What the example scripts share. That they run is for `.ci/run` to see."""
+"""Tests of the code that the example scripts share; `.ci/run` runs the scripts."""
 
 import importlib.util
 from pathlib import Path
@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 @pytest.fixture
 def multilabel(monkeypatch):
-    """The loader of multilabel sets, where no folder of the benchmark data is named."""
+    """The examples' loader of multilabel data, without a folder of benchmark data."""
     monkeypatch.delenv("SKLRANK_DATA", raising=False)
     spec = importlib.util.spec_from_file_location("_multilabel", EXAMPLES / "_multilabel.py")
     module = importlib.util.module_from_spec(spec)
@@ -21,7 +21,7 @@ def multilabel(monkeypatch):
     return module
 
 
-def test_sets_of_a_known_split_come_from_openml(multilabel, monkeypatch):
+def test_data_with_a_known_split_come_from_openml(multilabel, monkeypatch):
     def fetch_multilabel(name, *, split, return_X_y):
         assert name in _fetch._SPLITS and split == "original" and return_X_y
         return tuple(f"{part} of {name}" for part in ("X_train", "X_test", "Y_train", "Y_test"))
@@ -37,7 +37,7 @@ def test_sets_of_a_known_split_come_from_openml(multilabel, monkeypatch):
         multilabel.load("mediamill_reduced")
 
 
-def test_sets_come_from_the_folder_where_there_is_one(multilabel, monkeypatch, tmp_path):
+def test_data_come_from_the_folder_if_there_is_one(multilabel, monkeypatch, tmp_path):
     arrays = {"X_train": [[1]], "Y_train": [[2]], "X_test": [[3]], "Y_test": [[4]]}
     (tmp_path / "multilabel").mkdir()
     np.savez(tmp_path / "multilabel" / "any.npz", **arrays)

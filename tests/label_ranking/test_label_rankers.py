@@ -4,6 +4,7 @@ import pickle
 from functools import partial
 from itertools import combinations
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,8 +31,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.parallel import _get_threadpool_controller
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(120, 4))
@@ -275,6 +277,36 @@ def test_fits_advance_a_generator(make):
         seed = same.randint(np.iinfo(np.int32).max)
         ranker = make(random_state=seed).fit(X, Y[:, :3])
         assert_array_equal(ranker.decision_function(X / 2), expected)
+
+
+def blas_threads():
+    """Return the numbers of threads of the BLAS libraries."""
+    libraries = _get_threadpool_controller().select(user_api="blas").info()
+    return [library["num_threads"] for library in libraries]
+
+
+class NotesThreads(Ridge):
+    """Notes the BLAS threads at each fit."""
+
+    def fit(self, X, y):
+        self.threads_ = blas_threads()
+        return super().fit(X, y)
+
+
+@pytest.mark.skipif(not blas_threads(), reason="threadpoolctl does not know this BLAS library")
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_many_small_fits_use_one_blas_thread(n_jobs):
+    """Here and in threads; a single model of all labels keeps them."""
+    ranker = LabelwiseRanker(NotesThreads(), n_jobs=n_jobs)
+    with _get_threadpool_controller().limit(limits=2, user_api="blas"):
+        with joblib.parallel_config("threading"):
+            ranker.fit(X, Y)
+            stacked = StackedRanker([("one", ranker), ("two", ranker)]).fit(X, Y)
+        jointly = clone(ranker).set_params(multi_output=True).fit(X, Y)
+        assert set(blas_threads()) == {2}
+    models = [*ranker.estimators_, *(m for one in stacked.estimators_ for m in one.estimators_)]
+    assert {n for model in models for n in model.threads_} == {1}
+    assert set(jointly.estimators_[0].threads_) == {2}
 
 
 @pytest.mark.parametrize("name", ["labelwise, ridge", "pairwise"])
