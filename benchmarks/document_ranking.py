@@ -1,11 +1,12 @@
-"""What 100 rounds of NDCGBoost cost, beside LightGBM's and XGBoost's rankers with 100 stumps.
+"""Time and memory of 100 rounds of NDCGBoost, beside LightGBM and XGBoost with 100 stumps.
 
-Two sets: the training part of MQ2008's first fold (SKLRANK_DATA, else synthetic rows of its size),
-and 100 queries of 500 documents with 46 features. Then what a round costs as queries grow: pairs
-are (relevant) x (all), the search of stumps goes with the documents.
+Two data sets: the training part of the first fold of MQ2008 (SKLRANK_DATA, else synthetic documents
+of its size), and 100 queries of 500 documents with 46 features. The second table shows the time of
+a round for queries of growing size: the number of pairs is (relevant) x (all), the search for a
+stump is linear in the number of documents.
 
-Times are the least of several fits. Memory is what a process of its own takes at its peak for
-fitting the second set, less what it took before.
+Times are the minimum of several fits. Memory is the increase of the peak memory of a separate
+process while it fits the second data set.
 """
 
 import argparse
@@ -23,7 +24,7 @@ N_FEATURES = 46
 
 
 def synthetic(n_queries, n_documents, share_relevant=0.4):
-    """Documents whose relevance, 0 to 2, depends on five features."""
+    """Generate documents whose relevance, 0 to 2, depends on five features."""
     random_state = np.random.RandomState(0)
     X = random_state.uniform(size=(n_queries * n_documents, N_FEATURES))
     quality = X[:, :5].sum(axis=1) + random_state.normal(0, 0.7, len(X))
@@ -32,7 +33,7 @@ def synthetic(n_queries, n_documents, share_relevant=0.4):
 
 
 def mq2008():
-    """The first fold's training part."""
+    """Return the training part of the first fold."""
     folder = os.environ.get("SKLRANK_DATA")
     if not folder:
         return synthetic(471, 20)
@@ -46,7 +47,7 @@ def mq2008():
 
 
 def rankers():
-    """A function that fits each ranker."""
+    """Return functions that fit the rankers, by name."""
 
     def lightgbm(X, y, qid):
         from lightgbm import LGBMRanker
@@ -77,7 +78,7 @@ def least_seconds(fit, data, repetitions):
 
 
 def megabytes(name, data):
-    """What fitting takes at its peak, in a process of its own that reads the data from files."""
+    """Return the peak memory of a fit in a separate process, which reads the data from files."""
     with TemporaryDirectory() as folder:
         for number, array in enumerate(data):
             np.save(Path(folder) / f"{number}.npy", array)
@@ -87,7 +88,7 @@ def megabytes(name, data):
 
 def _megabytes(name, folder):
     fit = rankers()[name]
-    fit(*synthetic(5, 20))  # imports
+    fit(*synthetic(5, 20))  # import all modules first
     data = [np.load(Path(folder) / f"{number}.npy") for number in range(3)]
     before = peak()
     fit(*data)
@@ -95,7 +96,7 @@ def _megabytes(name, folder):
 
 
 def peak():
-    """Peak memory of this process in MB; what `getrusage` says would begin with its parent's."""
+    """Return the peak memory of this process in MB; that of `getrusage` includes its parent's."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024
@@ -118,7 +119,7 @@ def compare(repetitions):
             rows.append([f"{name}: not installed", *[""] * 5])
     columns = ["100 rounds"]
     for title in sets:
-        columns += [f"{title}, s", "to ours"]
+        columns += [f"{title}, s", "ratio"]
     print_table("CPU seconds of a fit", [*columns, "MB"], rows)
 
 
@@ -132,7 +133,7 @@ def grow(repetitions):
             row.append(f"{10 * seconds:.2f}")
         rows.append(row)
     print_table(
-        "Milliseconds of a round, 40,000 documents in all",
+        "Milliseconds of a round, 40,000 documents in total",
         ["queries x documents", "5 % relevant", "40 % relevant"],
         rows,
     )
@@ -144,7 +145,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one repetition")
     arguments = parser.parse_args()
     repetitions = 1 if arguments.quick else arguments.repetitions
-    print_header("100 stumps each; the least of the repetitions", peers=("lightgbm", "xgboost"))
+    print_header("100 stumps each; the minimum of the repetitions", peers=("lightgbm", "xgboost"))
     compare(repetitions)
     grow(repetitions)
 

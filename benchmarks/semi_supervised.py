@@ -1,10 +1,10 @@
-"""MCSSB: what a round costs beside one pass over the similarity, and how much memory a fit takes.
+"""MCSSB: the time of a round compared to one pass over the similarity, and the memory of a fit.
 
-1. Memory: the peak of a process that fits two rounds, for 50,000 rows with "knn", where the
-   similarity is a sparse graph, and 10,000 with "rbf", where it is 800 MB of pairs.
-2. Time: a pass over the similarity and the weak learner, a tree of depth 2, are what no round can
-   do without; what a round takes beyond the tree is told in passes. "set up" is the similarity, the
-   labeled term, and the objective before the first round.
+1. Memory: the peak of a process that fits two rounds, for 50,000 samples with "knn", where the
+   similarity is a sparse graph, and for 10,000 with "rbf", where it stores 800 MB of pairs.
+2. Time: a round needs at least one pass over the similarity and the fit of the weak learner, a tree
+   of depth 2. "beyond" is the time of a round without the tree, in passes. "set up" computes the
+   similarity, the labeled term, and the objective before the first round.
 
     python benchmarks/semi_supervised.py [--quick]
 """
@@ -26,11 +26,11 @@ from sklrank.boosting._similarity import make_similarity
 
 N_CLASSES = 10
 SETTINGS = {
-    "rbf": {},
-    "uniform": {"similarity": "uniform"},
-    "knn": {"similarity": "knn"},
-    "identity": {"similarity": "identity"},
-    "diffusion, cost": {"similarity": "diffusion", "weighting": "cost", "learning_rate": 2.0},
+    **{
+        name: {"similarity": name, "weighting": "sample_weight", "learning_rate": 1.0}
+        for name in ("rbf", "uniform", "knn", "identity")
+    },
+    "default": {},
 }
 
 
@@ -40,7 +40,7 @@ def partly_labeled(n_samples, n_features=16, share=0.02):
 
 
 def peak(name, n_samples, n_rounds):
-    """Gibibytes and seconds of a fit in this process, which must be a new one."""
+    """Return gibibytes and seconds of a fit in this process, which must be a new one."""
     X, y = partly_labeled(n_samples)
     start = time.perf_counter()
     MCSSBClassifier(n_estimators=n_rounds, random_state=0, **SETTINGS[name]).fit(X, y)
@@ -50,13 +50,13 @@ def peak(name, n_samples, n_rounds):
 
 def memory(quick):
     rows = []
-    sizes = {"knn": 50_000, "diffusion, cost": 50_000, "rbf": 10_000, "uniform": 10_000}
+    sizes = {"knn": 50_000, "default": 50_000, "rbf": 10_000, "uniform": 10_000}
     for name, n_samples in sizes.items():
         n_samples = 1000 if quick else n_samples
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             gibibytes, seconds = pool.submit(peak, name, n_samples, 2).result()
         rows.append([name, n_samples, f"{gibibytes:.2f}", f"{seconds:.1f}"])
-    columns = ["similarity", "rows", "peak, GiB", "seconds"]
+    columns = ["setting", "samples", "peak, GiB", "seconds"]
     print_table("1. Two rounds in a process of their own", columns, rows)
 
 
@@ -71,7 +71,7 @@ def seconds_to_fit(setting, n_rounds, X, y):
 
 
 def seconds_of(call, *arguments):
-    """Mean of ten calls."""
+    """Return the mean time of ten calls."""
     watch = Stopwatch()
     with watch:
         for _ in range(10):
@@ -79,11 +79,11 @@ def seconds_of(call, *arguments):
     return watch.seconds / 10
 
 
-def fit_tree(setting, X, shares):
-    """What a round asks of its tree, to learn and to predict."""
-    if setting.get("weighting") == "cost":
-        return DecisionTreeRegressor(max_depth=2).fit(X, shares).predict(X)
-    labels, weights = shares.argmax(axis=1), shares.max(axis=1)
+def fit_tree(setting, X, proba):
+    """Fit and predict as in a round."""
+    if not setting:
+        return DecisionTreeRegressor(max_depth=2).fit(X, proba).predict(X)
+    labels, weights = proba.argmax(axis=1), proba.max(axis=1)
     return DecisionTreeClassifier(max_depth=2).fit(X, labels, sample_weight=weights).predict(X)
 
 
@@ -93,23 +93,22 @@ def speed(quick):
         sizes = (2000, 4000) if name in ("rbf", "uniform") else (2000, 4000, 8000, 16_000)
         for n_samples in sizes[:1] if quick else sizes:
             X, y = partly_labeled(n_samples)
-            kind = setting.get("similarity", "rbf").replace("diffusion", "knn")
-            similar = make_similarity(X, kind)
-            shares = softmax(np.random.RandomState(0).normal(size=(n_samples, N_CLASSES)), axis=1)
-            a_pass = seconds_of(similar.negative_gradient, shares)
-            a_tree = seconds_of(fit_tree, setting, X, shares)
+            similarity = make_similarity(X, setting.get("similarity", "knn"))
+            proba = softmax(np.random.RandomState(0).normal(size=(n_samples, N_CLASSES)), axis=1)
+            one_pass = seconds_of(similarity.negative_gradient, proba)
+            one_tree = seconds_of(fit_tree, setting, X, proba)
             few, many = (seconds_to_fit(setting, n_rounds, X, y) for n_rounds in (2, 22))
-            a_round = (many - few) / 20
-            times = [f"{1e3 * seconds:.1f}" for seconds in (a_pass, a_tree, a_round)]
-            beyond = f"{(a_round - a_tree) / a_pass:.1f}"
-            rows.append([name, n_samples, f"{few - 2 * a_round:.2f}", *times, beyond])
-    columns = ["setting", "rows", "set up, s", "a pass, ms", "a tree, ms", "a round, ms", "beyond"]
+            one_round = (many - few) / 20
+            times = [f"{1e3 * seconds:.1f}" for seconds in (one_pass, one_tree, one_round)]
+            beyond = f"{(one_round - one_tree) / one_pass:.1f}"
+            rows.append([name, n_samples, f"{few - 2 * one_round:.2f}", *times, beyond])
+    columns = ["setting", "samples", "set up, s", "pass, ms", "tree, ms", "round, ms", "beyond"]
     print_table(f"2. CPU time, {N_CLASSES} classes", columns, rows)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--quick", action="store_true", help="small sizes, as a smoke test")
     arguments = parser.parse_args()
     print_header()
     memory(arguments.quick)

@@ -1,17 +1,17 @@
-"""Rank the documents of MQ2008: NDCG_Boost, AdaRank and RankBoost beside what people use.
+"""Rank the documents of MQ2008 by NDCG_Boost, AdaRank, RankBoost and common alternatives.
 
-Figure 3.1 of Valizadegan (2010) on a set of LETOR 4.0: NDCG at 1 to 10 on the five official folds
-(three parts to learn from, one to validate, which nothing here uses, one to test).
+Figure 3.1 of Valizadegan (2010) on a data set of LETOR 4.0: NDCG at 1 to 10 on the five official
+folds (three parts for training, one for validation, which is not used here, one for testing).
 
-NDCG is printed twice: by the rule of LETOR's own script, with which published figures must be
-compared (ListNet's line is one), and by the standard one, where queries without a relevant document
-are left out. Below, each model is compared with NDCGBoost query by query.
+NDCG is printed by two conventions: that of LETOR's own script, which published figures follow (such
+as the line of ListNet), and the standard one, which leaves out queries without a relevant document.
+The last table compares each model with NDCGBoost query by query.
 
-LightGBM and XGBoost take part where they are installed. Neither they nor the others are tuned.
-"100 stumps" are trees of two leaves; "default" is what the packages do when told nothing.
+LightGBM and XGBoost are included if they are installed. No model is tuned. "100 stumps" are trees
+of two leaves; "default" are the default parameters of a package.
 
-The data: the folder that `SKLRANK_DATA` names must hold `letor/MQ2008_S1.npz` to `S5.npz`, with the
-arrays `X`, `y` and `qid`. Without it, five sets of synthetic queries take their place.
+The data: the folder named by `SKLRANK_DATA` must contain `letor/MQ2008_S1.npz` to `S5.npz`, with
+the arrays `X`, `y` and `qid`. Without it five sets of synthetic queries are used.
 
 Run:  python examples/paper_ndcg_boost.py [--models NAME ...] [--plot FILE]
 """
@@ -32,7 +32,7 @@ from sklrank.metrics import ndcg_score
 from sklrank.tree import StumpClassifier
 
 RANKS = range(1, 11)
-# LETOR 4.0's own table of baselines, by its own rule.
+# From the table of baselines of LETOR 4.0, by LETOR's convention.
 LISTNET = (0.3754, 0.4112, 0.4324, 0.4568, 0.4747, 0.4894, 0.4978, 0.4630, 0.2265, 0.2303)
 REFERENCE = "NDCGBoost"
 
@@ -43,9 +43,9 @@ class RankSVM:
     def fit(self, X, y, qid):
         differences = []
         for query in np.unique(qid):
-            rows, grades = X[qid == query], y[qid == query]
+            documents, grades = X[qid == query], y[qid == query]
             better, worse = np.nonzero(grades[:, np.newaxis] > grades)
-            differences.append(rows[better] - rows[worse])
+            differences.append(documents[better] - documents[worse])
         differences = np.concatenate(differences)
         signs = np.where(np.arange(len(differences)) % 2, 1, -1)
         self.svm = LinearSVC(C=0.01, fit_intercept=False).fit(differences * signs[:, None], signs)
@@ -56,7 +56,7 @@ class RankSVM:
 
 
 class Pointwise:
-    """A regressor of relevance, which queries are nothing to."""
+    """A regressor of relevance that ignores the queries."""
 
     def __init__(self, regressor):
         self.regressor = regressor
@@ -70,7 +70,7 @@ class Pointwise:
 
 
 class Grouped:
-    """A ranker that wants the documents of a query side by side."""
+    """A ranker that needs the documents of a query to be contiguous."""
 
     def __init__(self, ranker, by_sizes):
         self.ranker, self.by_sizes = ranker, by_sizes
@@ -89,11 +89,11 @@ class Grouped:
 
 
 def models():
-    """A maker of each model, by name."""
+    """Return functions that make the models, by name."""
     makers = {
         REFERENCE: lambda: NDCGBoost(),
         "NDCGBoost, linear gain": lambda: NDCGBoost(gain="linear"),
-        "NDCGBoost, stops early": lambda: NDCGBoost(
+        "NDCGBoost, early stopping": lambda: NDCGBoost(
             n_estimators=300, n_iter_no_change=20, validation_fraction=0.2, random_state=0
         ),
         "NDCGBoost, as printed": lambda: NDCGBoost(StumpClassifier(criterion="gain")),
@@ -125,7 +125,7 @@ def models():
 
 
 def load_parts():
-    """The name of the data, and five parts `(X, y, qid)`."""
+    """Return the name of the data, and five parts `(X, y, qid)`."""
     folder = os.environ.get("SKLRANK_DATA")
     if folder and (Path(folder) / "letor").is_dir():
         parts = []
@@ -139,16 +139,16 @@ def load_parts():
 
 
 def synthetic_part(random_state, number, n_queries=60, n_documents=20, n_features=12):
-    """Queries whose relevance depends on a few features, one of them by a threshold."""
+    """Generate queries whose relevance depends on a few features, one of them by a threshold."""
     X = random_state.uniform(size=(n_queries * n_documents, n_features))
     quality = X[:, 0] + (X[:, 1] > 0.6) + X[:, 2] * X[:, 3] + random_state.normal(0, 0.4, len(X))
     qid = number * n_queries + np.repeat(np.arange(n_queries), n_documents)
     return X, np.digitize(quality, np.quantile(quality, [0.7, 0.92])).astype(float), qid
 
 
-def play(make, parts):
-    """NDCG at each rank of each test query, by both conventions; CPU seconds a fold."""
-    by_rule = {"letor": [], "standard": []}
+def evaluate(make, parts):
+    """Return the NDCG of each test query at each rank, by convention, and CPU seconds per fold."""
+    by_convention = {"letor": [], "standard": []}
     started = process_time()
     predictions = []
     for fold in range(5):
@@ -157,18 +157,18 @@ def play(make, parts):
         model = make().fit(*map(np.concatenate, zip(*train)))
         predictions.append((y_test, model.predict(X_test), qid_test))
     seconds = (process_time() - started) / 5
-    for rule, values in by_rule.items():
+    for convention, values in by_convention.items():
         values += [
             np.column_stack(
-                [ndcg_score(y, s, qid=q, k=k, convention=rule, average=False) for k in RANKS]
+                [ndcg_score(y, s, qid=q, k=k, convention=convention, average=False) for k in RANKS]
             )
             for y, s, q in predictions
         ]
-    return by_rule, seconds
+    return by_convention, seconds
 
 
 def mean_of_folds(values):
-    """The mean over folds of the means over queries, at each rank."""
+    """Return the mean over folds of the means over queries, at each rank."""
     return np.mean([np.nanmean(fold, axis=0) for fold in values], axis=0)
 
 
@@ -179,10 +179,10 @@ def print_curves(title, curves):
 
 
 def differences(results):
-    """NDCG@10 less that of NDCGBoost: the mean over queries, and half its 95 % interval."""
+    """Yield NDCG@10 minus that of NDCGBoost: the mean over queries, and half its 95 % interval."""
     last = {
-        name: np.concatenate([fold[:, -1] for fold in by_rule["standard"]])
-        for name, by_rule in results.items()
+        name: np.concatenate([fold[:, -1] for fold in by_convention["standard"]])
+        for name, by_convention in results.items()
     }
     for name, values in last.items():
         difference = values - last[REFERENCE]
@@ -191,8 +191,8 @@ def differences(results):
 
 
 def print_differences(results, seconds):
-    print(f"\nNDCG@10 less that of {REFERENCE}, over queries")
-    print(f"{'':24s}  mean   95 %    CPU s a fold")
+    print(f"\nNDCG@10 minus that of {REFERENCE}, over queries")
+    print(f"{'':24s}  mean   95 %    CPU s per fold")
     for name, mean, error in differences(results):
         print(f"{name:24s}{mean:7.4f} +-{error:6.4f} {seconds[name]:10.2f}")
 
@@ -205,22 +205,22 @@ def draw(results, data, path):
     colors[REFERENCE] = "black"
     styles = {name: "-" if number <= 10 else "--" for number, name in enumerate(results)}
     titles = {"standard": "standard NDCG", "letor": "NDCG by LETOR's script"}
-    for panel, (rule, title) in zip(panels, titles.items()):
-        for name, by_rule in results.items():
+    for panel, (convention, title) in zip(panels, titles.items()):
+        for name, by_convention in results.items():
             ours = name == REFERENCE
             panel.plot(
                 RANKS,
-                mean_of_folds(by_rule[rule]),
+                mean_of_folds(by_convention[convention]),
                 color=colors[name],
                 linestyle=styles[name],
                 linewidth=2.5 if ours else 1.2,
                 marker="o" if ours else None,
                 zorder=3 if ours else 2,
             )
-        if rule == "letor" and data == "MQ2008":
+        if convention == "letor" and data == "MQ2008":
             panel.plot(RANKS, LISTNET, "k:", label="ListNet (official)")
             panel.legend(frameon=False, loc="lower left")
-        panel.set(title=title, xlabel="documents that count, k", xticks=RANKS)
+        panel.set(title=title, xlabel="k of NDCG@k", xticks=RANKS)
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("mean NDCG@k of test queries")
     for place, (name, mean, error) in enumerate(differences(results)):
@@ -228,7 +228,7 @@ def draw(results, data, path):
             mean, -place, xerr=error, fmt="o", color=colors[name], linestyle=styles[name]
         )
     panels[2].axvline(0.0, color="black", linewidth=0.8)
-    panels[2].set(title=f"NDCG@10 less that of {REFERENCE}, 95 %", yticks=-np.arange(len(results)))
+    panels[2].set(title=f"NDCG@10 minus that of {REFERENCE}, 95 %", yticks=-np.arange(len(results)))
     panels[2].set_yticklabels(list(results))
     for label, name in zip(panels[2].get_yticklabels(), results):
         label.set_color(colors[name])
@@ -252,16 +252,16 @@ def main():
     print(f"{data}: five folds, {sum(len(y) for _, y, _ in parts)} documents")
     results, seconds = {}, {}
     for name in chosen:
-        results[name], seconds[name] = play(makers[name], parts)
-    for rule, title in (("letor", "By LETOR's script"), ("standard", "Standard")):
-        curves = {name: mean_of_folds(by_rule[rule]) for name, by_rule in results.items()}
-        if rule == "letor" and data == "MQ2008":
+        results[name], seconds[name] = evaluate(makers[name], parts)
+    for convention, title in (("letor", "By LETOR's script"), ("standard", "Standard")):
+        curves = {name: mean_of_folds(values[convention]) for name, values in results.items()}
+        if convention == "letor" and data == "MQ2008":
             curves["ListNet (official)"] = LISTNET
         print_curves(title, curves)
     print_differences(results, seconds)
     if arguments.plot:
         draw(results, data, arguments.plot)
-        print(f"\nThe curves are drawn in {arguments.plot}")
+        print(f"\nCurves saved to {arguments.plot}")
 
 
 if __name__ == "__main__":

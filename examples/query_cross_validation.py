@@ -1,14 +1,14 @@
-"""Queries through scikit-learn's tools: a pipeline, a grid search, nested cross-validation.
+"""Queries in scikit-learn's tools: a pipeline, a grid search, nested cross-validation.
 
-A query must not be torn apart by a splitter, and a fold must not be scored as if it were one query.
-With scikit-learn's metadata routing on, one `qid=` feeds the splitter, `fit` and `score`: rankers,
-`QueryKFold` and the scorers of `sklrank.metrics` ask for it by themselves, and other steps of a
-pipeline never see it.
+A splitter must not divide a query, and a fold must not be scored as if it were one query. With
+scikit-learn's metadata routing on, one `qid=` is passed to the splitter, to `fit` and to `score`:
+rankers, `QueryKFold` and the scorers of `sklrank.metrics` request it by default, and other steps of
+a pipeline do not get it.
 
-With routing off the search would split without queries; `QueryKFold` refuses, and says how to turn
-it on.
+With routing off the search would split without queries; `QueryKFold` refuses to, and its message
+says how to turn routing on.
 
-The data: `letor/MQ2008_S1.npz` in the folder that `SKLRANK_DATA` names, else synthetic queries.
+The data: `letor/MQ2008_S1.npz` in the folder named by `SKLRANK_DATA`, else synthetic queries.
 
 Run:  python examples/query_cross_validation.py
 """
@@ -33,7 +33,7 @@ from sklrank.model_selection import (
 
 
 def load():
-    """`X, y, qid`."""
+    """Return `X, y, qid`."""
     folder = os.environ.get("SKLRANK_DATA")
     if folder and (Path(folder) / "letor").is_dir():
         with np.load(Path(folder) / "letor" / "MQ2008_S1.npz") as part:
@@ -41,7 +41,7 @@ def load():
     random_state = np.random.RandomState(0)
     X = random_state.uniform(size=(3000, 8))
     quality = X[:, 0] + (X[:, 1] > 0.6) + random_state.normal(0, 0.3, len(X))
-    # Rows of a query need not stand together.
+    # Documents of a query need not be contiguous.
     return X, np.digitize(quality, [1.0, 1.5]), random_state.randint(150, size=len(X))
 
 
@@ -73,7 +73,7 @@ def main():
         ):
             print(f"  {score:.4f}  {parameters}")
         score = search.score(X_test, y_test, qid=qid_test)
-        print(f"NDCG of the queries kept apart: {score:.4f}")
+        print(f"NDCG of the test queries: {score:.4f}")
 
         nested = cross_validate(search, X, y, params={"qid": qid}, cv=QueryKFold(3))
         scores = nested["test_score"]
@@ -82,7 +82,7 @@ def main():
     importances = query_permutation_importance(
         search.best_estimator_, X_test, y_test, qid=qid_test, random_state=0, scoring=ndcg_scorer
     )
-    print("\nWhat NDCG loses when a feature is shuffled")
+    print("\nDecrease of NDCG when a feature is permuted")
     for feature in np.argsort(-importances.importances_mean)[:5]:
         mean, deviation = (
             getattr(importances, f"importances_{name}")[feature] for name in ("mean", "std")

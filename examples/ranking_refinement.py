@@ -1,27 +1,27 @@
 """Figures 4.2 to 4.5 of Valizadegan (2010): a base ranker refined by few judgements.
 
-Relevance feedback: MQ2008, its queries of 30 documents or more. The base ranker is the single
-feature that ranks best (mean NDCG@10 of all queries). The first documents that it retrieves are
-judged, and one model is fitted for each query. Recommender: users of `make_recommender`, each of
-whom rated a few items at random; the base ranker is a collaborative filter.
+Relevance feedback: the queries of MQ2008 with 30 documents or more. The base ranker is the single
+feature that ranks best (mean NDCG@10 of all queries). Its top documents are judged, and one model
+is fitted for each query. Recommender: users of `make_recommender`, each of whom rated a few items
+at random; the base ranker is a collaborative filter.
 
 Printed is the mean NDCG of the documents that are NOT judged, over queries with a relevant one
 among them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval. The
-band in the figures is that of MRR's difference to the base ranker.
+band in the figures is the interval of the difference between MRR and the base ranker.
 
 - base: the base ranker;
-- Rocchio: alpha times the mean of the relevant documents less beta times that of the others; as in
-  the dissertation alpha and beta (1 to 10) are those that rank the documents not judged best;
-- RankSVM: a linear SVM of the pairs judged, C = 1;
+- Rocchio: alpha times the mean of the relevant documents minus beta times that of the others; as in
+  the dissertation alpha and beta (1 to 10) are those that rank the other documents best;
+- RankSVM: a linear SVM of the judged pairs, C = 1;
 - LRR: linear ranking refinement, the best and the worst of a grid of balances, by the same measure;
 - MRR: multiplicative ranking refinement, which has no balance.
 
-All are given the base ranker's score as a feature. MRR and LRR have the settings recommended in
-the documentation of `RankingRefiner`; "as printed" has those of the dissertation: stumps, noise
-0.5, full steps.
+All methods have the score of the base ranker as a feature. MRR and LRR have the setting for few
+judgements of one query from the documentation of `RankingRefiner`; "as printed" has that of the
+dissertation: stumps, noise 0.5, full steps.
 
-The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which hold the five
-parts as X, y and qid. Without it the recommenders are played alone.
+The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which contain the five
+parts as X, y and qid. Without it only the recommenders are run.
 
 Run:  python examples/ranking_refinement.py [--plot FILE]
       Three to four minutes without the benchmark data.
@@ -49,7 +49,7 @@ PRINTED = (1, 3, 5, 10, 25)
 AT_10 = KS.index(10)
 BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
 IN_CURVES = ("base", "RankSVM", "MRR", "MRR as printed")
-RECOMMENDED = {
+FEW_JUDGEMENTS = {
     "estimator": DecisionTreeClassifier(max_depth=2),
     "response_method": "predict_proba",
     "weighting": "resampling",
@@ -61,37 +61,37 @@ RECOMMENDED = {
 
 
 def load():
-    """The five parts of MQ2008 together."""
+    """Return the five parts of MQ2008 together."""
     folder = Path(os.environ["SKLRANK_DATA"])
     parts = [np.load(folder / "letor" / f"MQ2008_S{i}.npz") for i in range(1, 6)]
     X, y, qid = (np.concatenate([part[key] for part in parts]) for key in ("X", "y", "qid"))
     return X.astype(np.float64), y.astype(np.float64), qid
 
 
-def features_by_quality(X, y, qid):
-    """Features, the best single ranker first."""
-    quality = [ndcg_score(y, column, qid=qid, k=10) for column in X.T]
-    return np.argsort(quality, kind="stable")[::-1]
+def features_by_ndcg(X, y, qid):
+    """Return the features, the best single ranker first."""
+    scores = [ndcg_score(y, feature, qid=qid, k=10) for feature in X.T]
+    return np.argsort(scores, kind="stable")[::-1]
 
 
 def feedback_tasks(data, base, n_judged, arguments):
-    """Features, base scores, relevance and judgements of each query."""
+    """Return features, base scores, relevance and judgements of each query."""
     X, y, qid = data
     tasks = []
     for query in np.unique(qid):
-        rows = np.flatnonzero(qid == query)
-        if len(rows) < arguments.documents:
+        documents = np.flatnonzero(qid == query)
+        if len(documents) < arguments.documents:
             continue
-        relevance, scores = y[rows], X[rows, base]
-        first = np.argsort(-scores, kind="stable")[:n_judged]
-        judged = np.full(len(rows), np.nan)
-        judged[first] = relevance[first]
-        tasks.append((X[rows], scores, relevance, judged))
-    return with_something_to_find(tasks)
+        relevance, scores = y[documents], X[documents, base]
+        top = np.argsort(-scores, kind="stable")[:n_judged]
+        judged = np.full(len(documents), np.nan)
+        judged[top] = relevance[top]
+        tasks.append((X[documents], scores, relevance, judged))
+    return with_unjudged_relevance(tasks)
 
 
 def recommender_tasks(n_rated, arguments):
-    """The same of the users of some recommenders."""
+    """Return features, base scores, relevance and ratings of each user."""
     tasks = []
     for seed in range(arguments.seeds):
         X, ratings, relevance, qid, scores = make_recommender(n_rated=n_rated, random_state=seed)
@@ -100,15 +100,16 @@ def recommender_tasks(n_rated, arguments):
             tuple(values[qid == user] for values in (X, scores, relevance, ratings))
             for user in np.unique(qid)
         ]
-    return with_something_to_find(tasks)
+    return with_unjudged_relevance(tasks)
 
 
-def with_something_to_find(tasks):
+def with_unjudged_relevance(tasks):
+    """Return the tasks with a relevant document that is not judged."""
     return [task for task in tasks if task[2][np.isnan(task[3])].any()]
 
 
 def ndcg_of_rest(task, scores):
-    """NDCG at all of `KS` of the documents that are not judged."""
+    """Return the NDCG at all of `KS` of the documents that are not judged."""
     _, _, relevance, judged = task
     rest = np.isnan(judged)
     return [ndcg_score(relevance[rest], scores[rest], k=k) for k in KS]
@@ -146,7 +147,7 @@ def rank_svm(task):
 METHODS = {
     "base": lambda task: task[1],
     "RankSVM": rank_svm,
-    "MRR": lambda task: refine(task, **RECOMMENDED),
+    "MRR": lambda task: refine(task, **FEW_JUDGEMENTS),
     "MRR as printed": refine,
     **{
         f"Rocchio {a} {b}": lambda task, a=a, b=b: rocchio(task, a, b)
@@ -155,7 +156,7 @@ METHODS = {
     },
     **{
         f"LRR {balance:g}": lambda task, balance=balance: refine(
-            task, **RECOMMENDED, combination="sum", balance=balance
+            task, **FEW_JUDGEMENTS, combination="sum", balance=balance
         )
         for balance in BALANCES
     },
@@ -163,7 +164,7 @@ METHODS = {
 
 
 def compare(tasks, arguments, names=METHODS):
-    """NDCG `(n_tasks, n_ks)` by method; of Rocchio and LRR the best, of LRR the worst, too."""
+    """Return the NDCG `(n_tasks, n_ks)` by method; for Rocchio the best, for LRR best and worst."""
 
     def run(task):
         return [ndcg_of_rest(task, METHODS[name](task)) for name in names]
@@ -185,7 +186,7 @@ def compare(tasks, arguments, names=METHODS):
 
 
 def difference(values, reference):
-    """Mean of the paired difference, and half of its 95 % interval."""
+    """Return the mean of the paired difference, and half of its 95 % interval."""
     gaps = values - reference
     return gaps.mean(), 1.96 * gaps.std(ddof=1) / np.sqrt(len(gaps))
 
@@ -193,7 +194,7 @@ def difference(values, reference):
 def print_comparison(title, chosen):
     n_queries = len(chosen["MRR"])
     print(f"\n{title}: {n_queries} queries")
-    print(f"  {'':<18}" + "".join(f"{f'@{k}':>8}" for k in PRINTED) + "   @10 less MRR's")
+    print(f"  {'':<18}" + "".join(f"{f'@{k}':>8}" for k in PRINTED) + "   @10 minus MRR")
     for name, values in chosen.items():
         means = values.mean(axis=0)
         line = "".join(f"{means[KS.index(k)]:>8.4f}" for k in PRINTED)
@@ -203,7 +204,7 @@ def print_comparison(title, chosen):
 
 
 def print_curves(title, counts, curves):
-    print(f"\n{title}: NDCG@10, and the base ranker's less MRR's")
+    print(f"\n{title}: NDCG@10, and that of the base ranker minus that of MRR")
     for count, chosen in zip(counts, curves):
         figures = "".join(f"  {name} {v[:, AT_10].mean():.4f}" for name, v in chosen.items())
         gap, half = difference(chosen["base"][:, AT_10], chosen["MRR"][:, AT_10])
@@ -218,7 +219,7 @@ def print_times(tasks):
         if group:
             start = time.process_time()
             for task in group:
-                refine(task, **RECOMMENDED)
+                refine(task, **FEW_JUDGEMENTS)
             seconds = (time.process_time() - start) / len(group)
             print(f"  {low} to {high - 1} documents: {seconds:.4f}")
 
@@ -235,7 +236,7 @@ STYLES = {
 
 
 def draw(figures, path):
-    """One panel a figure: title, label of x, and by name the values of x and y."""
+    """Draw a panel for each figure: title, label of x, and by name the values of x and y."""
     import matplotlib.pyplot as plt
 
     n_rows = len(figures) // 2
@@ -248,11 +249,11 @@ def draw(figures, path):
             ax.plot(x, values, marker="o", markersize=3, label=name, **STYLES[name])
             if name == "MRR":
                 ax.fill_between(x, values - halves, values + halves, color="k", alpha=0.1, lw=0)
-        ax.set(title=title, xlabel=label, ylabel="NDCG of what is not judged")
+        ax.set(title=title, xlabel=label, ylabel="NDCG of documents not judged")
         ax.set_xticks(x)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     figure.savefig(path, dpi=120)
-    print(f"\nThe figures are drawn in {path}")
+    print(f"\nFigures saved to {path}")
 
 
 def by_k(chosen):
@@ -274,15 +275,15 @@ def by_count(counts, curves):
 
 
 def halves_of_intervals(values, chosen):
-    """Of the difference to the base ranker, at each k."""
+    """Return half of the interval of the difference to the base ranker, at each k."""
     return np.array([difference(*pair)[1] for pair in zip(values.T, chosen["base"].T)])
 
 
-def play_feedback(arguments):
-    """Print what is found on MQ2008; returns two figures."""
+def run_feedback(arguments):
+    """Print the results on MQ2008; return two figures."""
     data = load()
-    ranked = features_by_quality(*data)
-    print(f"Features by NDCG@10 (0 is the first): best {ranked[:3]}, worst {ranked[-1]}")
+    ranked = features_by_ndcg(*data)
+    print(f"Features by NDCG@10, indices: best {ranked[:3]}, worst {ranked[-1]}")
 
     counts, tables = (5, 10, 15, 20), {}
     for n_judged in counts:
@@ -305,8 +306,8 @@ def play_feedback(arguments):
     ]
 
 
-def play_recommender(arguments):
-    """The same on drawn recommenders."""
+def run_recommender(arguments):
+    """Print the results on generated recommenders; return two figures."""
     rated = (5, 10, 15, 20, 25)
     table = compare(recommender_tasks(10, arguments), arguments)
     print_comparison("Recommender, 10 items rated", table)
@@ -320,15 +321,19 @@ def play_recommender(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--documents", type=int, default=30, help="least size of a query")
-    parser.add_argument("--seeds", type=int, default=5, help="recommenders of 20 users")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the queries")
+    parser.add_argument(
+        "--documents", type=int, default=30, help="minimum number of documents of a query"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=5, help="number of recommenders, of 20 users each"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel jobs")
     parser.add_argument("--plot", metavar="FILE", help="draw the figures")
     arguments = parser.parse_args()
     figures = []
     if os.environ.get("SKLRANK_DATA"):
-        figures += play_feedback(arguments)
-    figures += play_recommender(arguments)
+        figures += run_feedback(arguments)
+    figures += run_recommender(arguments)
     if arguments.plot:
         draw(figures, arguments.plot)
 

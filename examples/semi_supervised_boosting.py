@@ -1,20 +1,21 @@
-"""Figures 2.1 to 2.3 of Valizadegan (2010): boosting of small trees where few rows have labels.
+"""Figures 2.1 to 2.3 of Valizadegan (2010): boosting of small trees with few labeled samples.
 
-A fifth of the rows is for training, and of these a few per cent are labeled, one row of each class
-at least. Errors are those on the other rows, mean over repetitions, in per cent. Beside the bare
-tree stand AdaBoost on the labeled rows, ASSEMBLE, self-training, label spreading, and AdaBoost on
-the labels that label spreading gives to all training rows. (Label spreading has no trees: it
-searches the neighbors of each row that it predicts.) MCSSB comes as printed (a Gaussian of 15 % of
-the range of distances, rows drawn by weight, the step of Eq. 2.19), with a similarity that says
-nothing ("uniform") or knows each row alone ("identity"), and in the recommended setting.
+A fifth of the samples is used for training. A few per cent of these are labeled, at least one of
+each class. Printed are the errors on the other samples in per cent, the mean over repetitions. The
+baselines are a single tree and AdaBoost on the labeled samples, ASSEMBLE, self-training, label
+spreading, and AdaBoost on the labels that label spreading predicts for all training samples. (Label
+spreading has no trees: to predict a sample it searches its neighbors.) MCSSB is run as printed (a
+Gaussian of 15 % of the range of distances, drawn samples, the step of Eq. 2.19), with the same
+similarity for all pairs ("uniform") or none between different samples ("identity"), and with the
+defaults of `MCSSBClassifier`, the recommended setting.
 
-Figure 2.1: the share of labeled rows. Figure 2.2: the weight C of the labeled term. Figure 2.3: the
-depth of the trees; both with 2 % of labels.
+Figure 2.1: the share of labeled samples. Figure 2.2: the weight C of the labeled term. Figure 2.3:
+the depth of the trees. Figures 2.2 and 2.3 are for 2 % of labeled samples.
 
-The digits come with scikit-learn; SKLRANK_DATA names the folder where the other sets are.
+The digits are part of scikit-learn; SKLRANK_DATA names the folder of the other data sets.
 
 Run:  python examples/semi_supervised_boosting.py [--sets digits letter] [--plot FILE]
-      Minutes; --repetitions 1 --figures 1 is a first look.
+      Takes minutes; use --repetitions 1 --figures 1 for a first look.
 """
 
 import argparse
@@ -43,8 +44,8 @@ SETS = ("digits", "pendigits", "optdigits", "letter")
 SHARES = (0.02, 0.04, 0.06, 0.08, 0.1)
 EXPONENTS = (0, 2, 4, 6, 8, 10)
 DEPTHS = (1, 2, 3, 4, 6, 8, None)
-# A class of two rows, as nursery has one, can be neither learnt nor tested.
-MIN_ROWS = 25
+# A class of two samples, as in nursery, is too small for training and testing.
+MIN_SAMPLES = 25
 
 RECOMMENDED = "MCSSB, recommended"
 PRINTED = "MCSSB as printed"
@@ -52,7 +53,7 @@ SPREAD_THEN_BOOST = "label spreading, AdaBoost"
 
 
 class SpreadThenBoost:
-    """AdaBoost on the labels that label spreading gives to all rows."""
+    """AdaBoost on the labels that label spreading predicts for all training samples."""
 
     def __init__(self, tree, seed):
         self.boosting = AdaBoostClassifier(tree, random_state=seed)
@@ -65,8 +66,8 @@ class SpreadThenBoost:
         return self.boosting.score(X, y)
 
 
-class OnLabeledRows:
-    """A classifier that has no use for the others."""
+class LabeledOnly:
+    """A classifier that is fitted to the labeled samples only."""
 
     def __init__(self, classifier):
         self.classifier = classifier
@@ -82,29 +83,31 @@ class OnLabeledRows:
 def make_model(name, seed, depth=2, labeled_weight=1e4):
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
 
-    def mcssb(**setting):
+    def printed(similarity="rbf"):
         return MCSSBClassifier(
-            **{"estimator": tree, "weighting": "resampling", **setting},
+            tree,
+            n_estimators=50,
+            similarity=similarity,
+            weighting="resampling",
+            learning_rate=1.0,
             labeled_weight=labeled_weight,
             random_state=seed,
         )
 
     makers = {
-        "tree": lambda: OnLabeledRows(tree),
-        "AdaBoost": lambda: OnLabeledRows(AdaBoostClassifier(tree, random_state=seed)),
+        "tree": lambda: LabeledOnly(tree),
+        "AdaBoost": lambda: LabeledOnly(AdaBoostClassifier(tree, random_state=seed)),
         "ASSEMBLE": lambda: AssembleClassifier(tree, random_state=seed),
         "self-training": lambda: SelfTrainingClassifier(tree, criterion="k_best", max_iter=100),
         "label spreading": lambda: LabelSpreading(kernel="knn"),
         SPREAD_THEN_BOOST: lambda: SpreadThenBoost(tree, seed),
-        "MCSSB, uniform": lambda: mcssb(similarity="uniform"),
-        "MCSSB, identity": lambda: mcssb(similarity="identity"),
-        PRINTED: mcssb,
-        RECOMMENDED: lambda: mcssb(
-            estimator=DecisionTreeRegressor(max_depth=depth, random_state=seed),
-            similarity="diffusion",
-            weighting="cost",
-            learning_rate=2.0,
-            n_estimators=200,
+        "MCSSB, uniform": lambda: printed("uniform"),
+        "MCSSB, identity": lambda: printed("identity"),
+        PRINTED: printed,
+        RECOMMENDED: lambda: MCSSBClassifier(
+            DecisionTreeRegressor(max_depth=depth, random_state=seed),
+            labeled_weight=labeled_weight,
+            random_state=seed,
         ),
     }
     return makers[name]()
@@ -133,12 +136,12 @@ def load(name):
         with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as arrays:
             parts = ("",) if "X" in arrays else ("_train", "_test")
             X, y = (np.concatenate([arrays[key + part] for part in parts]) for key in "Xy")
-    kept = np.bincount(y)[y] >= MIN_ROWS
+    kept = np.bincount(y)[y] >= MIN_SAMPLES
     return X[kept].astype(np.float64), y[kept].astype(int)
 
 
 def make_split(name, share, seed):
-    """Training rows, their labels or -1, test rows, their classes."""
+    """Return training samples, their labels or -1, test samples, and their classes."""
     X, y = load(name)
     random = np.random.RandomState(seed)
     X, X_test, y, y_test = train_test_split(X, y, train_size=0.2, stratify=y, random_state=random)
@@ -154,15 +157,15 @@ def make_split(name, share, seed):
 def error(name, method, share, seed, parameters):
     X, partial, X_test, y_test = make_split(name, share, seed)
     model = make_model(method, seed, **parameters)
-    # Label spreading divides by zero where no label arrives.
+    # Label spreading divides by zero where no label reaches a sample.
     with np.errstate(invalid="ignore"):
         return 100 - 100 * model.fit(X, partial).score(X_test, y_test)
 
 
 def measure(arguments, methods, points):
-    """Errors by set, of shape (n_methods, n_points, n_repetitions).
+    """Return the errors by data set, of shape (n_methods, n_points, n_repetitions).
 
-    A point is a share of labeled rows, and parameters of the models.
+    A point is a share of labeled samples, and parameters of the models.
     """
     found = Parallel(n_jobs=arguments.jobs)(
         delayed(error)(name, method, share, seed, parameters)
@@ -184,7 +187,7 @@ def print_figure(title, methods, points, errors):
 
 
 def print_cells(methods, errors):
-    """The recommended setting against its strongest rivals, in each cell of Figure 2.1."""
+    """Compare the recommended setting with its strongest rivals, in each cell of Figure 2.1."""
     if RECOMMENDED not in methods:
         return
     ours = methods.index(RECOMMENDED)
@@ -236,10 +239,10 @@ def draw(figures, path):
             ax.set_xticks(np.arange(len(points)), points)
             ax.set(xlabel=label, title=name)
             ax.grid(alpha=0.25)
-        row[0].set_ylabel("error on test rows, %")
+        row[0].set_ylabel("error on test samples, %")
         row[-1].legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))
     grid.savefig(path, dpi=120)
-    print(f"\nThe figures are drawn in {path}")
+    print(f"\nFigures saved to {path}")
 
 
 def main():
@@ -250,13 +253,13 @@ def main():
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES, help="of figure 1")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=1, help="fits at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel jobs")
     parser.add_argument("--plot", metavar="FILE", help="draw the figures")
     arguments = parser.parse_args()
 
     plans = {
         1: (
-            "labeled rows, %",
+            "labeled samples, %",
             arguments.methods,
             [f"{100 * share:g}" for share in arguments.shares],
             [(share, {}) for share in arguments.shares],

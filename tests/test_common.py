@@ -116,9 +116,13 @@ ESTIMATORS = [
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
     MCSSBClassifier(n_estimators=10),
-    MCSSBClassifier(similarity="diffusion", weighting="cost", learning_rate=2.0, n_estimators=10),
-    MCSSBClassifier(GaussianNB(), similarity="knn", weighting="resampling", n_estimators=10),
-    MCSSBClassifier(similarity="identity", n_estimators=10),
+    MCSSBClassifier(
+        similarity="rbf", weighting="sample_weight", learning_rate=1.0, n_estimators=10
+    ),
+    MCSSBClassifier(GaussianNB(), 10, similarity="knn", weighting="resampling", learning_rate=1.0),
+    MCSSBClassifier(
+        similarity="identity", weighting="sample_weight", learning_rate=1.0, n_estimators=10
+    ),
     AssembleClassifier(n_estimators=10),
     AssembleClassifier(LogisticRegression(), weighting="resampling", n_estimators=5),
     OnlineBMR(n_estimators=10),

@@ -27,12 +27,14 @@ Y = np.full(120, -1)
 for k in range(4):
     Y[np.flatnonzero(TRUTH == k)[:3]] = k
 RECOMMENDED = {"similarity": "diffusion", "weighting": "cost", "learning_rate": 2.0}
+PRINTED = {"similarity": "rbf", "weighting": "resampling", "learning_rate": 1.0}
+WEIGHTED = {**PRINTED, "weighting": "sample_weight"}
 CONFIGURATIONS = [
     {},
-    {"weighting": "resampling"},
-    {"similarity": "knn", "learning_rate": 2.0},
-    {"similarity": "identity", "learning_rate": 2.0},
-    RECOMMENDED,
+    PRINTED,
+    WEIGHTED,
+    {"similarity": "knn", "weighting": "sample_weight"},
+    {"similarity": "identity", "weighting": "sample_weight"},
 ]
 
 
@@ -55,6 +57,12 @@ def model(request):
 # -- Guarantees.
 
 
+def test_defaults_are_the_recommended_setting():
+    assert MCSSBClassifier().n_estimators == 200
+    explicit = MCSSBClassifier(n_estimators=200, random_state=0, **RECOMMENDED).fit(X, Y)
+    assert_same(MCSSBClassifier(random_state=0).fit(X, Y), explicit)
+
+
 def test_the_objective_never_rises(model):
     model.fit(X, Y)
     assert len(model.estimators_) > 1
@@ -62,7 +70,7 @@ def test_the_objective_never_rises(model):
 
 
 def test_recommended_setting_labels_unlabeled_samples():
-    model = mcssb(**RECOMMENDED).fit(X, Y)
+    model = mcssb().fit(X, Y)
     assert np.mean(model.transduction_ == TRUTH) > 0.95
     assert model.score(X, TRUTH) > 0.95
 
@@ -70,7 +78,7 @@ def test_recommended_setting_labels_unlabeled_samples():
 def test_unlabeled_samples_help():
     few = Y >= 0
     alone = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X[few], Y[few])
-    assert mcssb(**RECOMMENDED).fit(X, Y).score(X, TRUTH) > alone.score(X, TRUTH)
+    assert mcssb().fit(X, Y).score(X, TRUTH) > alone.score(X, TRUTH)
 
 
 def test_scores_are_sums_of_steps(model):
@@ -92,13 +100,13 @@ def test_scores_are_sums_of_steps(model):
 
 def test_weak_learners_without_features_add_no_importance():
     """Single samples are drawn, so that all weak learners are dummies."""
-    model = mcssb(weighting="resampling", max_samples=1).fit(X, Y)
+    model = mcssb(**PRINTED, max_samples=1).fit(X, Y)
     assert len(model.estimators_) > 0
     assert_array_equal(model.feature_importances_, np.zeros(3))
 
 
 def test_decision_function_of_two_classes_is_a_difference():
-    model = mcssb(**RECOMMENDED).fit(X, np.where(Y > 1, 1, Y))
+    model = mcssb().fit(X, np.where(Y > 1, 1, Y))
     proba = model.predict_proba(X)
     assert_allclose(model.decision_function(X), np.log(proba[:, 1] / proba[:, 0]), atol=1e-9)
 
@@ -121,7 +129,7 @@ def test_names_and_order_of_the_classes_do_not_matter(model):
     assert_array_equal(renamed.classes_, ["a", "b", "c", "d"])
 
 
-@pytest.mark.parametrize("parameters", [{}, {"similarity": "knn"}, RECOMMENDED], ids=str)
+@pytest.mark.parametrize("parameters", [{}, WEIGHTED, {**WEIGHTED, "similarity": "knn"}], ids=str)
 def test_order_of_the_samples_does_not_matter(parameters):
     order = np.random.RandomState(0).permutation(120)
     expected = mcssb(**parameters).fit(X, Y)
@@ -141,7 +149,7 @@ def test_pickle_predicts_the_same(model):
     assert_same(pickle.loads(pickle.dumps(model)), model)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"similarity": "knn"}, RECOMMENDED], ids=str)
+@pytest.mark.parametrize("parameters", [{}, WEIGHTED, {**WEIGHTED, "similarity": "knn"}], ids=str)
 def test_sparse_matrices_and_data_frames(parameters):
     expected = mcssb(**parameters).fit(X, Y)
     from_sparse = mcssb(**parameters).fit(sparse.csr_matrix(X), Y)
@@ -155,9 +163,10 @@ def test_sparse_matrices_and_data_frames(parameters):
 # -- Parameters.
 
 
-def test_sparse_matrices_with_indices_of_64_bits(wide_csr):
-    expected = mcssb().fit(X, Y).predict(X)
-    assert_array_equal(mcssb().fit(wide_csr(X), Y).predict(wide_csr(X)), expected)
+@pytest.mark.parametrize("parameters", [{}, WEIGHTED], ids=str)
+def test_sparse_matrices_with_indices_of_64_bits(parameters, wide_csr):
+    expected = mcssb(**parameters).fit(X, Y).predict(X)
+    assert_array_equal(mcssb(**parameters).fit(wide_csr(X), Y).predict(wide_csr(X)), expected)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
@@ -165,11 +174,12 @@ def test_similarity_as_a_matrix_or_a_callable(storage):
     def kernel(X):
         return storage(rbf_kernel(X))
 
-    called = mcssb(similarity=kernel).fit(X, Y)
-    given = mcssb(similarity="precomputed").fit(X, Y, similarities=kernel(X))
+    called = mcssb(**{**WEIGHTED, "similarity": kernel}).fit(X, Y)
+    precomputed = mcssb(**{**WEIGHTED, "similarity": "precomputed"})
+    given = precomputed.fit(X, Y, similarities=kernel(X))
     assert_array_equal(given.predict(X), called.predict(X))
     assert_allclose(given.loss_curve_, called.loss_curve_, rtol=1e-10)
-    assert np.isfinite(cross_val_score(mcssb(similarity=kernel), X, TRUTH, cv=3)).all()
+    assert np.isfinite(cross_val_score(clone(called), X, TRUTH, cv=3)).all()
 
 
 @pytest.mark.parametrize(
@@ -178,6 +188,7 @@ def test_similarity_as_a_matrix_or_a_callable(storage):
         ("auto", GaussianNB()),
         ("auto", KNeighborsClassifier(3)),
         ("resampling", LogisticRegression()),
+        ("auto", Ridge()),
         ("cost", Ridge()),
         ("cost", DecisionTreeRegressor(max_depth=3, max_features=1)),
     ],
@@ -202,7 +213,7 @@ def test_number_of_drawn_samples(max_samples, n_samples, drawn):
         n_classes=4,
     )
     assert learner.n_drawn == drawn
-    model = mcssb(weighting="resampling", max_samples=max_samples, n_estimators=1)
+    model = mcssb(**PRINTED, max_samples=max_samples).set_params(n_estimators=1)
     model.fit(samples, Y[:n_samples])
     assert model.estimators_[0].tree_.weighted_n_node_samples[0] == drawn
 
@@ -215,10 +226,10 @@ def test_all_samples_may_be_labeled(model):
 def test_uniform_similarity_predicts_the_largest_class():
     one_more = Y.copy()
     one_more[np.flatnonzero(TRUTH == 2)[-1]] = 2
-    model = mcssb(similarity="uniform").fit(X, one_more)
+    model = mcssb(**{**WEIGHTED, "similarity": "uniform"}).fit(X, one_more)
     assert np.mean(model.predict(X) == 2) > 0.95
     assert (np.diff(model.loss_curve_) <= 0).all()
-    balanced = mcssb(similarity="uniform").fit(X, Y)
+    balanced = clone(model).fit(X, Y)
     assert balanced.estimators_ == []
     assert "all weights are zero" in balanced.stop_reason_
 
@@ -256,7 +267,7 @@ def test_one_label_for_each_of_many_classes_is_a_classification_target():
     "parameters", [{"labeled_weight": 1e300}, {"bandwidth": 1e-300}, {"bandwidth": 1e300}], ids=str
 )
 def test_extreme_parameters(parameters):
-    model = mcssb(**parameters).fit(np.repeat(X[::4], 4, axis=0), Y)
+    model = mcssb(**WEIGHTED, **parameters).fit(np.repeat(X[::4], 4, axis=0), Y)
     assert np.isfinite(model.loss_curve_).all()
     assert np.isfinite(model.decision_function(X)).all()
 
@@ -303,7 +314,7 @@ def test_refuses_nan_and_unfitted_models():
 @pytest.mark.parametrize(
     ("parameters", "matrix", "message"),
     [
-        ({}, np.eye(120), "only then; similarity is 'rbf'"),
+        ({}, np.eye(120), "only then; similarity is 'diffusion'"),
         ({"similarity": "precomputed"}, None, "similarity is 'precomputed'"),
         ({"similarity": "precomputed"}, np.eye(7), r"shape \(120, 120\); got \(7, 7\)"),
         ({"similarity": "precomputed"}, -np.eye(120), "must not be negative"),
@@ -314,7 +325,7 @@ def test_refuses_nan_and_unfitted_models():
         ({"learning_rate": 2.1}, None, "'learning_rate' parameter"),
         ({"n_jobs": 0}, None, "'n_jobs' parameter"),
         ({"weighting": "cost", "estimator": GaussianNB()}, None, "needs a regressor"),
-        ({"estimator": Ridge()}, None, "must be a classifier"),
+        ({"weighting": "resampling", "estimator": Ridge()}, None, "must be a classifier"),
         (
             {"weighting": "sample_weight", "estimator": KNeighborsClassifier()},
             None,
