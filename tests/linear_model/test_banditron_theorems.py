@@ -5,10 +5,10 @@ With the share g of exploration, K classes, T rounds and steps of size eta, for 
     E[M] <= D(U) / (eta kappa) + sum l_t(U) / kappa + eta g T / (2 rho kappa (1 - g)) + g T,
     kappa = 1 - eta / (2 rho) (1 - g / K + g / K (1 + K^2 / g^2)),
 
-where M counts the rounds in which the class shown was wrong, l_t(U) is the hinge loss at margin 1,
-D(U) the divergence of U from the weights at the start, and rho the constant of strong convexity in
-a norm whose dual norm of a step x delta' is at most |delta|_2 for all rows. The theorems print
-1 - g where the proof of Proposition 5 has 1 - g / K, the larger one.
+where M is the number of rounds in which the class shown was wrong, l_t(U) the hinge loss at margin
+1, D(U) the divergence of U from the initial weights, and rho the constant of strong convexity in a
+norm for which the dual norm of a step x delta' is at most |delta|_2 for all samples. The theorems
+print 1 - g in place of 1 - g / K, the larger number, which is in the proof of Proposition 5.
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ N_CLASSES, N_FEATURES, N_ROUNDS, RATE = 9, 60, 40_000, 0.2
 
 
 def bounds(etas, divergence, losses, convexity):
-    """For each step size; infinite where kappa is not positive."""
+    """Return the bound for each step size; infinity if kappa is not positive."""
     K, T, g = N_CLASSES, N_ROUNDS, RATE
     kappa = 1 - etas / (2 * convexity) * (1 - g / K + g / K * (1 + (K / g) ** 2))
-    spread = etas * g * T / (2 * convexity * (1 - g))
+    variance = etas * g * T / (2 * convexity * (1 - g))
     with np.errstate(divide="ignore"):
-        return np.where(kappa > 0, (divergence / etas + losses + spread) / kappa, np.inf) + g * T
+        return np.where(kappa > 0, (divergence / etas + losses + variance) / kappa, np.inf) + g * T
 
 
 def hinge_losses(U, X, y):
@@ -38,7 +38,7 @@ def hinge_losses(U, X, y):
 
 
 def signs_stream(random, noise=0.0):
-    """Rows of -1 and 1; of the first nine features the one of the class is 1, the others -1."""
+    """Samples of -1 and 1; the first nine features are an indicator of the class."""
     y = random.randint(N_CLASSES, size=N_ROUNDS)
     X = random.choice([-1.0, 1.0], size=(N_ROUNDS, N_FEATURES))
     X[:, :N_CLASSES] = 2 * np.eye(N_CLASSES)[y] - 1
@@ -55,8 +55,8 @@ def mean_mistakes(streams, **params):
     return np.mean(counts)
 
 
-def assert_bound_says_something(bound):
-    """It excludes that all classes are shown alike."""
+def assert_bound_is_informative(bound):
+    """Check that the bound is below the number of mistakes of uniform draws."""
     assert bound < 0.8 * (1 - 1 / N_CLASSES) * N_ROUNDS
 
 
@@ -76,12 +76,12 @@ NORMS = {
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 @pytest.mark.parametrize("name", NORMS)
 def test_theorem_11(name, noise):
-    """The mean of mistakes is within the bound, for a teacher of one feature a class.
+    """The mean number of mistakes is within the bound, for a teacher of one feature per class.
 
-    Potentials are 1/2 ||W||^2, so D(U) = 1/2 ||U||^2. Their weights scale with eta, and predictions
-    do not depend on it: the bound holds for the best eta. Rows have a radius of 1: then the dual
-    norm of a step is at most |delta|_2. The norm of Eq. 5.9, which for p = s = 2 is the largest
-    singular value and not, as the text has it, that of Frobenius, is not needed.
+    Potentials are 1/2 ||W||^2, so D(U) = 1/2 ||U||^2. The weights scale with eta, and predictions
+    do not depend on it: the bound holds for the best eta. Samples have a radius of 1, and the dual
+    norm of a step is then at most |delta|_2. The norm of Eq. 5.9 is not needed; for p = s = 2 it is
+    the largest singular value, not the Frobenius norm of the text.
     """
     mirror_map = make_mirror_map(name, N_CLASSES, N_FEATURES)
     convexity = mirror_map.convexity
@@ -89,18 +89,18 @@ def test_theorem_11(name, noise):
     for seed in range(3):
         X, y = signs_stream(np.random.RandomState(seed), noise)
         X /= mirror_map.radii(X, 0.0)[:, np.newaxis]
-        # The margin of 2 in units of the radius becomes one of 1.
+        # Scaled by the radius, the margin of 2 is 1.
         U = np.eye(N_CLASSES, N_FEATURES) / (2 * X[0, np.argmax(X[0])])
         divergence = NORMS[name](U, 1 + convexity) ** 2 / 2
         etas = convexity * np.geomspace(1e-4, 1, 200)
         found.append(bounds(etas, divergence, hinge_losses(U, X, y), convexity).min())
         streams.append((X, y))
-    assert_bound_says_something(np.mean(found))
+    assert_bound_is_informative(np.mean(found))
     assert mean_mistakes(streams, mirror_map=name) <= np.mean(found)
 
 
 def best_entropic_step(U, X, y):
-    """The bound and its step size; D(U) is the relative entropy from uniform weights."""
+    """Return the least bound and its step size; D(U) is the relative entropy to uniform weights."""
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.nansum(U * np.log(N_FEATURES * U))
     etas = np.geomspace(1e-4, 1, 200)
@@ -110,10 +110,9 @@ def best_entropic_step(U, X, y):
 
 @pytest.mark.slow
 def test_theorem_12():
-    """Exponential gradient keeps the bound on rows of length 1, for teachers of distributions.
+    """Exponential gradient keeps the bound for samples of length 1 and teachers of distributions.
 
-    D(U) is at most K ln d. The theorem prints K ln K, which has nothing to do with the number d of
-    features among which a distribution must find its own.
+    D(U) is at most K ln d, with d the number of features; the theorem prints K ln K.
     """
     random = np.random.RandomState(0)
     streams = []
@@ -127,19 +126,19 @@ def test_theorem_12():
     assert np.allclose(np.linalg.norm(X, axis=1), 1)
     U = np.eye(N_CLASSES, N_FEATURES)
     bound, eta = best_entropic_step(U, *streams[0])
-    assert_bound_says_something(bound)
+    assert_bound_is_informative(bound)
     assert mean_mistakes(streams, mirror_map="entropy", learning_rate=eta) <= bound
 
 
 @pytest.mark.slow
 def test_theorem_13():
-    """The bound of Theorem 12 on rows of entries up to 1, however long: it grows with ln d only.
+    """The bound of Theorem 12 for samples of any length with values up to 1: it grows with ln d.
 
-    The printed kappa has E|delta|_1 where its proof needs E|delta|_2^2, which an importance weight
-    of K / g makes large; and 2 - 2 g - 4 g / K is not E|delta|_1 either, which is up to 2.
+    The printed kappa has E|delta|_1, but its proof needs E|delta|_2^2, which is large because of
+    importance weights K / g. Moreover 2 - 2 g - 4 g / K is not E|delta|_1, which is up to 2.
     """
     streams = [signs_stream(np.random.RandomState(seed)) for seed in range(3)]
     assert np.abs(streams[0][0]).max() == 1
     bound, eta = best_entropic_step(np.eye(N_CLASSES, N_FEATURES), *streams[0])
-    assert_bound_says_something(bound)
+    assert_bound_is_informative(bound)
     assert mean_mistakes(streams, mirror_map="entropy", learning_rate=eta) <= bound

@@ -75,7 +75,7 @@ class BanditronClassifier(BaseBanditClassifier):
         5.12, with the number of rounds so far in place of the total, and with samples divided by
         the largest absolute entry so far.
     fit_intercept : bool, default=True
-        Whether to add a constant feature of value one. The papers have none.
+        If True, add a constant feature of value one. The papers have none.
     max_iter : int, default=5
         Number of passes over the samples in `fit`; `partial_fit` makes one pass.
     random_state : int, RandomState instance or None, default=None

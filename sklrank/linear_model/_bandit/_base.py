@@ -1,4 +1,4 @@
-"""Base class of the linear bandit classifiers: rounds, feedback and what is learned from it."""
+"""Base class of the linear bandit classifiers: rounds, feedback, fitted attributes."""
 
 from __future__ import annotations
 

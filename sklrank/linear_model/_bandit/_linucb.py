@@ -71,7 +71,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         confidence bounds explore already; a number above 0 is for logs in which each class must
         have a positive propensity.
     fit_intercept : bool, default=True
-        Whether to add a constant feature. Without it samples are not standardised.
+        If True, add a constant feature. Without it samples are not standardised.
     max_iter : int, default=5
         Number of passes over the samples in `fit`; `partial_fit` makes one pass.
     random_state : int, RandomState instance or None, default=None
@@ -109,7 +109,7 @@ class LinUCBClassifier(BaseBanditClassifier):
     Notes
     -----
     Parameters are read when a model is started: by `fit`, or by the first call of another method.
-    Whether samples are standardised is decided then too: a model that starts with sparse samples
+    The samples of that call also decide on standardisation: a model that starts with sparse samples
     does not standardise dense ones later.
 
     The weights :math:`w_k` are updated recursively. With "full" they are the exact ridge solution,

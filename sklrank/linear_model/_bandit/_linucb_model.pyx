@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """LinUCB: a ridge regression of the reward for each class, with confidence bounds.
 
-Class k has weights w_k and the matrix A_k = alpha I + sum of x x' over the rows for which it was
-shown. The class chosen is that of the greatest
+Class k has weights w_k and the matrix A_k = alpha I + sum of x x' over the samples for which it was
+shown. The class to show is that of the greatest
 
     w_k . x + bonus s sqrt(x' A_k^-1 x),
 
@@ -14,17 +14,17 @@ error e of the prediction w_k . x,
 
 which keeps w_k the exact ridge solution. The diagonal model keeps the diagonal of A_k only, and
 uses its inverse for P. The standard deviation s of the errors is the root of (3 + n m) / (3 + n)
-with n the number of rounds so far and m the mean of their e^2, in which round t has a weight that
-grows about as t^2. So s starts at one and follows the recent errors: exploration fades soon if the
-problem is easy.
+with n the number of rounds so far and m the mean of their e^2, in which the weight of round t grows
+about as t^2. So s starts at one and follows the recent errors: if the problem is easy, exploration
+soon fades.
 
-If `clip` is above zero, each feature of a row is centred by its mean so far, clipped at plus and
-minus `clip` standard deviations, and divided by the range so far of the values clipped like this:
-the units of the features do not matter. Pixels that are rarely lit keep a small variance, which
-they would not if they were divided by their standard deviation; the clipping is for heavy tails. In
-any case rows are then divided by their root mean squared length so far, so that `alpha` and `bonus`
-mean the same for few features and many; the constant of the intercept is multiplied by a fixed
-fraction. "So far" means the rows learned and, in `choose` and `learn`, the row itself.
+If `clip` is above zero, each feature is centred by its mean so far, clipped at plus and minus
+`clip` standard deviations, and divided by its range so far, of values clipped in the same way: the
+units of the features do not matter. The range is used because pixels that are rarely lit then keep
+a small variance, and the clipping is for heavy tails. In any case samples are then divided by their
+root mean squared length so far, so that `alpha` and `bonus` mean the same for few features and
+many; the constant of the intercept has a fixed value. "So far" means the samples learned and, in
+`choose` and `learn`, the sample itself.
 """
 
 from libc.math cimport sqrt
@@ -44,7 +44,7 @@ cdef enum:
 
 
 cdef class LinUCBModel(BanditModel):
-    """Scaling of the rows, scores and confidence bounds; a subclass keeps the matrices A_k."""
+    """Scaling of the samples, scores and confidence bounds; a subclass keeps the matrices A_k."""
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
@@ -141,7 +141,7 @@ cdef class LinUCBModel(BanditModel):
                 self.maxima[j] = max(self.maxima[j], row.values[j])
 
     cdef void scale_row(self, const Row* row) noexcept nogil:
-        # With the row, the mean moves 1/n of the way from the mean without it to the row.
+        # With the sample, the mean moves by 1/n of the way from the mean without it to the sample.
         cdef double n = self.n_seen + 1.0, rest = 1.0 - 1.0 / n, sum_squares = 0.0, scale
         cdef double deviation, mean
         cdef double* values = &self.scaled_values[0]
@@ -197,10 +197,10 @@ cdef class LinUCBModel(BanditModel):
 cdef class FullLinUCB(LinUCBModel):
     """LinUCB with full matrices; they are symmetric, and only the lower triangles are used.
 
-    P is kept as a matrix less the sum of u u' over the last steps, u = P x / sqrt(1 + v). If rows
-    are sparse, most of the work is a pass over the matrix, and one pass subtracts four of these
-    terms. After a dense row they are subtracted at once: the product with the row has made a pass
-    over each matrix anyway.
+    P is kept as a matrix less the sum of u u' over the last steps, u = P x / sqrt(1 + v). If
+    samples are sparse, most of the work is the pass over the matrix for the downdate, and one pass
+    makes the downdates of four steps. After a dense sample the downdate is made at once: the
+    products with the sample have made a pass over each matrix anyway.
     """
 
     def __init__(self, *args):
@@ -268,7 +268,7 @@ cdef class FullLinUCB(LinUCBModel):
 
 
 cdef class DiagonalLinUCB(LinUCBModel):
-    """LinUCB with diagonal matrices: the cost of a step is linear in the values of the row."""
+    """LinUCB with diagonal matrices: a step costs as much as reading its sample."""
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -318,7 +318,7 @@ cdef class DiagonalLinUCB(LinUCBModel):
 
 
 cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept nogil:
-    # 1 if all rows were zero, because rows are divided by it.
+    # 1 if all samples were zero, because samples are divided by it.
     return sqrt(sum_squares / n_rows) if sum_squares > 0.0 else 1.0
 
 

@@ -46,8 +46,8 @@ cdef class MirrorDescent(BanditModel):
     """Banditron with any mirror map.
 
     If `learning_rate` is NaN, it is that of Eq. 5.12 with the number of rounds so far in place of
-    the horizon T, which is unknown: sqrt(K (1 - g) ln K / (g t)), for rows divided by their
-    greatest absolute entry so far, as Theorem 13 assumes.
+    the horizon T, which is unknown: sqrt(K (1 - g) ln K / (g t)), for samples divided by
+    their greatest absolute value so far, as Theorem 13 assumes.
     """
 
     def __init__(self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=NAN):

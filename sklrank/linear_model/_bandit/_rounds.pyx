@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rounds of bandit feedback: show one class for each row, learn from whether it was right.
+"""Rounds of bandit feedback: show one class for each sample, then learn if it was right.
 
-The random numbers are arrays with one entry for each row, so that the draw of a row does not depend
-on how the rows are divided into calls, and showing and learning in one call or in two yields the
-same model.
+The random numbers are arrays with one entry for each sample, so that the draw for a sample does not
+depend on how the samples are divided into calls, and showing and learning in one call or in two
+yields the same model.
 """
 
 import numpy as np
@@ -29,10 +29,10 @@ cdef class BanditRounds:
         self, Rows rows, const Py_ssize_t[::1] labels, const double[::1] draws,
         double[:, ::1] scores=None,
     ):
-        """Show a class for each row and learn whether it is that of `labels`.
+        """Show a class for each sample; its reward is 1 if it is that of `labels`.
 
-        The scores `(n_samples, n_classes)`, if given, are filled with those of each row before it
-        is learned.
+        The scores `(n_samples, n_classes)`, if given, are filled with those of each sample before
+        it is learned.
         """
         cdef BanditFeedback feedback
         cdef Row row
