@@ -207,8 +207,8 @@ def main():
 
     print_header(
         "Each sample is predicted, then learned.",
-        f"Speed: samples per CPU second. sklrank in one call, on all {args.samples:,} samples and on "
-        f"the first {args.river_samples:,};\n  river one by one on those (dicts made in advance). "
+        f"Speed: samples per CPU second. sklrank in one call, on all {args.samples:,} samples and "
+        f"on the first {args.river_samples:,};\n  river one by one on those (dicts made before). "
         "Ratio: on the same samples.",
         f"Accuracy: % of the first {args.river_samples:,} samples; difference in points, * = more "
         f"than {TOLERANCE:g}.",
