@@ -2,7 +2,7 @@
 
 1. Data of mediamill's size: 43,907 samples drawn with replacement from mediamill_reduced, with
    noise of one per cent of the standard deviation of each feature; 100 trees of 20 features, 101
-   labels. The paper's implementation took 69,565 s for Ada.OLMR; OnlineBMR was stopped after a week.
+   labels. In the paper, Ada.OLMR took 69,565 s, and OnlineBMR was stopped after a week.
 2. CPU time of 1000 rounds on each data set, and the ratio of OnlineBMR and Ada.OLMR. On emotions
    the authors' program takes 215 to 306 s for Ada.OLMR and 373 to 464 s for OnlineBMR.
 3. Growth with the number of learners and with the number of labels. The learners of the second

@@ -360,7 +360,7 @@ def main():
     parser.add_argument(
         "--river-whole",
         action="store_true",
-        help="all samples and labels of large data for river's models, whose trees get compiled leaves",
+        help="run river's models on all of the large data, trees with compiled leaves",
     )
     parser.add_argument(
         "--most-chained",

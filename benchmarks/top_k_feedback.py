@@ -129,9 +129,7 @@ def losses(quick):
                 row.append(f"{np.mean(found):.3f}")
             rows += [baseline_row, row]
         columns = ["exploration", *(SETS[:1] if quick else SETS)]
-        title = (
-            f"3. Rank loss; passes: {n_passes}, seeds: {seeds}; in brackets: the baseline's step"
-        )
+        title = f"3. Rank loss; {n_passes} passes, {seeds} seeds; in brackets: the baseline's step"
         print_table(title, columns, rows)
 
 

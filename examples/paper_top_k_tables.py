@@ -114,9 +114,9 @@ def play(model, data, seed, shuffle_test=False):
     losses = rank_loss(Y_test, scores, average=False)
     shown = losses.mean()
     if hasattr(model, "explore"):
-        randomised = explored(scores, model.randomization, np.random.default_rng(seed))
+        randomized = explored(scores, model.randomization, np.random.default_rng(seed))
         rho = model.exploration
-        shown = (1 - rho) * shown + rho * rank_loss(Y_test, randomised)
+        shown = (1 - rho) * shown + rho * rank_loss(Y_test, randomized)
     return losses, shown, seconds
 
 
