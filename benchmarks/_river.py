@@ -1,4 +1,4 @@
-"""river's models for several labels, and one of its trees for one label."""
+"""Adapters of river's models for several labels, and of its tree for one label."""
 
 import math
 
@@ -12,7 +12,7 @@ from _river_leaf import Observers, Row  # noqa: E402
 
 
 class River:
-    """A river model that answers with a distribution over {False, True} for each label."""
+    """A river model that predicts a distribution over {False, True} for each label."""
 
     def __init__(self, base, chained, n_labels):
         self.labels = [f"y{i}" for i in range(n_labels)]
@@ -29,12 +29,12 @@ class River:
     def prepare(self, X, Y):
         names = [f"x{i}" for i in range(X.shape[1])]
         rows = [dict(zip(names, row)) for row in X.tolist()]
-        # `Y` may have more columns than `labels`: those are left out.
+        # `Y` may have more columns than `labels`; these are ignored.
         return rows, [dict(zip(self.labels, row)) for row in Y.astype(bool).tolist()]
 
-    def play(self, rows, answers):
+    def play(self, rows, relevance):
         scores = np.empty((len(rows), len(self.labels)))
-        for x, y, score in zip(rows, answers, scores):
+        for x, y, score in zip(rows, relevance, scores):
             votes = self.model.predict_proba_one(x)
             score[:] = [self._score(votes.get(label)) for label in self.labels]
             self.model.learn_one(x, y)
@@ -42,48 +42,48 @@ class River:
 
     @staticmethod
     def _score(vote):
-        # Before its first lesson a model has no votes, and before its first relevant row a tree
-        # none for True.
+        # An untrained model has no votes, and a tree has none for True before the first relevant
+        # sample.
         return vote.get(True, 0.0) if vote else 0.5
 
 
 class RiverTree:
-    """One of river's trees, for one label; a column that is NaN is missing from its row."""
+    """A river tree for one label; entries that are NaN are missing features."""
 
     def __init__(self):
         self.tree = tree.HoeffdingTreeClassifier()
 
-    def prepare(self, X, answers):
+    def prepare(self, X, relevance):
         rows = [
             {column: value for column, value in enumerate(row) if not math.isnan(value)}
             for row in X.tolist()
         ]
-        return rows, answers.astype(bool).tolist()
+        return rows, relevance.astype(bool).tolist()
 
-    def play(self, rows, answers):
-        """Votes for False and for True; NaN for an answer that the tree has not met."""
+    def play(self, rows, relevance):
+        """Return the votes for False and True; NaN for a value that the tree has not seen."""
         votes = np.full((len(rows), 2), np.nan)
-        for x, answer, vote in zip(rows, answers, votes):
+        for x, relevant, vote in zip(rows, relevance, votes):
             for value, share in self.tree.predict_proba_one(x).items():
                 vote[int(value)] = share
-            self.tree.learn_one(x, answer)
+            self.tree.learn_one(x, relevant)
         return votes
 
     @staticmethod
     def scores(votes):
-        """As those of `River`."""
-        unmet = np.isnan(votes)
-        return np.where(unmet.all(axis=1), 0.5, np.where(unmet[:, 1], 0.0, votes[:, 1]))
+        """Return scores as those of `River`."""
+        unseen = np.isnan(votes)
+        return np.where(unseen.all(axis=1), 0.5, np.where(unseen[:, 1], 0.0, votes[:, 1]))
 
 
 class CompiledRiverTree(RiverTree):
-    """The same tree with leaves whose arithmetic is compiled: it gives the same votes."""
+    """The same tree with compiled leaves; its votes are identical."""
 
     def __init__(self, n_columns):
         self.tree = _Tree(n_columns)
 
-    def prepare(self, X, answers):
-        return [Row(row) for row in np.ascontiguousarray(X)], answers.astype(bool).tolist()
+    def prepare(self, X, relevance):
+        return [Row(row) for row in np.ascontiguousarray(X)], relevance.astype(bool).tolist()
 
 
 class _Tree(tree.HoeffdingTreeClassifier):
@@ -111,7 +111,7 @@ class _Leaf(htc_nodes.LeafNaiveBayesAdaptive):
 
 
 def _naive_bayes(x, counts, observers):
-    """What river's leaves vote; those of `_Leaf` by compiled sums."""
+    """Predict as river's leaves do, by compiled sums for those of `_Leaf`."""
     if not isinstance(observers, Observers):
         return _naive_bayes_of_river(x, counts, observers)
     total = sum(counts.values())
@@ -126,6 +126,6 @@ def _naive_bayes(x, counts, observers):
     return {label: math.exp(value - log_sum) for label, value in logs.items()}
 
 
-# river's leaves look the function up in their module, and take no other.
+# river's leaves call the function of this name in their module.
 _naive_bayes_of_river = htc_nodes.do_naive_bayes_prediction
 htc_nodes.do_naive_bayes_prediction = _naive_bayes

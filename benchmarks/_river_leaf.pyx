@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False
 # distutils: extra_compile_args = -O2 -ffp-contract=off
-"""What a leaf of river's Hoeffding tree does for every column of a row, compiled.
+"""Compiled statistics of a leaf of river's Hoeffding tree, for all features of a sample.
 
-For two classes, weights of one, numeric columns and river's defaults. Each number comes from the
-same operations in the same order as river's, so that trees agree to the last bit.
+For two classes, sample weights of one, numeric features and river's defaults. The operations and
+their order are those of river, so that the trees are identical, bit by bit.
 """
 
 import math
@@ -16,14 +16,14 @@ from river.tree.utils import BranchFactory
 
 cdef double HALF_LOG_TAU = 0.5 * math.log(math.tau)
 cdef double ROOT_OF_TWO = math.sqrt(2.0)
-# Python's x ** 2 is C's pow. Were the exponent a constant, the compiler would put x * x in its
-# place, which may differ in the last bit.
+# Python's x ** 2 is C's pow. If the exponent were a constant, the compiler would use x * x, which
+# may differ in the last bit.
 cdef volatile double SQUARE = 2.0
 cdef volatile double ROOT = 0.5
 
 
 cdef class Row:
-    """Numbers by column, as river's dictionaries give them; NaN stands for a missing column."""
+    """A sample, indexed by feature as river's dictionaries are; NaN is a missing feature."""
 
     cdef const double[::1] values
 
@@ -37,13 +37,14 @@ cdef class Row:
 
 
 cdef class Observers:
-    """A Gaussian for each class and column of the rows that a leaf has learnt."""
+    """A Gaussian for each class and feature, of the samples that a leaf has learned."""
 
     cdef double[:, ::1] counts, means, squares, lowest, highest
-    # What a density needs beside the mean, NaN until it is asked for: -2 variance, which is zero
-    # where there is no density, and log(variance) / 2.
+    # Terms of the log densities, computed on demand (NaN before): -2 variance, which is zero if
+    # there is no density, and log(variance) / 2.
     cdef double[:, ::1] divisors, offsets
-    # Columns, and for each its classes, in the order in which they came: river adds up in it.
+    # Features, and the first class of each, in the order of their first occurrence: river sums up
+    # in this order.
     cdef Py_ssize_t[::1] columns
     cdef Py_ssize_t n_columns
     cdef int[::1] first_classes
@@ -82,7 +83,7 @@ cdef class Observers:
         return 0.0
 
     def log_likelihood(self, Row row, bint label, double log_prior):
-        """`log_prior` plus the log densities of a row's columns, where there are any."""
+        """Return `log_prior` plus the log densities of the features of a sample, if defined."""
         cdef double x, variance, total = log_prior
         cdef Py_ssize_t column, i
         for i in range(self.n_columns):
@@ -103,7 +104,7 @@ cdef class Observers:
         return total
 
     def items(self):
-        """Columns and what river asks for a split of them."""
+        """Return pairs of a feature and the object that river calls to find its split."""
         cdef Py_ssize_t i
         for i in range(self.n_columns):
             yield self.columns[i], ColumnObserver(self, self.columns[i])

@@ -1,17 +1,17 @@
-"""Online multilabel ranking beside its rivals: rank loss and CPU time on six sets.
+"""Online multilabel ranking compared with other packages: rank loss and CPU time, six data sets.
 
-A model plays a round for each row of the training part in the order given, then for each row of
-the test part: it scores the row's labels, is told which are relevant, and learns. The loss is the
-mean normalised rank loss of the test rows, the time is that of all rounds.
+A model plays a round for each training sample, in the given order, and then for each test sample:
+it scores the labels, then learns from their relevance. The loss is the mean normalized rank loss of
+the test samples; the time is that of all rounds.
 
-The rivals:
+Compared with:
 
 - river, one binary Hoeffding tree for each label, with river's defaults;
 - river, StandardScaler and one LogisticRegression for each label;
-- the same two as classifier chains, on sets of few labels;
-- logistic regression for each label with AdaGrad steps, in NumPy: one row moves all labels at
-  once. Its columns are standardised by the whole training part beforehand, which is not timed, and
-  its step is chosen by the test loss. So it gets more than any online model may have.
+- the same two as classifier chains, on data sets with few labels;
+- logistic regression for each label with AdaGrad steps, in NumPy: a sample updates all labels at
+  once. Its features are standardized by the whole training set beforehand, which is not timed, and
+  its step size is chosen by the test loss: advantages that an online model cannot have.
 
     SKLRANK_DATA=folder python benchmarks/online_multilabel.py [--quick]
 """
@@ -24,7 +24,7 @@ from _common import MULTILABEL, Stopwatch, load_multilabel, print_header, print_
 from sklearn.utils import gen_batches
 
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, recommended_learners
+from sklrank.online_boosting import AdaOLMR, OnlineBMR
 
 ADAGRAD_NAMES = {f"AdaGrad logistic, step {step:g}": step for step in (0.1, 0.3, 1.0, 3.0)}
 RIVER_TREES = "river trees"
@@ -34,18 +34,18 @@ RIVER = {
     "river chain of trees": ("trees", True),
     "river chain of logistic": ("logistic", True),
 }
-# Rows are made ready for a model, which is not timed, in blocks of this length.
+# Samples per block; preparing a block for a model is not timed.
 BLOCK = 500
-# A set with more columns times labels is large: river plays a prefix of it.
+# A data set with more features times labels is large: river plays its first samples only.
 LARGE = 100_000
 QUICK_ROWS = 100
 
 
-# -- Models: `prepare` makes rows ready and is not timed, `play` returns the scores of its rounds.
+# -- Models: `prepare` converts samples and is not timed, `play` returns the scores of the rounds.
 
 
 class Booster:
-    """One of this package."""
+    """A booster of this package."""
 
     def __init__(self, estimator, n_labels):
         self.estimator = estimator
@@ -60,10 +60,10 @@ class Booster:
 
 
 class AdaGradLogistic:
-    """One-versus-rest logistic regression; each weight has its own falling step.
+    """One-versus-rest logistic regression; each weight has its own decreasing step size.
 
-    Rows are scaled to a length of about one and the sums of squares start at one: together
-    these made it better than the plain form on the four sets tried (emotions to mediamill_reduced).
+    Samples are scaled to a norm of about one, and the sums of squares start at one: both improved
+    it on the four data sets tried (emotions to mediamill_reduced).
     """
 
     def __init__(self, step, X_train, n_labels):
@@ -99,7 +99,7 @@ class AdaGradLogistic:
 
 
 class Result:
-    """What the runs of a model gave: a line of losses for each seed, and a time."""
+    """Results of the runs of a model: the losses, one row per seed, and the time of a round."""
 
     def __init__(self, losses, seconds, note=""):
         self.losses = losses
@@ -119,7 +119,7 @@ class Result:
 
 
 def play_rounds(model, X, Y):
-    """Scores of all rows, each from before it was learnt, and the CPU seconds of a round."""
+    """Return the scores of all samples, each before it is learned, and CPU seconds per round."""
     watch, scores = Stopwatch(), []
     for rows in gen_batches(len(X), BLOCK):
         prepared = model.prepare(X[rows], Y[rows])
@@ -129,7 +129,7 @@ def play_rounds(model, X, Y):
 
 
 def run(make_model, data, seeds=(None,)):
-    """Play all rounds, once for each seed."""
+    """Play all rounds once for each seed."""
     X_train, Y_train, X_test, Y_test = data
     X, Y = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test])
     losses, seconds = [], []
@@ -141,7 +141,7 @@ def run(make_model, data, seeds=(None,)):
 
 
 def run_river(base, chained, data, args):
-    """A river model; on a large set its time only, from some rows (and trees: some labels)."""
+    """Run a river model; on large data only its time, on some samples (trees: and some labels)."""
     from _river import River
 
     X_train, Y_train, X_test, _ = data
@@ -153,25 +153,25 @@ def run_river(base, chained, data, args):
     if args.river_whole:
         return run(lambda _: River(base, chained, n_labels), data)
     rows = slice(args.river_rows)
-    # A tree is over 1 kB for each column and class: with all labels they would fill the memory.
+    # A tree takes over 1 kB per feature and class: trees for all labels would not fit in memory.
     n_played = min(n_labels, args.river_labels) if base == "trees" else n_labels
     model = River(base, chained, n_played)
     _, seconds = play_rounds(model, X_train[rows], Y_train[rows])
-    note = f"first {len(X_train[rows])} rows"
+    note = f"first {len(X_train[rows])} samples"
     if n_played < n_labels:
         note += f", {n_played} of {n_labels} labels scaled up"
     return Result(None, seconds * n_labels / n_played, note)
 
 
 def run_tree_by_tree(chained, data, n_timed):
-    """River's trees, one of them held at a time, with compiled leaves.
+    """Run river's trees one after the other, with compiled leaves, to save memory.
 
-    A tree of a chain has the distributions given by those before it as further columns, the same
-    when it answers and when it learns: so all rows may pass one before the next. (river's chain
-    asks each tree twice a round, here it is asked once.)
+    A tree of a chain has the predictions of the trees before it as further features, the same ones
+    when it predicts and when it learns. So one tree can play all samples before the next one does.
+    (In river's chain each tree predicts twice per round, here once.)
 
-    Some trees, spread evenly over the labels, are also played as river has them: for their time,
-    and they must give the same votes to the last bit.
+    Some trees, spread evenly over the labels, are also run with river's own leaves, for their time;
+    their votes must be identical.
     """
     from _river import CompiledRiverTree, RiverTree
 
@@ -220,13 +220,10 @@ def all_results(data, args):
 
 
 def boosters():
-    learners = recommended_learners()
     return {
-        "AdaOLMR, trees": lambda seed: AdaOLMR(random_state=seed),
-        "OnlineBMR, trees": lambda seed: OnlineBMR(edge=0.01, random_state=seed),
-        "AdaOLMR, recommended": lambda seed: AdaOLMR(
-            learners, n_estimators=len(learners), max_features=None, random_state=seed
-        ),
+        "AdaOLMR, trees": lambda seed: AdaOLMR("trees", random_state=seed),
+        "OnlineBMR, trees": lambda seed: OnlineBMR("trees", edge=0.01, random_state=seed),
+        "AdaOLMR": lambda seed: AdaOLMR(random_state=seed),
     }
 
 
@@ -234,7 +231,7 @@ def best_adagrad(results):
     return min(ADAGRAD_NAMES, key=lambda name: results[name].means.mean())
 
 
-# -- What is printed and drawn.
+# -- Tables and the plot.
 
 
 def print_results(name, data, results):
@@ -255,7 +252,7 @@ def print_results(name, data, results):
             ]
         )
     title = (
-        f"{name}: {len(X_train)} + {len(X_test)} rows, {X_train.shape[1]} columns, "
+        f"{name}: {len(X_train)} + {len(X_test)} samples, {X_train.shape[1]} features, "
         f"{Y_train.shape[1]} labels"
     )
     columns = ["model", "rank loss", "sd", "CPU s / 1000 rounds", "river trees / this", "note"]
@@ -270,7 +267,7 @@ def print_shuffled(name, given, shuffled, seed):
         change = shuffled[model].means.mean() - result.means.mean()
         other = shuffled[model].loss_text()
         rows.append([model, result.loss_text(), other, f"{change:+.4f}"])
-    title = f"{name}: rank loss with the test rows as given and shuffled (seed {seed})"
+    title = f"{name}: rank loss with the test samples as given and shuffled (seed {seed})"
     print_table(title, ["model", "given", "shuffled", "change"], rows)
 
 
@@ -313,12 +310,12 @@ def draw(results_of, path):
                 if artist is not None:
                     artist.set_color(color)
         ax.legend(fontsize="small")
-        ax.set(title=name, xlabel="Test rows seen")
+        ax.set(title=name, xlabel="Test samples seen")
     figure.savefig(path)
 
 
 def thinned(data, n_rows):
-    """Every n-th row of both parts, so that an ordered file keeps all its labels."""
+    """Return every n-th sample of both parts, so that a sorted file keeps all its labels."""
     X_train, Y_train, X_test, Y_test = data
     train = slice(None, None, max(1, len(X_train) // n_rows))
     test = slice(None, None, max(1, len(X_test) // n_rows))
@@ -346,60 +343,61 @@ def main():
         choices=MULTILABEL,
         default=["scene"],
         metavar="SET",
-        help="sets to run with shuffled test rows as well (default: scene, whose file is ordered "
-        "by label); no name: none",
+        help="data sets that are also run with shuffled test samples (default: scene, whose file "
+        "is sorted by label); without a name: none",
     )
     parser.add_argument("--shuffle-seed", type=int, default=0)
     parser.add_argument(
-        "--river-rows", type=int, default=30, help="rows that river plays on the large sets"
+        "--river-rows", type=int, default=30, help="samples that river plays on large data"
     )
     parser.add_argument(
         "--river-labels",
         type=int,
         default=20,
-        help="labels there whose trees are timed; of --river-whole, they are spread over all",
+        help="number of labels whose trees are timed on large data; with --river-whole, they are "
+        "spread over all labels",
     )
     parser.add_argument(
         "--river-whole",
         action="store_true",
-        help="river's models on all rows and labels of the large sets, trees with compiled leaves",
+        help="run river's models on all of the large data, trees with compiled leaves",
     )
     parser.add_argument(
         "--most-chained",
         type=int,
         default=20,
-        help="no chains on sets with more labels than this: a chain has those before as columns, "
-        "so its time grows as their square",
+        help="no chains if there are more labels than this: a chain has the labels before as "
+        "features, so its time grows as their square",
     )
-    parser.add_argument("--rows", type=int, help="about as many rows a part, spread over the file")
-    parser.add_argument("--labels", type=int, help="the first labels only, so many")
+    parser.add_argument("--rows", type=int, help="about this number of samples per part")
+    parser.add_argument("--labels", type=int, help="use only this number of labels, the first ones")
     parser.add_argument(
         "--river-models", nargs="+", choices=RIVER, default=list(RIVER), metavar="NAME"
     )
     parser.add_argument("--no-river", dest="river", action="store_false")
     parser.add_argument(
-        "--no-river-large", dest="river_large", action="store_false", help="no river on large sets"
+        "--no-river-large", dest="river_large", action="store_false", help="no river on large data"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the mean loss so far of each model")
+    parser.add_argument("--plot", metavar="FILE", help="draw the mean loss of each model by sample")
     parser.add_argument(
-        "--quick", action="store_true", help=f"about {QUICK_ROWS} rows a part and one seed"
+        "--quick", action="store_true", help=f"about {QUICK_ROWS} samples per part and one seed"
     )
     args = parser.parse_args()
     if args.quick:
         args.seeds, args.river_rows, args.river_labels, args.rows = 1, 5, 5, QUICK_ROWS
     data_of = {name: load_multilabel(name) for name in args.sets}
     if args.river and find_spec("river") is None:
-        parser.error("river is not installed: run `pip install river`, or leave it out: --no-river")
+        parser.error("river is not installed: run `pip install river`, or use --no-river")
 
     notes = [
-        "Every row is a round (score, then learn), those of the training part too; the loss is "
-        "that of the test rows,\nthe time that of all rounds. Boosters: mean and sd over "
-        f"{args.seeds} seed(s). AdaGrad: best = by test loss."
+        "Each sample is a round (score, then learn), training samples too; the loss is that of the "
+        "test samples,\nthe time that of all rounds. Boosters: mean and sd over "
+        f"{args.seeds} seed(s). AdaGrad: best by test loss."
     ]
     if args.river and not args.river_whole:
         notes.append(
-            "river on bibtex and delicious: time only, from the first rows; the trees there with "
-            "some labels, scaled to all."
+            "river on bibtex and delicious: time only, of the first samples; the time of trees is "
+            "that of some labels, scaled up."
         )
     print_header(*notes)
     results_of = {}

@@ -1,20 +1,22 @@
 """Tables 1 and 2 and Figure 1 of Raman et al. (2020): boosting from top-k feedback.
 
-Each model passes some times over the training rows, shows three labels of each, and learns only
-whether those were relevant. Then it scores every test row, shows three labels of it, and goes on
-learning. Printed is the mean normalised rank loss on the test rows, with its standard deviation
-over seeds: of the scores ("loss"), and of what is shown ("shown"), where the rows that explore have
-a random order in place of the best one. Training explores more than the test.
+Each model makes some passes over the training samples, shows three labels of each sample, and
+learns only the relevance of these. Then it scores each test sample, shows three labels of it, and
+learns it in the same way. The script prints the mean normalized rank loss of the test samples, with
+its standard deviation over seeds, for the scores ("loss") and for the labels shown ("shown"), which
+are random if a sample explores. The models explore more on the training samples than on the test
+samples.
 
-The parameters of the paper's algorithms were chosen by the test loss, as in the paper. With
---paper-parameters they are those of its Table 5, for the edge the best of its four. The recommended
-setting is the same on all sets: learners that learn the relevance of the labels shown, without
-importance weights; the numbers behind it are exploration and passes. Scene's test file is sorted by
-label, from which learners that follow recent labels gain: a last table has its test rows shuffled.
+The parameters of the paper's algorithms, over trees, were chosen by the test loss, as in the paper.
+With --paper-parameters they are those of its Table 5, with the best of its four edges. "default"
+models have the recommended weak learners, the same on all data sets, which learn the relevance of
+the labels shown without importance weights; exploration and passes follow their name. The test file
+of scene is sorted by label, which helps learners of recent label frequencies; a last table has its
+test samples shuffled.
 
-The data: `SKLRANK_DATA` names a folder with `multilabel/NAME.npz`, which holds the original MULAN
-split as X_train, Y_train, X_test and Y_test. Without it, emotions, scene and yeast are fetched from
-OpenML, and the other sets are left out.
+`SKLRANK_DATA` names a folder with files `multilabel/NAME.npz`, which have the original MULAN split
+as X_train, Y_train, X_test and Y_test. If it is not set, emotions, scene and yeast are fetched from
+OpenML, and the other data sets are skipped.
 
 Run:  python examples/paper_top_k_tables.py [--seeds 10] [--large] [--plot FILE]
       Seven minutes, without --large.
@@ -25,19 +27,13 @@ import time
 from itertools import product
 
 import numpy as np
-from _multilabel import at_hand, load
+from _multilabel import available, load
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from sklrank.metrics import rank_loss
 from sklrank.model_selection import ProgressiveValidationDisplay
-from sklrank.online_boosting import (
-    AdaOLMR,
-    OnlineBMR,
-    TopKAdaptive,
-    TopKBBM,
-    recommended_learners,
-)
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 
 K = 3
 # By algorithm and randomization (uniform, single-swap): losses of Tables 1 and 2.
@@ -47,14 +43,14 @@ PAPER = {
     "yeast": {"TopKBBM": (0.23, 0.22), "TopKAdaptive": (0.23, 0.22)},
     "mediamill_reduced": {"TopKBBM": (0.11, 0.11), "TopKAdaptive": (0.11, 0.11)},
 }
-# Ada.OLMR and OnlineBMR, with all labels known.
+# Losses of Ada.OLMR and OnlineBMR, from the relevance of all labels.
 FULL = {
     "emotions": (0.16, 0.17),
     "scene": (0.09, 0.07),
     "yeast": (0.19, 0.18),
     "mediamill_reduced": (0.06, 0.06),
 }
-# Table 5: learners, exploration, passes.
+# Table 5: number of learners, exploration, number of passes.
 PAPER_PARAMETERS = {
     "emotions": {"TopKBBM": (50, 0.02, 20), "TopKAdaptive": (50, 0.02, 10)},
     "scene": {"TopKBBM": (50, 0.02, 10), "TopKAdaptive": (50, 0.04, 10)},
@@ -68,47 +64,42 @@ LARGE_KS = (5, 10)
 FIGURE_KS = (2, 3, 5, 8, 14)
 
 
-def recommended(make, **parameters):
-    learners = recommended_learners(feedback="top-k")
-    return make(learners, n_estimators=len(learners), max_features=None, **parameters)
-
-
 def tuned(name):
-    """The paper's algorithms; Top-k Adaptive explores more where labels are many."""
+    """Return the paper's algorithms; Top-k Adaptive explores more if there are many labels."""
     exploration = 0.3 if name == "mediamill_reduced" else 0.2
     return {
-        "TopKBBM": [TopKBBM(n_estimators=60, edge=0.2, exploration=0.2, max_iter=20)],
-        "TopKAdaptive": [TopKAdaptive(n_estimators=60, exploration=exploration, max_iter=20)],
+        "TopKBBM": [TopKBBM("trees", 60, edge=0.2, exploration=0.2, max_iter=20)],
+        "TopKAdaptive": [TopKAdaptive("trees", 60, exploration=exploration, max_iter=20)],
     }
 
 
 def as_in_the_paper(name):
-    """The models among which the best is taken."""
+    """Return the paper's algorithms with its parameters; the best of each list is reported."""
     models = {}
     for make in (TopKBBM, TopKAdaptive):
         learners, exploration, passes = PAPER_PARAMETERS[name][make.__name__]
-        model = make(n_estimators=learners, exploration=exploration, max_iter=passes)
+        model = make("trees", learners, exploration=exploration, max_iter=passes)
         edges = EDGES if make is TopKBBM else ()
         models[make.__name__] = [clone(model).set_params(edge=e) for e in edges] or [model]
     return models
 
 
 def explored(scores, randomization, random):
-    """Scores whose order is what a row that explores shows."""
+    """Return scores whose order is that of the labels shown if a sample explores."""
     order = np.argsort(-scores, axis=1, kind="stable")
     if randomization == "uniform":
         order = random.permuted(order, axis=1)
     else:
-        every = np.arange(len(order))
+        rows = np.arange(len(order))
         for _ in range(2):
-            goes = random.integers(K, size=len(order))
-            comes = random.integers(K, order.shape[1], size=len(order))
-            order[every, goes], order[every, comes] = order[every, comes], order[every, goes]
+            shown = random.integers(K, size=len(order))
+            hidden = random.integers(K, order.shape[1], size=len(order))
+            order[rows, shown], order[rows, hidden] = order[rows, hidden], order[rows, shown]
     return -np.argsort(order, axis=1)
 
 
 def play(model, data, seed, shuffle_test=False):
-    """Loss of each test row's scores, the mean loss of what is shown of them, and CPU seconds."""
+    """Return the loss of each test sample, the mean loss of the labels shown, and CPU seconds."""
     X_train, Y_train, X_test, Y_test = data
     if shuffle_test:
         order = np.random.RandomState(seed).permutation(len(X_test))
@@ -123,14 +114,14 @@ def play(model, data, seed, shuffle_test=False):
     losses = rank_loss(Y_test, scores, average=False)
     shown = losses.mean()
     if hasattr(model, "explore"):
-        randomised = explored(scores, model.randomization, np.random.default_rng(seed))
+        randomized = explored(scores, model.randomization, np.random.default_rng(seed))
         rho = model.exploration
-        shown = (1 - rho) * shown + rho * rank_loss(Y_test, randomised)
+        shown = (1 - rho) * shown + rho * rank_loss(Y_test, randomized)
     return losses, shown, seconds
 
 
 def best_of(models, data, arguments, shuffle_test=False):
-    """The runs of the model with the least mean loss, one for each seed."""
+    """Return the runs, one for each seed, of the model with the smallest mean loss."""
     runs_of = [
         Parallel(n_jobs=arguments.jobs)(
             delayed(play)(model, data, seed, shuffle_test) for seed in range(arguments.seeds)
@@ -153,11 +144,11 @@ def print_line(title, runs, paper=""):
 
 
 def run(name, arguments, shuffle_test=False):
-    """Print the table of one set."""
+    """Print the table of one data set."""
     data = load(name)
-    n_rows, n_labels = len(data[0]) + len(data[2]), data[1].shape[1]
-    shuffled = ", test rows shuffled" if shuffle_test else ""
-    print_title(f"{name}{shuffled}: {n_rows} rows, {n_labels} labels, k = {K}")
+    n_samples, n_labels = len(data[0]) + len(data[2]), data[1].shape[1]
+    shuffled = ", test samples shuffled" if shuffle_test else ""
+    print_title(f"{name}{shuffled}: {n_samples} samples, {n_labels} labels, k = {K}")
     models_of = as_in_the_paper(name) if arguments.paper_parameters else tuned(name)
     for algorithm, models in models_of.items():
         for column, randomization in enumerate(("uniform", "single-swap")):
@@ -166,44 +157,46 @@ def run(name, arguments, shuffle_test=False):
             paper = "" if shuffle_test else f"{PAPER[name][algorithm][column]:.2f}"
             print_line(f"{algorithm}, {randomization}", runs, paper)
     for make, exploration, passes in product((TopKBBM, TopKAdaptive), (0.2, 0.5), (1, 10)):
-        model = recommended(make, exploration=exploration, max_iter=passes)
-        title = f"recommended {make.__name__}, {exploration:g}, {passes}"
+        model = make(exploration=exploration, max_iter=passes)
+        title = f"default {make.__name__}, {exploration:g}, {passes}"
         print_line(title, best_of([model], data, arguments, shuffle_test))
-    full = {"AdaOLMR": AdaOLMR(), "OnlineBMR": OnlineBMR(edge=0.01)}
+    full = {"AdaOLMR": AdaOLMR("trees"), "OnlineBMR": OnlineBMR(edge=0.01)}
     for column, (algorithm, model) in enumerate(full.items()):
         paper = "" if shuffle_test else f"{FULL[name][column]:.2f}"
         runs = best_of([model], data, arguments, shuffle_test)
-        print_line(f"all labels known: {algorithm}, 1 pass", runs, paper)
+        print_line(f"all labels known, {algorithm}, 1 pass", runs, paper)
 
 
 def run_large(name, k, arguments):
-    """One seed of the sets that the paper does not have."""
+    """Print the table of a larger data set, which the paper does not have, for one seed."""
     data = load(name)
     arguments = argparse.Namespace(**vars(arguments) | {"seeds": 1})
-    print_title(f"{name}: {len(data[0]) + len(data[2])} rows, {data[1].shape[1]} labels, k = {k}")
+    print_title(
+        f"{name}: {len(data[0]) + len(data[2])} samples, {data[1].shape[1]} labels, k = {k}"
+    )
     models = {
-        "TopKBBM, 5 passes": TopKBBM(n_estimators=60, edge=0.2, exploration=0.2, max_iter=5),
-        "TopKAdaptive, 5 passes": TopKAdaptive(n_estimators=60, exploration=0.3, max_iter=5),
+        "TopKBBM, 5 passes": TopKBBM("trees", 60, edge=0.2, exploration=0.2, max_iter=5),
+        "TopKAdaptive, 5 passes": TopKAdaptive("trees", 60, exploration=0.3, max_iter=5),
     }
     for make, passes in product((TopKBBM, TopKAdaptive), (1, 5)):
-        model = recommended(make, exploration=0.5, max_iter=passes)
-        models[f"recommended {make.__name__}, 0.5, {passes}"] = model
+        model = make(exploration=0.5, max_iter=passes)
+        models[f"default {make.__name__}, 0.5, {passes}"] = model
     for title, model in models.items():
         print_line(title, best_of([model.set_params(k=k)], data, arguments))
 
 
 def learning_curve(k, data, seed):
-    """Loss of each row of the stream: the passes over the training rows, then the test rows."""
+    """Return the loss of each sample: in the passes over the training samples, then in the test."""
     X_train, Y_train, X_test, Y_test = data
     learners, exploration, passes = PAPER_PARAMETERS["yeast"]["TopKBBM"]
-    model = TopKBBM(n_estimators=learners, edge=0.2, k=k, exploration=exploration)
+    model = TopKBBM("trees", learners, edge=0.2, k=k, exploration=exploration)
     X, Y = np.vstack([X_train] * passes + [X_test]), np.vstack([Y_train] * passes + [Y_test])
     scores = model.set_params(random_state=seed).progressive_fit(X, Y)
     return rank_loss(Y, scores, average=False)
 
 
 def draw(arguments):
-    """Figure 1: Top-k BBM on yeast, several k, with bands of one standard deviation."""
+    """Draw Figure 1: Top-k BBM on yeast, several k, with bands of one standard deviation."""
     data = load("yeast")
     losses = {
         f"k = {k}": np.array(
@@ -217,8 +210,8 @@ def draw(arguments):
     n_test = len(data[2])
     display.ax_.axvline(losses["k = 3"].shape[1] - n_test, color="0.6", linestyle=":")
     display.ax_.set(
-        title="Top-k BBM on yeast: mean loss so far",
-        xlabel="Rounds: the training rows ten times over, then (dotted line) the test rows",
+        title="Top-k BBM on yeast: mean loss up to each round",
+        xlabel="Rounds: ten passes over the training samples, then (dotted line) the test samples",
         ylim=(0.05, 0.4),
     )
     display.figure_.savefig(arguments.plot, dpi=120, bbox_inches="tight")
@@ -228,18 +221,19 @@ def draw(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--sets", nargs="*", choices=PAPER, default=at_hand(PAPER))
+    parser.add_argument("--sets", nargs="*", choices=PAPER, default=available(PAPER))
     parser.add_argument(
-        "--paper-parameters", action="store_true", help="learners, exploration, passes of Table 5"
+        "--paper-parameters", action="store_true", help="use the parameters of Table 5"
     )
-    parser.add_argument("--large", action="store_true", help="bibtex and delicious too, one seed")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that share the seeds")
+    parser.add_argument("--large", action="store_true", help="also bibtex and delicious (one seed)")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--plot", metavar="FILE", help="draw Figure 1")
     arguments = parser.parse_args()
     if arguments.seeds < 1:
         parser.error("--seeds must be 1 or more")
-    print("loss: of the scores of the test rows, mean and deviation over seeds; shown: of what is")
-    print(f"shown of them, exploring {TEST_EXPLORATION:g}; paper: its tables 1 and 2")
+    print("loss: rank loss of the scores of the test samples, mean and deviation over seeds")
+    print(f"shown: that of the labels shown, with exploration {TEST_EXPLORATION:g}")
+    print("paper: Tables 1 and 2")
     for name in arguments.sets:
         run(name, arguments)
     if "scene" in arguments.sets:

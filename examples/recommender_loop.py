@@ -1,14 +1,14 @@
-"""A recommender that shows three of twenty tags, and learns from the clicks, a while later.
+"""Simulate a recommender that shows three of twenty tags and learns from delayed clicks.
 
-Every visitor is a row of features; a tag that is relevant is clicked, if it is shown. The clicks of
-a round come in two rounds later: until then the record of what was shown waits in a queue. Some of
-the ranker's lists are randomised, and it knows the probabilities; so it learns about tags that it
-would not have shown, and is not fooled by its own choices. Halfway the visitors' taste changes.
+Each visitor is a sample; a relevant tag is clicked if it is shown. The clicks on a batch arrive two
+batches later, and the record of the tags shown waits in a queue until then. Some of the lists are
+random, with known propensities: so the ranker learns about tags that it would not have shown, and
+its own choices do not bias it. After half of the visitors, the relevance of the tags changes.
 
-The table shows the share of shown tags that were clicked, by quarters of the stream: "shown" is
-what visitors saw, exploration included. A policy that shows popular tags, and a ranker from which
-nothing is hidden, are there to compare. The recommended learners learn the relevance of the shown
-tags directly; the default trees, as in the paper, from importance-weighted pairs of them.
+The table shows the click rate, the fraction of shown tags that were clicked, in each quarter of the
+stream; it includes the random lists. A policy that shows popular tags and a ranker that learns the
+relevance of all tags are for comparison. The default weak learners learn the relevance of the shown
+tags directly; trees, as in the paper, learn from importance-weighted pairs of them.
 
 Run:  python examples/recommender_loop.py [--plot FILE]
 """
@@ -19,13 +19,13 @@ from collections import deque
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM, recommended_learners
+from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 
 K, DELAY, BATCH = 3, 2, 50
 
 
 class Recommender:
-    """Shows by a ranker's exploration; learns the clicks that have come in."""
+    """A policy that shows tags by the exploration of a ranker, and learns from clicks."""
 
     def __init__(self, ranker, n_tags):
         self.ranker = ranker
@@ -43,7 +43,7 @@ class Recommender:
 
 
 class AllKnown:
-    """Shows the best labels; all labels become known, of which a recommender can only dream."""
+    """A policy that shows the best tags, and learns from the relevance of all tags."""
 
     def __init__(self, ranker, n_tags):
         self.ranker = ranker
@@ -61,7 +61,7 @@ class AllKnown:
 
 
 class Popular:
-    """Shows the tags that were clicked most, a random one in place of one of them now and then."""
+    """A policy that shows the tags of highest click rate, with a random one now and then."""
 
     def __init__(self, n_tags, exploration):
         self.random = np.random.RandomState(0)
@@ -84,42 +84,39 @@ class Popular:
 
 
 def play(policy, X, Y):
-    """The share of clicks in what each row was shown."""
-    late, clicked = deque(), []
+    """Return the click rate of each visitor."""
+    delayed, clicked = deque(), []
     for start in range(0, len(X), BATCH):
         rows = slice(start, start + BATCH)
         shown = policy.show(X[rows])
         clicks = np.take_along_axis(Y[rows], shown, axis=1)
         clicked.append(clicks.mean(axis=1))
-        late.append(Y[rows] if hasattr(policy, "learn_all") else clicks)
-        if len(late) > DELAY:
-            (policy.learn_all if hasattr(policy, "learn_all") else policy.learn)(late.popleft())
+        delayed.append(Y[rows] if hasattr(policy, "learn_all") else clicks)
+        if len(delayed) > DELAY:
+            (policy.learn_all if hasattr(policy, "learn_all") else policy.learn)(delayed.popleft())
     return np.concatenate(clicked)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000, help="visitors")
-    parser.add_argument("--plot", metavar="FILE", help="draw the share of clicks")
+    parser.add_argument("--rows", type=int, default=20_000, help="number of visitors")
+    parser.add_argument("--plot", metavar="FILE", help="draw the click rate")
     arguments = parser.parse_args()
     X, Y = make_multilabel_ranking_stream(
         arguments.rows, n_labels=20, cardinality=4.0, drift="abrupt", random_state=0
     )
     n_tags = Y.shape[1]
     common = {"k": K, "exploration": 0.1, "random_state": 0}
-    learners = recommended_learners(feedback="top-k")
-    linear = {"estimator": learners, "n_estimators": len(learners), "max_features": None}
-    all_known = AdaOLMR(recommended_learners(), n_estimators=22, max_features=None, random_state=0)
     policies = {
         "popular tags": Popular(n_tags, exploration=0.1),
-        "TopKBBM, trees": Recommender(TopKBBM(**common), n_tags),
-        "TopKAdaptive, trees": Recommender(TopKAdaptive(**common), n_tags),
-        "TopKBBM, recommended learners": Recommender(TopKBBM(**common, **linear), n_tags),
-        "all labels known: AdaOLMR, recommended": AllKnown(all_known, n_tags),
+        "TopKBBM, trees": Recommender(TopKBBM("trees", **common), n_tags),
+        "TopKAdaptive, trees": Recommender(TopKAdaptive("trees", **common), n_tags),
+        "TopKBBM": Recommender(TopKBBM(**common), n_tags),
+        "AdaOLMR, relevance of all tags": AllKnown(AdaOLMR(random_state=0), n_tags),
     }
-    print(f"{len(X)} visitors see {K} of {n_tags} tags; of random ones they click {Y.mean():.2f}")
+    print(f"{len(X)} visitors see {K} of {n_tags} tags; click rate of random tags: {Y.mean():.2f}")
     heads = "".join(f"{f'{quarter}/4':>8}" for quarter in (1, 2, 3, 4))
-    print(f"{'share of clicks in what was shown':<40}{heads}")
+    print(f"{'click rate':<40}{heads}")
     clicked = {name: play(policy, X, Y) for name, policy in policies.items()}
     for name, share in clicked.items():
         quarters = [part.mean() for part in np.array_split(share, 4)]
@@ -134,11 +131,11 @@ def main():
             ends = np.arange(window, len(X) + 1, max(1, window // 10))
             sums = np.concatenate([[0], np.cumsum(share)])
             ax.plot(ends, (sums[ends] - sums[ends - window]) / window, label=name)
-        ax.axvline(len(X) / 2, color="0.6", linestyle=":", label="taste changes")
-        ax.set(xlabel="visitors", ylabel=f"share of clicks (last {window})", ylim=(0, 1))
+        ax.axvline(len(X) / 2, color="0.6", linestyle=":", label="relevance changes")
+        ax.set(xlabel="visitors", ylabel=f"click rate (last {window} visitors)", ylim=(0, 1))
         ax.legend(fontsize="small", loc="lower right")
         figure.savefig(arguments.plot, dpi=120)
-        print(f"\nThe share of clicks is drawn in {arguments.plot}")
+        print(f"\nThe click rate is drawn in {arguments.plot}")
 
 
 if __name__ == "__main__":

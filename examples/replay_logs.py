@@ -1,14 +1,15 @@
-"""Learn a ranker from the log of another policy, and say beforehand how good it will be.
+"""Learn rankers from the log of another policy, and estimate how good they are.
 
-A policy that shows popular tags has run for a while. It randomised what it showed, and logged that
-with its probabilities and the clicks: a data frame, a line for each visitor. From the log alone
+A policy has shown popular tags, with randomized lists. It logged the tags shown, their propensities
+and the clicks in a data frame with one row per visitor. From this log
 
-- rankers learn, by `partial_fit_feedback`;
-- each ranker's loss is estimated as it learns: a pair of tags of which one was clicked counts
-  1 / Pr[both shown] pairs (Raman et al. 2020, Eq. 1). The estimate has no bias, whichever policy
-  wrote the log.
+- rankers learn by `partial_fit_feedback`;
+- the loss of each ranker is estimated while it learns: a pair of shown tags of which one was
+  clicked has the weight 1 / Pr[both shown] (Raman et al. 2020, Eq. 1). The estimate is unbiased for
+  any policy that wrote the log.
 
-The table compares the estimates with the truth, which only a simulation knows, in pairs per row.
+The table compares the estimates with the true losses, which are known in this simulation, as number
+of wrong pairs per visitor.
 
 Run:  pip install pandas && python examples/replay_logs.py
 """
@@ -20,14 +21,14 @@ import numpy as np
 from sklrank.datasets import make_multilabel_ranking_stream
 from sklrank.feedback import Exploration, UniformRandomization
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting import TopKAdaptive, TopKBBM, recommended_learners
+from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
 K = 3
 TAGS = np.array([f"tag {letter}" for letter in "ABCDEFGH"])
 
 
 def write_log(Y, exploration):
-    """What a policy that shows the same popular tags to everybody would have logged."""
+    """Return the log of a policy that ranks the tags by popularity."""
     scores = np.tile(Y.mean(axis=0), (len(Y), 1))
     shown = UniformRandomization(exploration).explore(scores, K, random_state=0)
     clicks = np.take_along_axis(Y, shown.actions, axis=1)
@@ -35,17 +36,17 @@ def write_log(Y, exploration):
 
 
 def estimated_losses(scores, shown, clicks):
-    """Wrong pairs of each row, estimated from what was shown (ties count in full)."""
-    of_shown = np.take_along_axis(scores, shown.actions, axis=1)
-    wrong = of_shown[:, :, None] <= of_shown[:, None, :]
+    """Estimate the wrong pairs of each sample from the tags shown; a tie is a wrong pair."""
+    shown_scores = np.take_along_axis(scores, shown.actions, axis=1)
+    wrong = shown_scores[:, :, None] <= shown_scores[:, None, :]
     pairs = clicks[:, :, None] * (1 - clicks[:, None, :])
     return (wrong * pairs / shown.propensities).sum(axis=(1, 2))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000, help="lines of the log")
-    parser.add_argument("--exploration", type=float, default=0.5, help="of the policy that logged")
+    parser.add_argument("--rows", type=int, default=20_000, help="number of visitors in the log")
+    parser.add_argument("--exploration", type=float, default=0.5, help="of the logging policy")
     arguments = parser.parse_args()
     X, Y = make_multilabel_ranking_stream(
         arguments.rows, n_labels=len(TAGS), cardinality=3.0, random_state=0
@@ -56,23 +57,20 @@ def main():
     shown = Exploration.from_frame(log, classes=TAGS)
     clicks = log[[f"reward_{i}" for i in range(K)]].to_numpy()
     last = slice(len(X) // 2, None)
-    print(f"{'ranker':<20}{'estimated wrong pairs':>25}{'true':>9}{'share of pairs':>18}")
+    print(f"{'ranker':<20}{'estimated wrong pairs':>25}{'true':>9}{'rank loss':>18}")
     popular = np.tile(Y.mean(axis=0), (len(Y), 1))
-    report("the one that logged", popular, shown, clicks, Y, last)
-    learners = recommended_learners(feedback="top-k")
+    report("logging policy", popular, shown, clicks, Y, last)
     rankers = {
-        "TopKBBM, trees": TopKBBM(random_state=0),
-        "TopKAdaptive, trees": TopKAdaptive(random_state=0),
-        "TopKBBM, recommended": TopKBBM(
-            learners, n_estimators=len(learners), max_features=None, random_state=0
-        ),
+        "TopKBBM, trees": TopKBBM("trees", random_state=0),
+        "TopKAdaptive, trees": TopKAdaptive("trees", random_state=0),
+        "TopKBBM": TopKBBM(random_state=0),
     }
     for name, ranker in rankers.items():
         scores = np.zeros(Y.shape)
         ranker.partial_fit_feedback(X[:1000], shown[:1000], clicks[:1000], classes=TAGS)
         for start in range(1000, len(X), 1000):
             rows = slice(start, start + 1000)
-            # Score first, learn then: so the estimate is that of rows not seen.
+            # Score before learning, so that the estimate is for unseen samples.
             scores[rows] = ranker.decision_function(X[rows])
             ranker.partial_fit_feedback(X[rows], shown[rows], clicks[rows])
         report(name, scores, shown, clicks, Y, last)
@@ -82,8 +80,8 @@ def report(name, scores, shown, clicks, Y, rows):
     estimates = estimated_losses(scores, shown, clicks)[rows]
     error = estimates.std() / np.sqrt(len(estimates))
     truth = rank_loss(Y[rows], scores[rows], normalize=False, ties="full")
-    share = rank_loss(Y[rows], scores[rows])
-    print(f"{name:<26}{estimates.mean():>11.2f} +- {error:.2f}{truth:>9.2f}{share:>18.3f}")
+    loss = rank_loss(Y[rows], scores[rows])
+    print(f"{name:<26}{estimates.mean():>11.2f} +- {error:.2f}{truth:>9.2f}{loss:>18.3f}")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def test_data_with_a_known_split_come_from_openml(multilabel, monkeypatch):
 
     monkeypatch.setattr(multilabel, "fetch_multilabel", fetch_multilabel)
     names = ["scene", "emotions", "mediamill_reduced"]
-    assert multilabel.at_hand(names) == ["scene", "emotions"]
+    assert multilabel.available(names) == ["scene", "emotions"]
     assert multilabel.load("scene") == tuple(
         f"{part} of scene" for part in ("X_train", "Y_train", "X_test", "Y_test")
     )
@@ -42,5 +42,5 @@ def test_data_come_from_the_folder_if_there_is_one(multilabel, monkeypatch, tmp_
     (tmp_path / "multilabel").mkdir()
     np.savez(tmp_path / "multilabel" / "any.npz", **arrays)
     monkeypatch.setenv("SKLRANK_DATA", str(tmp_path))
-    assert multilabel.at_hand(["any", "scene"]) == ["any", "scene"]
+    assert multilabel.available(["any", "scene"]) == ["any", "scene"]
     assert [part.tolist() for part in multilabel.load("any")] == [[[1]], [[2]], [[3]], [[4]]]

@@ -35,7 +35,9 @@ CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
 ]
 every_case = pytest.mark.parametrize(("model", "Y", "scorer"), CASES)
 every_online = pytest.mark.parametrize("model", ONLINE)
-rejected = pytest.raises(ValueError, match="column 'dog' at place 0, where the model has .*'bee'")
+rejected = pytest.raises(
+    ValueError, match="column 'dog' at position 0, where the model has .*'bee'"
+)
 
 
 @every_case
@@ -75,7 +77,9 @@ def test_the_first_difference_is_named():
     names = [f"label {i}" for i in range(8)]
     Y = pd.DataFrame((RNG.random((40, 8)) < 0.5).astype(int), columns=names)
     model = AdaOLMR("trees", n_estimators=2).fit(X, Y)
-    with pytest.raises(ValueError, match="'label 7' at place 6, where the model has .*'label 6'"):
+    with pytest.raises(
+        ValueError, match="'label 7' at position 6, where the model has .*'label 6'"
+    ):
         model.partial_fit(X, Y[[*names[:6], "label 7", "label 6"]])
     with pytest.raises(ValueError, match=r"\(new: \['label 9'\], missing: \['label 7'\]"):
         model.partial_fit(X, Y.to_numpy(), classes=[*names[:7], "label 9"])

@@ -174,9 +174,9 @@ def test_broken_index_arrays_are_refused(model, change):
     """Compiled loops would read or write out of bounds."""
     X, y = written_to(lambda X: None), np.arange(30) % 3
     model = clone(model).fit(X, y)
-    with pytest.raises(ValueError, match="X is no sound CSR matrix"):
+    with pytest.raises(ValueError, match="X is not a valid CSR matrix"):
         model.predict(written_to(change))
-    with pytest.raises(ValueError, match="X is no sound CSR matrix"):
+    with pytest.raises(ValueError, match="X is not a valid CSR matrix"):
         model.partial_fit(written_to(change), y)
 
 

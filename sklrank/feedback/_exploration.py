@@ -275,7 +275,7 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
         )
     ordered = np.sort(actions, axis=1)
     if np.any(ordered[:, 1:] == ordered[:, :-1]):
-        raise ValueError("actions of exploration must not show a label twice in a row")
+        raise ValueError("actions of exploration must not show a label twice for a sample")
     shape = (*actions.shape, actions.shape[1])
     if propensities is None or np.asarray(propensities).ndim == 0:
         raise ValueError(

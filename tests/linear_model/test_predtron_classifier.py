@@ -490,7 +490,7 @@ def test_bad_losses_of_label_sets(loss, message):
 
 
 def test_indicators_cannot_be_rejected():
-    with pytest.raises(ValueError, match="y is a label indicator"):
+    with pytest.raises(ValueError, match="y is an indicator matrix"):
         PredtronClassifier(reject_cost=0.1).fit(TEXTS, TAGS)
 
 

@@ -245,7 +245,7 @@ def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
 def test_collections_of_labels_are_told_how_to_become_an_indicator(y):
     with pytest.raises(ValueError, match="MultiLabelBinarizer"):
         AdaOLMR("trees", n_estimators=2).fit(X[:60], y)
-    with pytest.raises(ValueError, match="one class label a row|shape"):
+    with pytest.raises(ValueError, match="one class label per sample|shape"):
         HoeffdingTreeClassifier().fit(X[:60], y)
 
 
