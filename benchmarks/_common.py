@@ -1,4 +1,4 @@
-"""What the benchmarks share: one thread, CPU time, data, and aligned tables."""
+"""Helpers of the benchmarks: one thread, CPU time, data, and aligned tables."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ MULTILABEL = ("emotions", "scene", "yeast", "mediamill_reduced", "bibtex", "deli
 
 
 class Stopwatch:
-    """Adds up the CPU seconds that this process spends inside its `with` blocks."""
+    """Context manager that sums the CPU seconds of this process in its `with` blocks."""
 
     def __init__(self):
         self.seconds = 0.0
@@ -29,7 +29,7 @@ class Stopwatch:
 
 
 def print_header(*notes, peers=("river",)):
-    """Print versions, peers among them, and the machine's size, then `notes`; use one thread."""
+    """Limit BLAS to one thread; print the versions of libraries, the machine, and `notes`."""
     threadpool_limits(1)
     versions = [f"Python {platform.python_version()}", f"sklrank {sklrank.__version__}"]
     for name in ("numpy", "scikit-learn", *peers):
@@ -44,7 +44,7 @@ def print_header(*notes, peers=("river",)):
 
 
 def print_table(title, columns, rows):
-    """Print rows of strings under their titles, the first column to the left."""
+    """Print rows of strings under column titles; the first column is left-aligned."""
     cells = [list(columns), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     print(f"\n{title}")
@@ -59,7 +59,7 @@ def print_table(title, columns, rows):
 
 
 def load_multilabel(name):
-    """The original split of a multilabel set: `X_train, Y_train, X_test, Y_test`."""
+    """Load the original split of a multilabel data set: `X_train, Y_train, X_test, Y_test`."""
     with np.load(data_file("multilabel", name)) as arrays:
         X_train, X_test = (arrays[key].astype(np.float64) for key in ("X_train", "X_test"))
         Y_train, Y_test = (arrays[key].astype(np.intp) for key in ("Y_train", "Y_test"))
@@ -67,7 +67,7 @@ def load_multilabel(name):
 
 
 def load_multiclass(name):
-    """All rows of a multiclass set, those of its test part last: `X, y`."""
+    """Load all samples `X, y` of a multiclass data set, those of the test part last."""
     with np.load(data_file("multiclass", name)) as arrays:
         parts = ("",) if "X" in arrays else ("_train", "_test")
         X, y = (np.concatenate([arrays[key + part] for part in parts]) for key in "Xy")
@@ -75,19 +75,19 @@ def load_multiclass(name):
 
 
 def data_file(kind, name):
-    """Path of a set's arrays.
+    """Return the path of the arrays of a data set.
 
     Raises
     ------
     SystemExit
-        If the folder is not named, or does not hold the set.
+        If `SKLRANK_DATA` is not set, or the folder does not contain the data set.
     """
     folder = os.environ.get("SKLRANK_DATA")
     if not folder:
         raise SystemExit(
-            f"Set SKLRANK_DATA to the folder of the benchmark data: it must hold {kind}/{name}.npz."
+            f"Set SKLRANK_DATA to the folder of the benchmark data, which has {kind}/{name}.npz."
         )
     path = Path(folder) / kind / f"{name}.npz"
     if not path.is_file():
-        raise SystemExit(f"The folder that SKLRANK_DATA names has no {kind}/{name}.npz.")
+        raise SystemExit(f"The folder SKLRANK_DATA={folder} has no file {kind}/{name}.npz.")
     return path

@@ -1,10 +1,10 @@
-"""HoeffdingTreeClassifier beside river's: speed, accuracy and memory on five streams.
+"""HoeffdingTreeClassifier compared with river's: speed, accuracy and memory on five streams.
 
-Both trees have the same settings and see the same rows; each row is predicted, then learnt.
+Both trees have the same settings and the same samples; each sample is predicted, then learned.
 
-river's rows are made into dicts beforehand and come one by one; sklrank takes them in one call of
-`progressive_fit`. Speed and accuracy are compared on the same prefix of the stream; sklrank then
-runs on the whole stream too.
+The samples for river are converted to dicts in advance and passed one by one; sklrank gets them in
+one call of `progressive_fit`. Speed and accuracy are compared on the same prefix of the stream;
+sklrank is then also run on the whole stream.
 
     python benchmarks/hoeffding.py [--quick]
 """
@@ -24,7 +24,7 @@ SETTINGS = {
     "mc": {"leaf_prediction": "mc"},
     "nba": {"leaf_prediction": "nba"},
     "mc, grace 12": {"leaf_prediction": "mc", "grace_period": 12},
-    # As loose as the trees that a booster wants, so that they grow early.
+    # The loose settings of trees in a booster, which grow early.
     "mc, loose": {"leaf_prediction": "mc", "grace_period": 12, "delta": 0.1, "tau": 0.3},
 }
 REPETITIONS = 3
@@ -32,26 +32,26 @@ TOLERANCE = 1.0
 COPIES = 20
 
 
-# -- Streams: rows `(n, n_features)` and classes 0, 1, ... `(n,)`.
+# -- Streams: samples `(n, n_features)` and classes 0, 1, ... `(n,)`.
 
 
 def clusters(n, rng, n_features=20, n_classes=6, n_clusters=4):
-    """Each class is a mixture of Gaussian balls."""
-    centres = 1.5 * rng.normal(size=(n_classes, n_clusters, n_features))
+    """Draw each class from a mixture of spherical Gaussians."""
+    centers = 1.5 * rng.normal(size=(n_classes, n_clusters, n_features))
     y = rng.integers(n_classes, size=n)
-    X = centres[y, rng.integers(n_clusters, size=n)] + 2.0 * rng.normal(size=(n, n_features))
+    X = centers[y, rng.integers(n_clusters, size=n)] + 2.0 * rng.normal(size=(n, n_features))
     return X, y
 
 
 def random_tree(n, rng, n_features=20, n_classes=4, depth=6):
-    """Uniform rows; a complete tree of random splits decides the class."""
+    """Draw uniform samples, with classes by a complete tree of random splits."""
     X = rng.uniform(size=(n, n_features))
     node = np.zeros(n, dtype=np.intp)
     low, high = np.zeros((1, n_features)), np.ones((1, n_features))
     for _ in range(depth):
         feature = rng.integers(n_features, size=len(low))
         nodes = np.arange(len(low))
-        # Cut in the middle part of what is left of the feature, so that no branch is tiny.
+        # Split in the middle part of the remaining range, so that no branch is tiny.
         left, right = low[nodes, feature], high[nodes, feature]
         threshold = left + (right - left) * rng.uniform(0.3, 0.7, size=len(low))
         node = 2 * node + (X[np.arange(n), feature[node]] > threshold[node])
@@ -61,7 +61,7 @@ def random_tree(n, rng, n_features=20, n_classes=4, depth=6):
 
 
 def led(n, rng, n_irrelevant=17, noise=0.1):
-    """The digit that a noisy seven-segment display shows, beside irrelevant bits."""
+    """Draw digits on a noisy seven-segment display, with irrelevant bits."""
     lit = ["1110111", "0010010", "1011101", "1011011", "0111010"]
     lit += ["1101011", "1101111", "1010010", "1111111", "1111011"]
     segments = np.array([[int(bit) for bit in digit] for digit in lit])
@@ -71,9 +71,9 @@ def led(n, rng, n_irrelevant=17, noise=0.1):
 
 
 def waveform(n, rng):
-    """Three classes, each a random mixture of two of three triangular waves, with noise."""
-    places = np.arange(21)
-    waves = np.stack([np.maximum(6.0 - np.abs(places - peak), 0.0) for peak in (6, 14, 10)])
+    """Draw three classes: random mixtures of two of three triangular waves, with noise."""
+    times = np.arange(21)
+    waves = np.stack([np.maximum(6.0 - np.abs(times - peak), 0.0) for peak in (6, 14, 10)])
     first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
     y = rng.integers(3, size=n)
     share = rng.uniform(size=(n, 1))
@@ -82,7 +82,7 @@ def waveform(n, rng):
 
 
 def drifting_hyperplane(n, rng, n_features=10, noise=0.05):
-    """Two classes on either side of a plane that turns by one right angle along the stream."""
+    """Draw two classes, separated by a plane that rotates by a right angle along the stream."""
     start, _ = np.linalg.qr(rng.normal(size=(n_features, 2)))
     angle = np.linspace(0.0, np.pi / 2, n)
     normal = np.cos(angle)[:, None] * start[:, 0] + np.sin(angle)[:, None] * start[:, 1]
@@ -108,20 +108,20 @@ def as_dicts(X):
     return [dict(zip(names, row)) for row in X.tolist()]
 
 
-def river_run(settings, rows, y):
-    """The tree, the share of rows it predicted right, and its CPU seconds."""
+def river_run(settings, samples, y):
+    """Return the tree, its accuracy, and its CPU seconds."""
     from river.tree import HoeffdingTreeClassifier as RiverTree
 
     tree, correct, watch = RiverTree(**settings), 0, Stopwatch()
     with watch:
-        for x, label in zip(rows, y.tolist()):
+        for x, label in zip(samples, y.tolist()):
             correct += tree.predict_one(x) == label
             tree.learn_one(x, label)
-    return tree, correct / len(rows), watch.seconds
+    return tree, correct / len(samples), watch.seconds
 
 
 def sklrank_run(settings, X, y, n_classes):
-    """The tree, the share of rows it predicted right, and its CPU seconds."""
+    """Return the tree, its accuracy, and its CPU seconds."""
     tree, watch = HoeffdingTreeClassifier(**settings), Stopwatch()
     with watch:
         votes = tree.progressive_fit(X, y, classes=range(n_classes))
@@ -130,7 +130,7 @@ def sklrank_run(settings, X, y, n_classes):
 
 
 def compare(settings, X, y, n_river):
-    """CPU seconds and accuracies of both trees, and their leaves, on one stream."""
+    """Return CPU seconds, accuracies and numbers of leaves of both trees on one stream."""
     n_classes = int(y.max()) + 1
     X_prefix, y_prefix = X[:n_river], y[:n_river]
     river_tree, river_accuracy, river_seconds = river_run(settings, as_dicts(X_prefix), y_prefix)
@@ -147,13 +147,13 @@ def compare(settings, X, y, n_river):
     }
 
 
-def comparison_row(runs, n_rows, n_river):
-    """Cells of the table, from the comparisons on streams of several seeds; and the difference."""
+def comparison_row(runs, n_samples, n_river):
+    """Return the cells of a table row, averaged over seeds, and the difference in accuracy."""
     mean = {key: np.mean([run[key] for run in runs]) for key in runs[0]}
     differences = np.array([run["accuracy"] - run["river_accuracy"] for run in runs])
     difference = differences.mean()
     cells = [
-        f"{n_rows / mean['all_seconds']:,.0f}",
+        f"{n_samples / mean['all_seconds']:,.0f}",
         f"{n_river / mean['seconds']:,.0f}",
         f"{n_river / mean['river_seconds']:,.0f}",
         f"{mean['river_seconds'] / mean['seconds']:.1f}",
@@ -170,56 +170,57 @@ def comparison_row(runs, n_rows, n_river):
 
 
 def bytes_of(build):
-    """Bytes that Python and NumPy hold for what `build()` makes, and the size of its pickle."""
+    """Return the bytes that an object from `build()` occupies, and the size of its pickle."""
     build()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    # Several, for what Python keeps of a call once belongs to none of them.
-    made = [build() for _ in range(COPIES)]
+    # Several copies, as Python allocates some memory once for all of them.
+    copies = [build() for _ in range(COPIES)]
     gc.collect()
     held = (tracemalloc.get_traced_memory()[0] - before) / COPIES
     tracemalloc.stop()
-    return held, len(pickle.dumps(made[0]))
+    return held, len(pickle.dumps(copies[0]))
 
 
 def memory_row(leaf_prediction, X, y):
-    settings, rows, classes = {"leaf_prediction": leaf_prediction}, as_dicts(X), range(y.max() + 1)
+    settings, classes = {"leaf_prediction": leaf_prediction}, range(y.max() + 1)
+    samples = as_dicts(X)
     ours, our_pickle = bytes_of(
         lambda: HoeffdingTreeClassifier(**settings).partial_fit(X, y, classes=classes)
     )
-    river, river_pickle = bytes_of(lambda: river_run(settings, rows, y)[0])
+    river, river_pickle = bytes_of(lambda: river_run(settings, samples, y)[0])
     held = [f"{ours / 1000:.1f}", f"{river / 1000:.1f}", f"{river / ours:.0f}"]
     return [leaf_prediction, *held, f"{our_pickle / 1000:.1f}", f"{river_pickle / 1000:.1f}"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=500_000, help="rows of a stream")
-    parser.add_argument("--river-rows", type=int, default=20_000, help="length of the prefix")
+    parser.add_argument("--samples", type=int, default=500_000, help="length of a stream")
+    parser.add_argument("--river-samples", type=int, default=20_000, help="length of the prefix")
     parser.add_argument("--streams", nargs="+", choices=STREAMS, default=list(STREAMS))
     parser.add_argument("--seeds", type=int, default=3, help="streams of each kind")
     parser.add_argument("--quick", action="store_true", help="one short stream of each kind")
     args = parser.parse_args()
     if args.quick:
-        args.rows, args.river_rows, args.seeds = 20_000, 3_000, 1
-    args.river_rows = min(args.rows, args.river_rows)
+        args.samples, args.river_samples, args.seeds = 20_000, 3_000, 1
+    args.river_samples = min(args.samples, args.river_samples)
 
     print_header(
-        "Each row is predicted, then learnt.",
-        f"Speed: rows per CPU second. sklrank in one call, on all {args.rows:,} rows, then on the "
-        f"first {args.river_rows:,};\n  river row by row on those (dicts made beforehand). Ratio: "
-        "on the same rows.",
-        f"Accuracy: % of the first {args.river_rows:,} rows; difference in points, * = more than "
-        f"{TOLERANCE:g}.",
+        "Each sample is predicted, then learned.",
+        f"Speed: samples per CPU second. sklrank in one call, on all {args.samples:,} samples,\n"
+        f"  then on the first {args.river_samples:,}; river one by one on those (dicts made in "
+        "advance). Ratio: on the same samples.",
+        f"Accuracy: % of the first {args.river_samples:,} samples; difference in points, * = more "
+        f"than {TOLERANCE:g}.",
         f"All figures are means over {args.seeds} stream(s); sd is that of the difference.",
     )
     table, differences = [], []
     for name in args.streams:
         rngs = [np.random.default_rng(seed) for seed in range(args.seeds)]
-        streams = [STREAMS[name](args.rows, rng) for rng in rngs]
+        streams = [STREAMS[name](args.samples, rng) for rng in rngs]
         for setting, settings in SETTINGS.items():
-            runs = [compare(settings, X, y, args.river_rows) for X, y in streams]
-            cells, difference = comparison_row(runs, args.rows, args.river_rows)
+            runs = [compare(settings, X, y, args.river_samples) for X, y in streams]
+            cells, difference = comparison_row(runs, args.samples, args.river_samples)
             table.append([name, setting, *cells])
             differences.append(abs(difference))
     speeds = ["sklrank, all", "sklrank", "river", "ratio"]
@@ -227,11 +228,11 @@ def main():
     print_table("Speed and accuracy", columns, table)
     print(f"Largest difference in accuracy: {max(differences):.2f} points")
 
-    # One row less than the grace period: the tree cannot have split.
+    # One sample less than the grace period: the tree cannot have split.
     X, y = clusters(199, np.random.default_rng(0))
     columns = ["leaf", "sklrank kB", "river kB", "ratio", "pickle: sklrank kB", "river kB"]
     print_table(
-        "Memory of a tree of one leaf (20 features, 6 classes, 199 rows), by tracemalloc",
+        "Memory of a tree of one leaf (20 features, 6 classes, 199 samples), by tracemalloc",
         columns,
         [memory_row(leaf_prediction, X, y) for leaf_prediction in ("mc", "nba")],
     )

@@ -1,7 +1,7 @@
-"""Level splits, honest trees and forests, beside scikit-learn's: seconds and error.
+"""Level splits, honest trees and forests compared with scikit-learn's: seconds and error.
 
 The target depends on three of many 0/1 features, as in the theory of these trees, or on two of ten
-numeric ones. The error is that of test rows, against the target without its noise.
+numeric ones. The error is the RMSE on test samples, relative to the target without noise.
 
     python benchmarks/honest_trees.py [--quick]
 """
@@ -43,7 +43,7 @@ def models(depth, n_trees):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to test the script")
     arguments = parser.parse_args()
     print_header()
     n_samples, n_features = (500, 50) if arguments.quick else (10_000, 1000)
@@ -60,7 +60,7 @@ def main():
             rows.append([name, f"{fit.seconds:.2f}", f"{predict.seconds:.3f}", f"{error:.3f}"])
         print_table(
             f"{title}: {n_samples} x {X.shape[1]}",
-            ["", "seconds to fit", "to predict", "RMSE of the truth"],
+            ["", "seconds to fit", "to predict", "RMSE"],
             rows,
         )
 

@@ -1,4 +1,4 @@
-"""What several test files share: the benchmark data, where they are."""
+"""Fixtures of several test files: benchmark data, and exact comparison of models."""
 
 import os
 from pathlib import Path
@@ -11,16 +11,16 @@ from sklearn.base import BaseEstimator
 
 @pytest.fixture
 def benchmark_folder():
-    """Where the benchmark data are. Skips without them."""
+    """Return the folder of the benchmark data, or skip the test if there is none."""
     folder = os.environ.get("SKLRANK_DATA")
     if not folder:
-        pytest.skip("SKLRANK_DATA does not name the folder of the benchmark data")
+        pytest.skip("SKLRANK_DATA is not set to the folder of the benchmark data")
     return Path(folder)
 
 
 @pytest.fixture
 def multilabel_data(benchmark_folder):
-    """Loader of a benchmark set: `X_train, Y_train, X_test, Y_test`."""
+    """Return a loader of benchmark data sets: `X_train, Y_train, X_test, Y_test`."""
 
     def load(name):
         with np.load(benchmark_folder / "multilabel" / f"{name}.npz", allow_pickle=True) as data:
@@ -31,7 +31,7 @@ def multilabel_data(benchmark_folder):
 
 @pytest.fixture
 def letor_data(benchmark_folder):
-    """Loader of parts of MQ2008, numbered from 1: `X, y, qid`."""
+    """Return a loader of parts of MQ2008, numbered from 1: `X, y, qid`."""
 
     def load(*parts):
         arrays = []
@@ -45,7 +45,7 @@ def letor_data(benchmark_folder):
 
 @pytest.fixture
 def wide_csr():
-    """Function that makes a CSR array with indices of 64 bits."""
+    """Return a function that creates CSR arrays with 64-bit indices."""
 
     def make(X):
         matrix = sparse.csr_array(X)
@@ -58,12 +58,12 @@ def wide_csr():
 
 @pytest.fixture
 def fingerprint():
-    """Function that turns a model into nested tuples: equal if and only if the models are."""
+    """Return a function that converts a model to nested tuples, equal if the models are equal."""
     return _fingerprint
 
 
 def _fingerprint(thing):
-    # Two equal pickles may differ in what they remember of object identity; contents do not.
+    # Pickles of equal models may differ, since they also record which objects are identical.
     if isinstance(thing, np.ndarray):
         if thing.dtype.names:
             return tuple(_fingerprint(thing[name]) for name in thing.dtype.names)

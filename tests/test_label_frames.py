@@ -1,4 +1,4 @@
-"""Labels that come as a data frame: their names are learnt, and their order is watched."""
+"""Labels in a dataframe: their names become the classes, and their order is checked."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ ONLINE = [
     PredtronClassifier(loss="hamming"),
     PredtronLabelRanker(),
 ]
-# A ranker of labels, its target, and a scorer that compares columns by place.
+# A ranker of labels, its target, and a scorer that matches columns by index.
 CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
     (ONLINE[5], RELEVANT, None),
     (ONLINE[4], RELEVANT, None),
@@ -35,7 +35,7 @@ CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
 ]
 every_case = pytest.mark.parametrize(("model", "Y", "scorer"), CASES)
 every_online = pytest.mark.parametrize("model", ONLINE)
-refused = pytest.raises(ValueError, match="column 'dog' at place 0, where the model has .*'bee'")
+rejected = pytest.raises(ValueError, match="column 'dog' at place 0, where the model has .*'bee'")
 
 
 @every_case
@@ -51,21 +51,21 @@ def test_names_become_the_classes_and_change_nothing_else(model, Y, scorer):
 
 
 @every_case
-def test_scores_refuse_another_order(model, Y, scorer):
+def test_scoring_rejects_another_order(model, Y, scorer):
     model.fit(X, Y)
-    with refused:
+    with rejected:
         model.score(X, Y[NAMES[::-1]])
     if scorer is not None:
         scorer(model, X, Y)
-        with refused:
+        with rejected:
             scorer(model, X, Y[NAMES[::-1]])
 
 
 @every_online
-def test_learning_refuses_another_order(model, fingerprint):
+def test_learning_rejects_another_order(model, fingerprint):
     model.fit(X, RELEVANT)
     before = fingerprint(model)
-    with refused:
+    with rejected:
         model.partial_fit(X, RELEVANT[NAMES[::-1]])
     assert fingerprint(model) == before
     model.partial_fit(X, RELEVANT).partial_fit(X, RELEVANT.to_numpy())
@@ -85,14 +85,14 @@ def test_the_first_difference_is_named():
 
 @every_online
 def test_columns_and_classes_must_agree(model):
-    """Where both are names; numbers in `classes` are another way to count the columns."""
+    """Names in `classes` must be those of the columns; numbers in `classes` are indices."""
     fresh = type(model)(**model.get_params())
-    with refused:
+    with rejected:
         fresh.partial_fit(X, RELEVANT[NAMES[::-1]], classes=NAMES)
     assert_array_equal(fresh.partial_fit(X, RELEVANT, classes=range(4)).classes_, range(4))
 
 
 @pytest.mark.parametrize("columns", [[0, 1, 2, 3], ["a", "b", "c", 3]])
-def test_columns_without_names_of_their_own_are_counted(columns):
+def test_columns_without_string_names_are_numbered(columns):
     Y = RELEVANT.set_axis(columns, axis=1)
     assert_array_equal(AdaOLMR(n_estimators=2).fit(X, Y).classes_, range(4))

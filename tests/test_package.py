@@ -1,4 +1,4 @@
-"""The package as a whole: what it exports, how it is documented, how it is compiled."""
+"""The package as a whole: exports, documentation, annotations and compiler directives."""
 
 import doctest
 import importlib
@@ -25,7 +25,7 @@ SOURCES = Path(__file__).parents[1] / "sklrank"
 
 DIRECTIVES = "# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False"
 
-# What scikit-learn does not ask for either. The list may only get shorter.
+# Errors that scikit-learn ignores, too. This list may only get shorter.
 IGNORED = {
     "ES01",  # no extended summary
     "EX01",  # no examples (of methods)
@@ -35,7 +35,7 @@ IGNORED = {
     "SA04",  # no description in See Also
 }
 
-# What users call by other signs than a name.
+# Special methods that users call.
 CALLED = {"__call__", "__getitem__", "__init__", "__len__"}
 
 
@@ -46,7 +46,7 @@ def public_names():
 
 
 def public_members():
-    """Public functions and classes with the methods that they define or inherit from sklrank."""
+    """Yield public functions and classes, with the methods that are defined in sklrank."""
     for name in public_names():
         package, _, member = name.rpartition(".")
         thing = getattr(importlib.import_module(package), member)
@@ -61,14 +61,14 @@ def public_members():
 
 
 def typed_members():
-    """By name, what users call: functions, methods, and the getters of properties."""
+    """Yield names and functions that users call: functions, methods, and property getters."""
     for name in public_names():
         package, _, member = name.rpartition(".")
         thing = getattr(importlib.import_module(package), member)
         if inspect.isfunction(thing):
             yield name, thing
             continue
-        # Scorers are objects.
+        # Scorers are instances.
         owner = thing if inspect.isclass(thing) else type(thing)
         for attribute, value in inspect.getmembers(owner):
             function = value.fget if isinstance(value, property) else value
@@ -81,7 +81,7 @@ TYPED_MEMBERS = dict(typed_members())
 
 
 def named_options():
-    """Annotations of the parameters for which `fit` knows names, and these names."""
+    """Yield annotations of parameters that accept strings, and the accepted strings."""
     for name, function in TYPED_MEMBERS.items():
         if not name.endswith(".__init__"):
             continue
@@ -103,7 +103,7 @@ def test_docstrings_follow_numpydoc(name):
 
 @pytest.mark.parametrize("name", sorted(TYPED_MEMBERS))
 def test_annotations_are_complete(name):
-    """A type checker sees no mistake in the use of what has none."""
+    """A type checker does not check calls of functions without annotations."""
     signature = inspect.signature(TYPED_MEMBERS[name])
     annotations = {each.name: each.annotation for each in signature.parameters.values()}
     annotations["return"] = signature.return_annotation
@@ -113,29 +113,29 @@ def test_annotations_are_complete(name):
 
 @pytest.mark.parametrize(("hint", "options"), named_options())
 def test_annotations_name_the_options(hint, options):
-    """A type checker takes the texts that `fit` takes, unless it takes every text."""
+    """Annotations list the strings that `fit` accepts, unless they allow all strings."""
     hint = eval(hint, {**vars(_typing), "Callable": Callable})
     parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
-    texts = {text for part in parts if get_origin(part) is Literal for text in get_args(part)}
-    assert texts == options or {str, Any} & set(parts)
+    strings = {each for part in parts if get_origin(part) is Literal for each in get_args(part)}
+    assert strings == options or {str, Any} & set(parts)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_all_is_sorted_and_there(package):
+def test_all_is_sorted_and_complete(package):
     module = importlib.import_module(package)
     assert module.__all__ == sorted(module.__all__)
     assert all(hasattr(module, name) for name in module.__all__)
 
 
 @pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.pyx")), ids=lambda path: path.name)
-def test_directives_head_every_compiled_file(path):
-    """They cannot be set in one place for all; a file without them is slow and silent about it."""
+def test_compiled_files_start_with_the_directives(path):
+    """The directives cannot be set for all files at once; without them a file is slow."""
     assert path.read_text().splitlines()[0] == DIRECTIVES
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings(name, monkeypatch):
-    """Of the installed package, wherever it is."""
+    """The doctests run on the installed package."""
     monkeypatch.setenv("MPLBACKEND", "Agg")
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0

@@ -1,4 +1,4 @@
-"""Rows grouped by query, against a loop over the ids."""
+"""Samples grouped by query: comparison with a loop over the ids."""
 
 import numpy as np
 import pytest
@@ -17,15 +17,15 @@ from sklrank._queries import Queries, check_qid
         [True, False, True, True, False, False],
         np.array(["2020-01-02", "2020-01-01"] * 3, dtype="M8[D]"),
     ],
-    ids=["int", "text", "object", "float", "bool", "date"],
+    ids=["int", "string", "object", "float", "bool", "date"],
 )
-def test_rows_of_each_query(qid):
+def test_samples_of_each_query(qid):
     queries = Queries.from_qid(qid, n_samples=6)
     ids = np.asarray(qid).tolist()
     assert queries.names.tolist() == sorted(set(ids))
     assert queries.n_queries == len(set(ids))
     for i, name in enumerate(queries.names.tolist()):
-        expected = [row for row in range(6) if ids[row] == name]
+        expected = [j for j in range(6) if ids[j] == name]
         assert_array_equal(queries.order[queries.starts[i] : queries.starts[i + 1]], expected)
         assert_array_equal(queries.codes[expected], i)
         assert queries.sizes[i] == len(expected)
@@ -33,14 +33,14 @@ def test_rows_of_each_query(qid):
         assert indices.dtype == np.intp
 
 
-def test_no_ids_are_one_query():
+def test_without_ids_there_is_one_query():
     queries = Queries.from_qid(None, n_samples=4)
     assert_array_equal(queries.order, range(4))
     assert_array_equal(queries.starts, [0, 4])
     assert queries.n_queries == 1
 
 
-def test_no_rows_are_no_query():
+def test_without_samples_there_is_no_query():
     for qid in (None, []):
         queries = Queries.from_qid(qid, n_samples=0)
         assert queries.n_queries == 0

@@ -70,8 +70,8 @@ class ProgressiveValidationDisplay:
     def __init__(self, *, losses: Mapping[str, ArrayLike], scoring_name: str = "loss") -> None:
         if not isinstance(losses, Mapping) or not losses:
             raise ValueError(
-                "losses must be a dict from names of models to their losses, with at least one entry, "
-                f"got {losses!r}."
+                "losses must be a dict from names of models to their losses, with at least one "
+                f"entry, got {losses!r}."
             )
         self.losses = {name: _as_runs(name, values) for name, values in losses.items()}
         self.scoring_name = scoring_name

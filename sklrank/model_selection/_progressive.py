@@ -227,8 +227,9 @@ def _score_then_learn(estimator, X, y, target, chunk_size, params, verbose):
         if not np.isfinite(scores[-1]).all():
             raise ValueError(
                 f"{type(estimator).__name__} gave scores that are not finite to the samples "
-                f"{chunk.start} to {chunk.stop - 1}. Some classifiers do so before they have learned "
-                "all classes: fit some samples of each class first, or use a larger chunk_size."
+                f"{chunk.start} to {chunk.stop - 1}. Some classifiers do so before they have "
+                "learned all classes: fit some samples of each class first, or use a larger "
+                "chunk_size."
             )
         if weight is not None:
             params["sample_weight"] = weight[chunk]
