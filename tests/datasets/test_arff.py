@@ -1,4 +1,4 @@
-"""ARFF files in, arrays out: forms of the format, ways to name labels, errors that help."""
+"""load_arff_multilabel: variants of the format, ways to select labels, and errors."""
 
 import gzip
 import sys
@@ -72,7 +72,7 @@ def test_sparse_option_overrides_the_file(write, text, wanted):
     assert isinstance(target, np.ndarray)
 
 
-def test_gzip_whatever_the_name(tmp_path, write):
+def test_gzip_with_any_name(tmp_path, write):
     path = tmp_path / "no_suffix"
     path.write_bytes(gzip.compress(DENSE.encode()))
     packed, plain = (load_arff_multilabel(p, labels=-2) for p in (str(path), write(DENSE)))
@@ -99,7 +99,7 @@ def test_other_encodings(tmp_path):
         load_arff_multilabel(path, labels=-2)
 
 
-def test_no_rows(write):
+def test_file_without_rows(write):
     bunch = load_arff_multilabel(write(HEADER), labels=-2)
     assert bunch.data.shape == (0, 2) and bunch.target.shape == (0, 2)
 
@@ -116,7 +116,7 @@ def test_as_frame(write, text):
     assert_array_equal(frames.target.to_numpy(), arrays.target)
 
 
-# --- which attributes are labels
+# --- selection of labels
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_meka_header_and_integer_labels(write, option, names):
     assert_array_equal(by_header.target, by_integer.target)
 
 
-def test_labels_go_before_the_header(write):
+def test_labels_override_the_header(write):
     text = DENSE.replace("songs", "'songs: -C -1'")
     assert load_arff_multilabel(write(text)).target_names == ["sad"]
     assert load_arff_multilabel(write(text), labels=["sad", "calm"]).target_names == ["sad", "calm"]
@@ -198,7 +198,7 @@ def test_sparse_row_without_a_label_means_its_first_value(write):
         ("{0 1", 11, "must end with '}'"),
     ],
 )
-def test_malformed_rows_are_told_by_line(write, row, line, problem):
+def test_errors_of_malformed_rows_name_the_line(write, row, line, problem):
     with pytest.raises(ValueError) as info:
         load_arff_multilabel(write(HEADER + row), labels=-2)
     message = str(info.value)
@@ -342,7 +342,7 @@ def test_agrees_with_scipy_on_dense_files(write, tmp_path):
 
 
 def test_long_white_space_and_byte_order_mark(write):
-    """Neither a run of blanks that ends in nonsense, nor a mark before the first line."""
+    """A long run of blanks in an invalid line is rejected fast; a byte order mark is skipped."""
     path = write(DENSE)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert load_arff_multilabel(path, labels=-2).data.shape[1] == 2

@@ -1,4 +1,4 @@
-"""Downloads, without a network: a fake OpenML, and real failures."""
+"""fetch_multilabel without a network: a fake of fetch_openml, and real connection errors."""
 
 import socket
 import time
@@ -16,7 +16,7 @@ from sklrank.datasets import fetch_multilabel
 
 @pytest.fixture
 def openml(monkeypatch):
-    """Replace fetch_openml: what it shall return goes into the dict, what it was asked too."""
+    """Replace fetch_openml; the dict holds its return value and receives its arguments."""
     state = {}
 
     def fake(**arguments):
@@ -44,7 +44,7 @@ def make_bunch(name, data, target):
 
 @pytest.fixture
 def parts(monkeypatch):
-    """A small set under the name of scene, with its split."""
+    """Return a small data set under the name of scene, with its split."""
     rng = np.random.default_rng(0)
     data, target = rng.standard_normal((30, 4)), rng.integers(0, 2, (30, 3))
     counts = tuple(sorted(target[:20].sum(axis=0).tolist()))
@@ -101,7 +101,7 @@ def test_split_is_found_at_either_end(openml, parts, order):
     assert_array_equal(np.vstack([Y_train, Y_test]), target)
 
 
-def test_split_is_never_pretended(openml, parts):
+def test_split_that_is_not_found_is_an_error(openml, parts):
     data, target = parts
     for rows in (np.random.default_rng(1).permutation(30), np.arange(29)):
         openml["bunch"] = make_bunch("scene", data[rows], target[rows])
@@ -122,7 +122,7 @@ def test_wrong_parameters(openml):
     assert "asked" not in openml
 
 
-def test_openml_delivers_something_else(openml):
+def test_openml_returns_something_else(openml):
     openml["bunch"] = make_bunch("iris", np.eye(2), np.eye(2, dtype=int))
     with pytest.raises(ValueError, match="should be 'yeast' but is 'iris'"):
         fetch_multilabel("yeast")
@@ -134,7 +134,7 @@ def test_openml_delivers_something_else(openml):
 
 @pytest.fixture
 def silent_proxy(monkeypatch):
-    """Send every request to a server that accepts it and never answers."""
+    """Send all requests to a server that accepts connections but never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         for variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
@@ -156,7 +156,7 @@ def test_server_that_never_answers(silent_proxy, tmp_path, recwarn, cache):
     assert not recwarn.list
 
 
-def test_nobody_listens(silent_proxy, tmp_path, recwarn):
+def test_refused_connection(silent_proxy, tmp_path, recwarn):
     silent_proxy.close()
     with pytest.raises(ConnectionError, match="there is no network.*data_home"):
         fetch_multilabel("yeast", data_home=tmp_path)
@@ -165,7 +165,7 @@ def test_nobody_listens(silent_proxy, tmp_path, recwarn):
 
 @pytest.mark.parametrize("name", sorted(module._SPLITS))
 @pytest.mark.parametrize("order", ["train first", "test first"])
-def test_fingerprints_fit_the_real_sets(openml, benchmark_folder, name, order):
+def test_statistics_match_the_real_data_sets(openml, benchmark_folder, name, order):
     arrays = np.load(benchmark_folder / "multilabel" / f"{name}.npz")
     ends = ["train", "test"] if order == "train first" else ["test", "train"]
     data, target = (np.vstack([arrays[f"{key}_{end}"] for end in ends]) for key in "XY")

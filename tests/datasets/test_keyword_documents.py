@@ -1,4 +1,4 @@
-"""The generator keeps what its docstring promises."""
+"""make_keyword_documents has the properties that its docstring states."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklrank.datasets import make_keyword_documents
 
 
 def keywords(X, y, n_keywords=120, n_classes=9):
-    """The keywords of each class: the words among the first ones that its documents have."""
+    """Return the keywords of each class: those of the first words that its documents have."""
     heads = X[:, :n_keywords]
     return np.array([np.asarray(heads[y == k].sum(axis=0)) > 0 for k in range(n_classes)])
 
@@ -31,7 +31,7 @@ def test_documents_have_keywords_and_other_words(sizes):
         assert lacked == pytest.approx(5 / own[k].sum(), abs=0.06)
 
 
-def test_formula_of_the_docstring_errs_nowhere():
+def test_formula_of_the_docstring_has_no_errors():
     X, y = make_keyword_documents(3000, random_state=1)
     v = keywords(X, y).astype(float)
     scores = 2 * X[:, :120] @ v.T - v.sum(axis=1)
@@ -39,7 +39,7 @@ def test_formula_of_the_docstring_errs_nowhere():
 
 
 def test_noise_replaces_labels():
-    """By one of all classes, which is wrong in 8 of 9 cases; nothing else changes."""
+    """The new label is wrong in 8 of 9 cases; nothing else changes."""
     X, y = make_keyword_documents(20_000, random_state=0)
     noisy_X, noisy_y = make_keyword_documents(20_000, label_noise=0.3, random_state=0)
     assert (X != noisy_X).nnz == 0

@@ -1,4 +1,4 @@
-"""Label-ranking files in the dresses in which they circulate."""
+"""load_label_ranking: the formats in which the benchmark files circulate."""
 
 import gzip
 
@@ -11,10 +11,10 @@ from sklrank.datasets import load_label_ranking
 X = [[0.5, -1], [np.nan, 2.5], [3, 4]]
 POSITIONS = [[3, 1, 2], [1, 2, 3], [2, 3, 1]]
 AS_ORDERINGS = [[2, 3, 1], [1, 2, 3], [3, 1, 2]]
-"""What the same numbers say as labels, best first."""
+"""The same numbers as orderings of labels, best first."""
 
 NAMES = "A1,A2,L1,L2,L3\n0.5,-1,3,1,2\n?,2.5,1,2,3\n3,4,2,3,1\n"
-DRESSES = {
+LAYOUTS = {
     "names": NAMES,
     "tabs": NAMES.replace(",", "\t"),
     "semicolons": NAMES.replace(",", ";").replace("\n", "\r\n"),
@@ -48,10 +48,10 @@ def write(tmp_path):
     return write_file
 
 
-@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("orderings", [False, True])
-def test_all_dresses_say_the_same(write, dress, orderings):
-    bunch = load_label_ranking(write(DRESSES[dress]), orderings=orderings)
+def test_all_formats_give_the_same_data(write, layout, orderings):
+    bunch = load_label_ranking(write(LAYOUTS[layout]), orderings=orderings)
     assert_array_equal(bunch.data, X)
     assert_array_equal(bunch.target, AS_ORDERINGS if orderings else POSITIONS)
     assert bunch.data.dtype == bunch.target.dtype == np.float64
@@ -60,7 +60,7 @@ def test_all_dresses_say_the_same(write, dress, orderings):
 
 
 @pytest.mark.parametrize("labels", [-3, ["L1", "L2", "L3"]])
-def test_labels_told(write, labels):
+def test_labels_given(write, labels):
     data, target = load_label_ranking(write(NAMES), labels=labels, return_X_y=True)
     assert_array_equal(data, X)
     assert_array_equal(target, POSITIONS)
@@ -74,7 +74,7 @@ def test_labels_in_front_or_in_another_order(write):
     assert_array_equal(load_label_ranking(path, labels=["b", "a"]).target, [[1, 2], [2, 1]])
 
 
-def test_told_labels_go_before_texts(write):
+def test_given_labels_override_rankings_as_strings(write):
     bunch = load_label_ranking(write("A1,ranking,a,b\n1,9,1,0\n"), labels=["a", "b"])
     assert_array_equal(bunch.target, [[2, 1]])
     assert bunch.feature_names == ["A1", "ranking"]
@@ -99,9 +99,9 @@ NOMINAL = {
 }
 
 
-@pytest.mark.parametrize("dress", NOMINAL)
-def test_nominal_features(write, dress):
-    bunch = load_label_ranking(write(NOMINAL[dress]))
+@pytest.mark.parametrize("layout", NOMINAL)
+def test_nominal_features(write, layout):
+    bunch = load_label_ranking(write(NOMINAL[layout]))
     columns = dict(zip(bunch.feature_names, bunch.data.T))
     assert_array_equal(columns["A1"], [np.nan, 2, 3, 4])
     assert_array_equal(columns["town"], [1, 0, np.nan, 1])
@@ -110,7 +110,7 @@ def test_nominal_features(write, dress):
 
 
 def test_nominal_values_as_they_are_declared(write):
-    """In that order, of numbers too, and whether they occur or not."""
+    """The declared order is kept, also for numbers and for values that do not occur."""
     head = "@relation r\n@attribute n {3,1,2}\n@attribute x string\n@attribute L ranking {a,b}\n"
     bunch = load_label_ranking(write(head + "@data\n2,0,a>b\n3,0,b>a\n"))
     assert_array_equal(bunch.data, [[2, 0], [0, 0]])
@@ -133,7 +133,7 @@ def test_numbers_have_no_categories(write):
     assert load_label_ranking(write("A1,A2,L1,L2\n1,?,1,2\n")).categories == {}
 
 
-TOLD_TWICE = {
+GIVEN_TWICE = {
     "names": "A1,ranking,a,b\n1,b>a,1,0\n",
     "xarff": (
         "@relation r\n@attribute A1 real\n@attribute ranking ranking {a,b}\n"
@@ -142,9 +142,9 @@ TOLD_TWICE = {
 }
 
 
-@pytest.mark.parametrize("dress", TOLD_TWICE)
-def test_rankings_beside_told_labels_are_no_feature(write, dress):
-    path = write(TOLD_TWICE[dress])
+@pytest.mark.parametrize("layout", GIVEN_TWICE)
+def test_rankings_beside_given_labels_are_not_a_feature(write, layout):
+    path = write(GIVEN_TWICE[layout])
     with pytest.raises(ValueError, match="column 'ranking' holds rankings.*leave labels out"):
         load_label_ranking(path, labels=["a", "b"])
     bunch = load_label_ranking(path)
@@ -153,8 +153,8 @@ def test_rankings_beside_told_labels_are_no_feature(write, dress):
 
 
 @pytest.mark.parametrize("head", ["A1,a,b,ranking", "a,A1,b,ranking", "a,b,A1,ranking"])
-def test_columns_of_labels_before_rankings_are_no_features(write, head):
-    """They would give the target away."""
+def test_columns_of_labels_before_rankings_are_not_features(write, head):
+    """They would reveal the target."""
     values = {"A1": "5", "a": "2", "b": "1", "ranking": "b>a"}
     row = ",".join(values[name] for name in head.split(","))
     bunch = load_label_ranking(write(f"{head}\n{row}\n"))
@@ -164,7 +164,7 @@ def test_columns_of_labels_before_rankings_are_no_features(write, head):
 
 
 @pytest.mark.parametrize("head", ["A1,ranking,a,b,A2", "ranking,A2,a,b,A1"])
-def test_features_behind_rankings_are_no_labels(write, head):
+def test_features_after_rankings_are_not_labels(write, head):
     with pytest.raises(ValueError, match=r"no ranking contains \['A.*put features before it"):
         load_label_ranking(write(head + "\n" + head.replace("ranking", "b>a").replace("A", "")))
 
@@ -223,8 +223,8 @@ def test_gzip_and_encoding(tmp_path):
         (NAMES + "1,2,1,1,3\n", {"orderings": True}, "line 5: with orderings=True each row"),
         (NAMES + "1,2,1,?,3\n", {"orderings": True}, "line 5: with orderings=True each row"),
         ("A;L1;L2\n0,5;1;2\n1,5;2;1\n", {}, "column 'A' must be a finite number, got '0,5'"),
-        ("4" + DRESSES["three numbers"][1:], {}, "states 4 rows in its first line, but has 3"),
-        ("2" + DRESSES["three numbers"][1:], {}, "states 2 rows in its first line, but has 3"),
+        ("4" + LAYOUTS["three numbers"][1:], {}, "states 4 rows in its first line, but has 3"),
+        ("2" + LAYOUTS["three numbers"][1:], {}, "states 2 rows in its first line, but has 3"),
         ("A,A,L1,L2\n", {}, "first line must name each column once"),
         ("A1,ranking,a,b\n1,a>c,1,2\n", {}, "line 2: 'a>c' is not a ranking of the labels"),
         ("A1,ranking,a,b\n1,a>a,1,2\n", {}, "line 2: 'a>a' is not a ranking of the labels"),

@@ -1,4 +1,4 @@
-"""LETOR files: what is written is read."""
+"""load_letor: reading of files in LETOR's format."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Random rankings follow their law over all rankings."""
+"""Random rankings have the right distribution."""
 
 from itertools import permutations
 
@@ -18,7 +18,7 @@ def all_positions(n_labels):
 
 
 def distance(first, second):
-    """Number of label pairs in another order, pair by pair."""
+    """Count the label pairs in different order, pair by pair."""
     pairs = [(i, j) for i in range(len(first)) for j in range(i)]
     return sum((first[i] < first[j]) != (second[i] < second[j]) for i, j in pairs)
 
@@ -41,7 +41,7 @@ def plackett_luce_law(scores):
 
 
 def assert_follows(drawn, law):
-    """Pearson's test at a level that a fixed seed of a right sampler passes almost surely."""
+    """Pearson's test, at a level that a correct sampler with a fixed seed passes almost surely."""
     n_labels = drawn.shape[1]
     index = {positions: i for i, positions in enumerate(all_positions(n_labels))}
     rows, counts = np.unique(drawn, axis=0, return_counts=True)
@@ -66,15 +66,15 @@ def test_mallows(center, theta):
     assert_allclose(normaliser, product)
 
 
-def test_mallows_at_the_ends_of_theta():
+def test_mallows_with_extreme_theta():
     centers = np.array([[3, 1, 2], [1, 2, 3]] * 100)
     for theta in (800.0, 1e300, np.inf):
         assert_array_equal(sample_mallows(centers, theta, random_state=0), centers)
     assert not np.array_equal(sample_mallows(centers, 0, random_state=0), centers)
 
 
-def test_mallows_keeps_to_the_center_of_its_row():
-    """Whatever the numbers by which it is given; and a longer ranking than one can enumerate."""
+def test_mallows_uses_the_center_of_each_sample():
+    """Centers may be any numbers, and rankings may be too long for enumeration."""
     rng = np.random.default_rng(0)
     centers = np.argsort(rng.random((3000, 40)), axis=1) + 1.0
     drawn = sample_mallows(centers, 1.0, random_state=0)

@@ -1,4 +1,4 @@
-"""The synthetic recommender keeps what its docstring promises."""
+"""make_recommender has the properties that its docstring states."""
 
 import tracemalloc
 
@@ -47,14 +47,14 @@ def test_hidden_is_the_share_that_features_do_not_explain(hidden, low, high):
     explained = []
     for user in range(10):
         rows = qid == user
-        # A squared distance is linear in these.
+        # Squared distances are linear in these features.
         design = np.column_stack([X[rows], X[rows] ** 2, np.ones(rows.sum())])
         residual = relevance[rows] - design @ np.linalg.lstsq(design, relevance[rows])[0]
         explained.append(1 - residual.var() / relevance[rows].var())
     assert low <= np.mean(explained) + 0.1 and np.mean(explained) <= high + 0.1
 
 
-def test_all_agree():
+def test_full_agreement():
     _, _, relevance, _, _ = make_recommender(5, agreement=1.0, random_state=0)
     assert (relevance.reshape(5, -1) == relevance[:200]).all()
 
@@ -84,11 +84,11 @@ def test_personality_diagnosis_against_loops():
                 if known
                 else np.nanmean(others)
             )
-            # A user unlike all who rated the item counts on the mean, too.
+            # The mean rating has a small weight, too.
             assert_allclose(scores[user, item], expected, atol=1e-4)
 
 
-def test_personality_diagnosis_takes_no_array_of_users_by_users_by_items():
+def test_memory_of_personality_diagnosis():
     ratings = np.random.RandomState(0).randint(5, size=(60, 400)).astype(float)
     tracemalloc.start()
     personality_diagnosis(ratings, ratings)

@@ -18,7 +18,7 @@ incomplete_partial = hnp.arrays(
 
 
 def places(row):
-    """Position of each label: 1 plus the number of labels before it, one by one."""
+    """Return the position of each label: 1 plus the number of labels before it."""
     return [np.nan if np.isnan(p) else 1 + sum(q < p for q in row) for p in row]
 
 
@@ -74,7 +74,7 @@ def test_scores_depend_on_the_informative_features_only(n_informative):
 
 
 def test_labels_may_share_their_features():
-    """Then rows that agree on them have the same scores, whatever the other features."""
+    """Samples with equal values of these features have equal scores."""
     X, _, _, scores = make_sparse_label_ranking(
         400, 12, n_informative=3, shared_features=True, random_state=0, return_clean=True
     )
@@ -88,7 +88,7 @@ def test_labels_may_share_their_features():
         assert np.ptp(scores[cells == cell], axis=0).max() < 1e-12
 
 
-def test_one_seed_one_problem():
+def test_noise_does_not_change_the_problem_of_a_seed():
     """Noise, survival and ties change neither the features nor the noiseless rankings."""
     reference = make_sparse_label_ranking(100, random_state=3, return_clean=True)
     for noise in NOISES:
@@ -170,7 +170,7 @@ def test_wrong_types():
         make_sparse_label_ranking(n_informative=2.5)
 
 
-# --- labels hidden and tied
+# --- hide_labels and tie_labels
 
 
 @given(incomplete_partial, st.integers(0, 99))
@@ -185,7 +185,7 @@ def test_hidden_labels(Y, seed):
     assert (np.isnan(fewer) | ~np.isnan(hidden)).all()
 
 
-def test_survival_by_label_and_by_row():
+def test_survival_by_label_and_by_sample():
     Y = np.tile([2, 3, 1], (5000, 1))
     by_label = hide_labels(Y, [0.2, 1, 0.7], random_state=0)
     assert_allclose((~np.isnan(by_label)).mean(axis=0), [0.2, 1, 0.7], atol=0.03)
@@ -201,14 +201,14 @@ def test_tied_labels_are_neighbours(Y, seed):
     assert_array_equal(np.isnan(tied), np.isnan(Y))
     with np.errstate(invalid="ignore"):
         for i in range(Y.shape[1]):
-            for j in range(Y.shape[1]):  # no pair turned round, and no tie undone
+            for j in range(Y.shape[1]):  # no pair is reversed and no tie is broken
                 assert not ((Y[:, i] <= Y[:, j]) & (tied[:, i] > tied[:, j])).any()
     assert_array_equal(tie_labels(Y, 0), [places(row) for row in Y])
     assert np.isin(tie_labels(Y, 1)[~np.isnan(Y)], 1).all()
 
 
 def test_chosen_partition():
-    """The example of the paper: e > b > d > a > c cut into [1, 2] [3] [4, 5]."""
+    """The example of the paper: e > b > d > a > c is cut into [1, 2] [3] [4, 5]."""
     Y = [[4, 2, 5, 3, 1]]
     assert_array_equal(tie_labels(Y, [1, 0, 0, 1]), [[4, 1, 4, 3, 1]])
 

@@ -1,4 +1,4 @@
-"""The stream generator keeps what its docstring promises."""
+"""make_multilabel_ranking_stream has the properties that its docstring states."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sklrank.datasets import make_multilabel_ranking_stream
 
 
 def least_squares(X, scores):
-    """Recover the weights, one row a label, and the biases, from noiseless linear scores."""
+    """Recover the weights `(n_labels, n_features)` and the biases from noiseless scores."""
     solution = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), scores, rcond=None)[0]
     return solution[:-1].T, solution[-1]
 
@@ -36,7 +36,7 @@ def test_shapes_types_and_seed(function, drift):
     assert not np.array_equal(make(1)[0], X)
 
 
-def test_scores_only_on_demand():
+def test_scores_only_if_requested():
     X, Y = make_multilabel_ranking_stream(10, random_state=0)
     assert X.shape == (10, 20) and Y.shape == (10, 10)
 
@@ -44,7 +44,7 @@ def test_scores_only_on_demand():
 @pytest.mark.parametrize("function", ["linear", "interaction"])
 @pytest.mark.parametrize("drift", ["none", "abrupt", "gradual"])
 @pytest.mark.parametrize("cardinality, noise", [(0.5, 0.5), (3.0, 0.0), (9.5, 2.0)])
-def test_cardinality_in_every_stretch(function, drift, cardinality, noise):
+def test_cardinality_of_each_concept(function, drift, cardinality, noise):
     _, Y = make_multilabel_ranking_stream(
         60_000,
         cardinality=cardinality,
@@ -72,12 +72,12 @@ def test_no_ranking_beats_the_scores(function, drift):
     assert label_ranking_loss(Y, scores + 0.3 * rng.standard_normal(scores.shape)) > best
 
 
-def test_without_noise_the_scores_tell_the_labels():
+def test_without_noise_the_scores_determine_the_labels():
     _, Y, scores = make_multilabel_ranking_stream(500, noise=0, random_state=0, return_scores=True)
     assert_array_equal(Y, scores > 0)
 
 
-def test_noise_alone_tells_the_labels():
+def test_with_large_noise_the_scores_do_not_matter():
     _, Y = make_multilabel_ranking_stream(2000, cardinality=4.0, noise=1e200, random_state=0)
     assert Y.sum(axis=1).mean() == pytest.approx(4.0, abs=0.2)
 
@@ -91,7 +91,7 @@ def test_linear_scores_use_the_informative_features_only():
     assert_allclose(weights[:, 4:], 0, atol=1e-12)
 
 
-def test_interactions_hide_from_linear_models():
+def test_linear_models_cannot_learn_interactions():
     X, _, scores = make_multilabel_ranking_stream(
         50_000, 6, function="interaction", random_state=0, return_scores=True
     )
@@ -99,21 +99,21 @@ def test_interactions_hide_from_linear_models():
     assert_allclose(weights[:, :-1], 0, atol=0.03)
 
 
-def test_abrupt_drift_turns_the_weights_by_a_right_angle():
+def test_abrupt_drift_rotates_the_weights_by_a_right_angle():
     X, _, scores = make_multilabel_ranking_stream(
         900, drift="abrupt", drift_points=[300, 500], random_state=0, return_scores=True
     )
     stretches = [slice(0, 300), slice(300, 500), slice(500, 900)]
     (U, bias), (V, bias_v), (W, bias_w) = (least_squares(X[s], scores[s]) for s in stretches)
     for s, weights in zip(stretches, (U, V, W)):
-        assert_allclose(X[s] @ weights.T + bias, scores[s])  # exactly one concept a stretch
+        assert_allclose(X[s] @ weights.T + bias, scores[s])  # a single concept
     assert_allclose(cosines(U, V), 0, atol=1e-9)
     assert_allclose(cosines(V, W), 0, atol=1e-9)
     assert_allclose(bias_v, bias)
     assert_allclose(bias_w, bias)
 
 
-def test_gradual_drift_turns_steadily():
+def test_gradual_drift_rotates_steadily():
     n_samples, width = 40_000, 100
     X, _, scores = make_multilabel_ranking_stream(
         n_samples, 5, drift="gradual", drift_points=1, random_state=0, return_scores=True
@@ -141,7 +141,7 @@ def test_numbers_of_drift_points(drift):
     assert not np.array_equal(make(1), make(2))
 
 
-def test_longer_streams_begin_alike():
+def test_streams_are_prefixes_of_longer_streams():
     long = make_multilabel_ranking_stream(70_000, 2, 4, random_state=0)
     short = make_multilabel_ranking_stream(66_000, 2, 4, random_state=0)
     for a, b in zip(long, short):

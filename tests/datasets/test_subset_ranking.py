@@ -1,4 +1,4 @@
-"""The simulated queries follow the law that the docstring states."""
+"""make_subset_ranking has the properties that its docstring states."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklrank.datasets import make_subset_ranking
 
 
 def grade(score, m):
-    """The grade m - j of the only j whose interval between thresholds holds the score."""
+    """Return the grade m - j of the only j whose interval contains the score."""
     thresholds = {1: np.inf, m + 1: -np.inf} | {j: 1 / j for j in range(2, m + 1)}
     (j,) = [j for j in range(1, m + 1) if thresholds[j + 1] <= score < thresholds[j]]
     return m - j
@@ -16,8 +16,8 @@ def grade(score, m):
 
 @pytest.mark.parametrize("design", ["gaussian", "uniform"])
 @pytest.mark.parametrize("m", [2, 3, 12])
-def test_grades_are_cut_by_the_thresholds(m, design):
-    """Scores wide enough to meet every grade, those at both ends among them."""
+def test_grades_are_determined_by_the_thresholds(m, design):
+    """The scores are wide enough for all grades, including the lowest and the highest."""
     X, y, qid, weights = make_subset_ranking(
         200, m, 4, design=design, scale=0.3, random_state=0, return_weights=True
     )
@@ -29,7 +29,7 @@ def test_grades_are_cut_by_the_thresholds(m, design):
 
 @pytest.mark.parametrize("design", ["gaussian", "uniform"])
 def test_scale_is_the_deviation_of_scores(design):
-    """Whatever the number of features, and of those that have a weight."""
+    """It does not depend on the number of features, or of those with a weight."""
     for n_features, n_informative in ((1, None), (30, None), (30, 3)):
         X, _, _, weights = make_subset_ranking(
             4000,
@@ -46,7 +46,7 @@ def test_scale_is_the_deviation_of_scores(design):
         assert np.count_nonzero(weights) == (n_informative or n_features)
 
 
-def test_places_of_weights_are_random():
+def test_indices_of_weights_are_random():
     places = set()
     for seed in range(20):
         *_, weights = make_subset_ranking(
@@ -63,8 +63,8 @@ def test_uniform_features_fill_the_cube():
     assert_allclose(shares, 0.25, atol=0.02)
 
 
-def test_centres_are_shared_by_queries():
-    """Documents at the same place of all queries have one centre, and deviation 1 about it."""
+def test_centers_are_shared_by_queries():
+    """The i-th documents of all queries have the same center, and deviation 1 about it."""
     X, _, _ = make_subset_ranking(3000, 40, 10, center_spread=2.0, random_state=0)
     of_places = X.reshape(3000, 40, 10)
     assert_allclose(of_places.std(axis=0), 1.0, atol=0.06)

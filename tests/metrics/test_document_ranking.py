@@ -1,4 +1,4 @@
-"""NDCG, DCG and average precision by query, against loops over queries and all orders of ties."""
+"""NDCG, DCG and average precision: comparison with loops over queries and orders of ties."""
 
 from functools import partial
 from itertools import groupby, permutations, product
@@ -18,7 +18,7 @@ every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 
 @pytest.fixture
 def documents():
-    """Documents of twelve queries in mixed rows, with ties; some have nothing relevant."""
+    """Draw documents of twelve queries in random order, with ties; some have none relevant."""
     rng = np.random.RandomState(0)
     qid = rng.randint(12, size=50)
     y = rng.randint(3, size=50) * (qid != 4)
@@ -26,7 +26,7 @@ def documents():
 
 
 def slow_dcg(grades, k=None, gain=lambda y: 2**y - 1, discount=lambda rank: 1 / log2(1 + rank)):
-    """Of documents in the order of `grades`."""
+    """Compute the DCG of documents in the order of `grades`."""
     return sum(gain(y) * discount(i) for i, y in enumerate(grades[:k], start=1))
 
 
@@ -40,7 +40,7 @@ def slow_ap(grades, k=None):
 
 
 def orders(grades, scores):
-    """All orders of the documents in which no score rises."""
+    """Return all orders of the documents in which no score increases."""
     ranked = sorted(zip(scores, grades), key=lambda pair: -pair[0])
     groups = [[y for _, y in group] for _, group in groupby(ranked, key=lambda pair: pair[0])]
     for parts in product(*map(permutations, groups)):
@@ -103,7 +103,7 @@ def test_average_precision_of_all_orders(documents, ties, k):
 
 
 @pytest.mark.parametrize("k", range(1, 9))
-def test_letor_is_the_rule_of_its_script(documents, k):
+def test_letor_follows_its_script(documents, k):
     def ndcg(grades):
         if k > len(grades):  # the script leaves a hole there, and divides by all queries
             return 0.0
@@ -123,7 +123,7 @@ def test_letor_is_the_rule_of_its_script(documents, k):
     assert average_precision_score(y, scores, **letor) == pytest.approx(expected)
 
 
-def test_a_choice_beside_a_convention_wins(documents):
+def test_an_option_overrides_the_convention(documents):
     y, scores, qid = documents
     letor = {"discount": "letor", "empty": "zero", "short": "zero", "ties": "stable"}
     preset = partial(ndcg_score, y, scores, qid=qid, k=4)
@@ -145,13 +145,13 @@ def test_queries_without_relevant_documents(metric):
 
 
 def test_short_and_empty_query():
-    """A query that is dropped stays dropped, however short."""
+    """A dropped query stays dropped if it is short."""
     short = partial(ndcg_score, [1, 0, 0], [2, 1, 0], qid=[1, 1, 2], k=3, short="zero")
     assert_array_equal(short(average=False), [0, np.nan])
     assert_array_equal(short(average=False, empty="one"), [0, 1])
 
 
-def test_gains_and_discounts_of_ones_own(documents):
+def test_custom_gains_and_discounts(documents):
     y, scores, qid = documents
     own = partial(dcg_score, y, scores, qid=qid, average=False)
     slow = partial(slow_dcg, gain=lambda y: y + 0.5, discount=lambda rank: 1 / rank)
@@ -162,7 +162,7 @@ def test_gains_and_discounts_of_ones_own(documents):
 
 
 @pytest.mark.parametrize("k", [None, 3])
-def test_rows_of_labels_as_in_scikit_learn(k):
+def test_2d_arrays_as_in_scikit_learn(k):
     rng = np.random.RandomState(1)
     Y, scores = rng.randint(4, size=(30, 6)), rng.randint(5, size=(30, 6))
     Y[3] = 0
@@ -179,7 +179,7 @@ def test_rows_of_labels_as_in_scikit_learn(k):
 
 
 @every_metric
-def test_rows_of_labels_are_queries(metric):
+def test_rows_of_2d_arrays_are_queries(metric):
     rng = np.random.RandomState(1)
     Y, scores = rng.randint(3, size=(8, 5)), rng.randint(3, size=(8, 5))
     qid = np.repeat(np.arange(8), 5)
@@ -192,7 +192,7 @@ def test_rows_of_labels_are_queries(metric):
 
 
 @every_metric
-def test_rows_may_be_shuffled_and_ids_renamed(metric, documents):
+def test_samples_may_be_shuffled_and_ids_renamed(metric, documents):
     y, scores, qid = documents
     expected = metric(y, scores, qid=qid, k=3, average=False)
     shuffled = np.random.RandomState(2).permutation(len(y))
@@ -202,14 +202,14 @@ def test_rows_may_be_shuffled_and_ids_renamed(metric, documents):
 
 
 @every_metric
-def test_no_ids_are_one_query(metric, documents):
+def test_without_ids_there_is_one_query(metric, documents):
     y, scores, _ = documents
     assert metric(y, scores) == metric(y, scores, qid=np.full(50, "all"))
     assert metric(y, scores, average=False).shape == (1,)
 
 
 @every_metric
-def test_weights_of_queries_are_the_means_of_rows(metric, documents):
+def test_weights_of_queries_are_the_means_of_their_samples(metric, documents):
     y, scores, qid = documents
     weight = np.random.RandomState(3).uniform(size=50)
     values = metric(y, scores, qid=qid, average=False)
@@ -272,7 +272,7 @@ def test_bad_input(metric, arguments, message):
         ({"discount": lambda ranks: ranks}, "discount must return finite factors"),
     ],
 )
-def test_bad_choices(arguments, message):
+def test_bad_options(arguments, message):
     with pytest.raises(ValueError, match=message):
         ndcg_score([1, 0, 2], [1.0, 2.0, 3.0], **arguments)
 
@@ -284,8 +284,8 @@ def test_grades_without_a_gain(metric, grade):
         metric([1, 0, grade], [1.0, 2.0, 3.0])
 
 
-def test_figures_of_mq2008(letor_data):
-    """Ridge on fold 1, under four rules; the figures were found by other programs."""
+def test_results_on_mq2008(letor_data):
+    """Ridge on fold 1, with four conventions; the values were computed by other programs."""
     from sklearn.linear_model import Ridge
 
     X, y, _ = letor_data(1, 2, 3)
@@ -295,8 +295,8 @@ def test_figures_of_mq2008(letor_data):
     assert_allclose(figures, [0.213, 0.474, 0.704, 0.801], atol=0.001)
 
 
-def test_letor_falls_where_queries_end(letor_data):
-    """As the official figures of MQ2008 do at 8 to 10: short queries count 0 there."""
+def test_letor_decreases_beyond_the_ends_of_queries(letor_data):
+    """As do the official results of MQ2008 at 8 to 10: short queries have score 0 there."""
     X, y, qid = letor_data(1, 2, 3, 4, 5)
     ndcg = partial(ndcg_score, y, X[:, 39], qid=qid)
     letor = [ndcg(k=k, convention="letor") for k in (7, 8, 9)]

@@ -1,4 +1,4 @@
-"""Scorers of document rankers: the metric of the rows with their query ids."""
+"""Scorers of document rankers: they return the metric by query."""
 
 import pickle
 
@@ -43,7 +43,7 @@ def test_score_is_the_metric_by_query(scorer, metric, documents):
 
 
 @every_scorer
-def test_a_frame_of_one_column_has_documents(scorer, metric, documents):
+def test_a_dataframe_of_one_column_holds_documents(scorer, metric, documents):
     X, y, qid, model = documents
     frame = pd.DataFrame({"grade": y})
     assert scorer(model, X, frame, qid=qid) == metric(y, model.predict(X), qid=qid)
@@ -64,7 +64,7 @@ def test_parameters_of_the_metric(scorer, metric, documents):
 
 
 @every_scorer
-def test_rows_are_never_one_query_by_accident(scorer, metric, documents):
+def test_qid_is_required(scorer, metric, documents):
     X, y, _, model = documents
     with pytest.raises(ValueError, match=r"qid did not reach the scorer.*routing=True.*qid=qid"):
         scorer(model, X, y)
@@ -73,7 +73,7 @@ def test_rows_are_never_one_query_by_accident(scorer, metric, documents):
 
 
 @every_scorer
-def test_labels_of_rows(scorer, metric):
+def test_labels_of_samples(scorer, metric):
     X, Y = make_multilabel_classification(n_samples=60, n_classes=4, random_state=0)
     model = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, Y)
     scores = np.column_stack([proba[:, 1] for proba in model.predict_proba(X)])

@@ -1,4 +1,4 @@
-"""Metrics of rankings: double loops over labels are the definition, SciPy is the witness."""
+"""Metrics of label rankings: comparison with double loops over labels, and with SciPy."""
 
 import math
 import tracemalloc
@@ -19,7 +19,7 @@ from sklrank.metrics import _averaging, kendall_tau_distance, kendall_tau_score,
 
 METRICS = [kendall_tau_score, kendall_tau_distance, spearman_distance]
 VARIANTS = ["a", "b", "gamma", "x"]
-# Every metric with every choice that changes what it computes.
+# All metrics with all options that affect the result.
 CHOICES = {
     **{f"score-{v}": partial(kendall_tau_score, variant=v) for v in VARIANTS},
     "distance": kendall_tau_distance,
@@ -37,7 +37,7 @@ def ranked_labels(true, pred):
 
 
 def slow_score(true, pred, variant="b"):
-    """By the matrices of preferences that define these coefficients."""
+    """Compute the score from the signs of all pairs, which define these coefficients."""
     pairs = list(combinations(ranked_labels(true, pred), 2))
     a = [np.sign(true[j] - true[i]) for i, j in pairs]
     b = [np.sign(pred[j] - pred[i]) for i, j in pairs]
@@ -86,14 +86,14 @@ SLOW = {
 
 
 def slow(metric, y_true, y_pred):
-    """Each row's value, pair by pair or label by label."""
+    """Compute the value of each sample, pair by pair or label by label."""
     if isinstance(metric, partial):
         return np.array([SLOW[metric.func](*row, **metric.keywords) for row in zip(y_true, y_pred)])
     return np.array([SLOW[metric](*row) for row in zip(y_true, y_pred)])
 
 
 def random_rankings(n_samples=60, n_labels=7, seed=0):
-    """Rankings with ties and gaps; some rows with nothing to compare, some with ties only."""
+    """Draw rankings with ties and missing labels; some have nothing to compare, or ties only."""
     rng = np.random.default_rng(seed)
     rankings = rng.integers(1, n_labels + 1, size=(2, n_samples, n_labels)).astype(float)
     rankings[rng.random(rankings.shape) < rng.choice([0, 0.3], (2, n_samples, 1))] = np.nan
@@ -147,7 +147,7 @@ def test_score_agrees_with_scipy_without_ties(variant):
 
 
 def test_score_agrees_with_scipy_with_ties():
-    """Among the labels ranked in both; SciPy has no value where one side is all tied."""
+    """SciPy gets the labels ranked in both; it returns NaN if all labels of a ranking are tied."""
     y_true, y_pred = random_rankings()
     scores = kendall_tau_score(y_true, y_pred, average=False)
     n_compared = 0
@@ -175,19 +175,19 @@ def test_distances_agree_with_scipy_without_ties():
 
 
 def test_hand_values():
-    # One adjacent swap among six labels: one pair of fifteen, two places off by one.
+    # One adjacent swap among six labels: one pair of fifteen, two positions off by one.
     y_true, y_pred = [[1, 2, 3, 4, 5, 6]], [[2, 1, 3, 4, 5, 6]]
     assert kendall_tau_score(y_true, y_pred) == pytest.approx(13 / 15)
     assert kendall_tau_distance(y_true, y_pred) == 1
     assert spearman_distance(y_true, y_pred) == 2
-    # A total order that keeps to a tied truth: 2 pairs right, 1 tied.
+    # A total order that is consistent with a true ranking with ties: 2 pairs right, 1 tied.
     y_true, y_pred = [[1, 1, 2]], [[1, 2, 3]]
     assert kendall_tau_score(y_true, y_pred) == pytest.approx(2 / math.sqrt(6))
     assert kendall_tau_score(y_true, y_pred, variant="gamma") == 1
     assert kendall_tau_distance(y_true, y_pred, penalty=0) == 0
     assert kendall_tau_distance(y_true, y_pred, penalty=0.25) == 0.25
     assert spearman_distance(y_true, y_pred) == 0.5
-    # The last label, not ranked, takes its pairs along and closes its gap.
+    # Without the last label, which is not ranked, its pairs and its position do not count.
     y_true, y_pred = [[1, 2, np.nan]], [[3, 1, 2]]
     assert kendall_tau_score(y_true, y_pred) == -1
     assert kendall_tau_distance(y_true, y_pred) == 1
@@ -195,7 +195,7 @@ def test_hand_values():
 
 
 @every_choice
-def test_rows_without_pairs_count_zero(metric):
+def test_samples_without_pairs_have_value_zero(metric):
     nan = np.nan
     for true, pred in ([4], [2]), ([1, nan], [nan, 1]), ([nan, nan], [1, 2]), ([1, nan], [1, 2]):
         assert metric([true], [pred]) == 0
@@ -223,7 +223,7 @@ def test_result_types(metric):
 
 
 @every_choice
-def test_blocks_do_not_show(metric, monkeypatch):
+def test_block_size_does_not_matter(metric, monkeypatch):
     y_true, y_pred = random_rankings()
     whole = metric(y_true, y_pred, average=False)
     for size in (1, 10, 30):
@@ -233,7 +233,7 @@ def test_blocks_do_not_show(metric, monkeypatch):
 
 @settings(max_examples=100, deadline=None)
 @given(data=rankings(), metric=any_choice, seed=st.integers(0, 99))
-def test_order_of_labels_and_rows_is_no_matter(data, metric, seed):
+def test_order_of_labels_and_samples_does_not_matter(data, metric, seed):
     rng = np.random.default_rng(seed)
     columns, rows = rng.permutation(data.shape[2]), rng.permutation(data.shape[1])
     values = metric(*data, average=False)
@@ -245,7 +245,7 @@ def test_order_of_labels_and_rows_is_no_matter(data, metric, seed):
 
 @settings(max_examples=100, deadline=None)
 @given(data=rankings(), metric=any_choice)
-def test_only_the_order_counts(data, metric):
+def test_only_the_order_matters(data, metric):
     y_true, y_pred = data
     values = metric(y_true, y_pred, average=False)
     assert_array_equal(metric(1e300 * y_true, 1e-300 * y_pred, average=False), values)
@@ -258,7 +258,7 @@ def test_symmetric(data, metric):
     y_true, y_pred = data
     values = metric(y_true, y_pred, average=False)
     assert_array_equal(metric(y_pred, y_true, average=False), values)
-    # Both turned round, every pair is as before.
+    # If both rankings are reversed, all pairs agree or disagree as before.
     assert_array_equal(metric(-y_true, -y_pred, average=False), values)
 
 
@@ -274,7 +274,7 @@ def test_reversal_negates(data, variant):
 
 @settings(max_examples=100, deadline=None)
 @given(data=rankings())
-def test_score_x_and_normalized_distance_are_one(data):
+def test_score_x_is_the_normalized_distance(data):
     pairs = kendall_tau_distance(*data, normalize=True, average=False)
     scores = kendall_tau_score(*data, variant="x", average=False)
     comparable = [len(ranked_labels(*row)) > 1 for row in zip(*data)]
@@ -315,7 +315,7 @@ def test_containers(metric):
 
 
 @every_choice
-def test_inputs_are_left_alone(metric):
+def test_inputs_are_not_modified(metric):
     data = random_rankings()
     before = data.copy()
     data.flags.writeable = False
@@ -324,7 +324,7 @@ def test_inputs_are_left_alone(metric):
 
 
 def test_many_labels():
-    """All the reverse of their order: counts beyond what 16 bits hold, in closed form."""
+    """For reversed rankings the counts have a closed form and exceed 16 bits."""
     m = 1500
     y = np.arange(m)[None]
     assert kendall_tau_distance(y, -y) == m * (m - 1) / 2
@@ -332,7 +332,7 @@ def test_many_labels():
     assert kendall_tau_score(y, -y) == -1
 
 
-def test_many_rows_in_bounded_memory():
+def test_many_samples_in_bounded_memory():
     y_true, y_pred = np.random.default_rng(0).random((2, 20_000, 50))
     for metric in METRICS:
         tracemalloc.start()
@@ -393,7 +393,7 @@ def test_errors_name_the_argument(metric, y_true, y_pred, options, message):
         metric(y_true, y_pred, **options)
 
 
-def test_unknown_choices():
+def test_unknown_options():
     for variant in ("c", ["b"]):
         with pytest.raises(ValueError, match=r"variant must be one of \['a', 'b', .*\], got"):
             kendall_tau_score([[1, 2]], [[1, 2]], variant=variant)

@@ -1,4 +1,4 @@
-"""Rank losses: the double loop over pairs is the definition, everything else must agree with it."""
+"""Rank losses: comparison with a double loop over pairs, and properties."""
 
 import math
 import tracemalloc
@@ -34,7 +34,7 @@ COSTS = dict(zip(LOSSES, [rank_cost, hinge_cost, logistic_cost], strict=True))
 
 
 def double_loop(cost, Y, S, normalize=True):
-    """Each row's loss, pair by pair."""
+    """Compute the loss of each sample, pair by pair."""
     losses = []
     for relevant, scores in zip(np.asarray(Y, dtype=bool), S, strict=True):
         costs = [cost(good, bad) for good in scores[relevant] for bad in scores[~relevant]]
@@ -42,8 +42,8 @@ def double_loop(cost, Y, S, normalize=True):
     return np.array(losses)
 
 
-def random_rows(n_samples=60, n_labels=7, seed=0, tied=True):
-    """Rows with every number of relevant labels, none and all of them included."""
+def random_samples(n_samples=60, n_labels=7, seed=0, tied=True):
+    """Draw samples with all numbers of relevant labels, including none and all of them."""
     rng = np.random.default_rng(seed)
     Y = (rng.random((n_samples, n_labels)) < rng.random((n_samples, 1))).astype(int)
     Y[0], Y[1] = 0, 1
@@ -55,20 +55,20 @@ def random_rows(n_samples=60, n_labels=7, seed=0, tied=True):
 def rows(draw):
     shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 6)))
     Y = draw(hnp.arrays(bool, shape))
-    # Eighths are exact, so a constant can be added without rounding; few values make ties.
+    # Eighths are exact, so constants are added without rounding; few values give ties.
     S = draw(hnp.arrays(np.int64, shape, elements=st.integers(-24, 24))) / 8
     return Y, S
 
 
-def test_one_weight_for_all_rows():
-    Y, S = random_rows()
+def test_one_weight_for_all_samples():
+    Y, S = random_samples()
     assert rank_loss(Y, S, sample_weight=3.0) == pytest.approx(rank_loss(Y, S))
 
 
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_agrees_with_the_double_loop(loss, normalize):
-    Y, S = random_rows()
+    Y, S = random_samples()
     expected = double_loop(COSTS[loss], Y, S, normalize)
     assert_allclose(loss(Y, S, normalize=normalize, average=False), expected, rtol=1e-12)
     assert loss(Y, S, normalize=normalize) == pytest.approx(expected.mean())
@@ -80,14 +80,14 @@ def test_agrees_with_the_double_loop(loss, normalize):
 
 @pytest.mark.parametrize("normalize", [True, False])
 def test_full_ties_agree_with_the_double_loop(normalize):
-    Y, S = random_rows()
+    Y, S = random_samples()
     expected = double_loop(lambda good, bad: rank_cost(good, bad, tie=1), Y, S, normalize)
     assert_allclose(rank_loss(Y, S, ties="full", normalize=normalize, average=False), expected)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_result_types(loss):
-    Y, S = random_rows()
+    Y, S = random_samples()
     assert isinstance(loss(Y, S), float)
     per_row = loss(Y, S.astype(np.float32), average=False)
     assert per_row.shape == (len(Y),)
@@ -95,8 +95,8 @@ def test_result_types(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_blocks_do_not_show(loss, monkeypatch):
-    Y, S = random_rows()
+def test_block_size_does_not_matter(loss, monkeypatch):
+    Y, S = random_samples()
     whole = loss(Y, S, average=False)
     for size in (1, 10, 30):
         monkeypatch.setattr(_averaging, "_BLOCK", size)
@@ -105,15 +105,15 @@ def test_blocks_do_not_show(loss, monkeypatch):
 
 @pytest.mark.parametrize("ties", ["half", "full"])
 def test_agrees_with_scikit_learn(ties):
-    Y, S = random_rows(tied=False)
+    Y, S = random_samples(tied=False)
     assert rank_loss(Y, S, ties=ties) == pytest.approx(label_ranking_loss(Y, S))
-    Y, S = random_rows(tied=True)
+    Y, S = random_samples(tied=True)
     assert rank_loss(Y, S, ties="full") == pytest.approx(label_ranking_loss(Y, S))
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=rows(), loss=st.sampled_from(LOSSES), seed=st.integers(0, 99))
-def test_order_of_labels_and_rows_is_no_matter(data, loss, seed):
+def test_order_of_labels_and_samples_does_not_matter(data, loss, seed):
     Y, S = data
     rng = np.random.default_rng(seed)
     columns, order = rng.permutation(Y.shape[1]), rng.permutation(Y.shape[0])
@@ -126,7 +126,7 @@ def test_order_of_labels_and_rows_is_no_matter(data, loss, seed):
 
 @settings(max_examples=60, deadline=None)
 @given(data=rows(), loss=st.sampled_from(LOSSES), shift=st.integers(-100, 100))
-def test_a_constant_per_row_changes_nothing(data, loss, shift):
+def test_adding_a_constant_to_the_scores_of_a_sample_changes_nothing(data, loss, shift):
     Y, S = data
     shifts = shift * np.arange(len(Y))[:, None]
     assert_allclose(loss(Y, S + shifts), loss(Y, S), atol=1e-12)
@@ -139,7 +139,7 @@ def test_surrogates_bound_the_rank_loss(data):
     loss = rank_loss(Y, S, ties="full", average=False)
     assert (hinge_rank_loss(Y, S, average=False) >= loss - 1e-12).all()
     assert (logistic_rank_loss(Y, S, average=False) >= np.log(2) * loss - 1e-12).all()
-    # Reversing the scores reverses each pair; with ties as halves the two sum to one.
+    # Negated scores reverse each pair; if ties count 1/2, the two losses sum to one.
     pairs = (Y.any(axis=1) & ~Y.all(axis=1)).astype(float)
     both = rank_loss(Y, S, average=False) + rank_loss(Y, -S, average=False)
     assert_allclose(both, pairs, atol=1e-12)
@@ -147,7 +147,7 @@ def test_surrogates_bound_the_rank_loss(data):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_containers_of_the_target(loss):
-    Y, S = random_rows()
+    Y, S = random_samples()
     expected = loss(Y, S)
     for container in (
         sparse.csr_matrix,
@@ -165,8 +165,8 @@ def test_containers_of_the_target(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_inputs_are_left_alone(loss):
-    Y, S = random_rows()
+def test_inputs_are_not_modified(loss):
+    Y, S = random_samples()
     Y_before, S_before = Y.copy(), S.copy()
     Y.flags.writeable = S.flags.writeable = False
     loss(Y, S)
@@ -188,7 +188,7 @@ def test_class_labels_are_one_relevant_label(loss, classes):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_rows_without_some_class(loss):
+def test_samples_without_some_class(loss):
     S = np.array([[1.0, 0.0, 2.0], [0.0, 0.5, 3.0]])
     assert loss(["a", "c"], S, labels=["a", "b", "c"]) == loss([[1, 0, 0], [0, 0, 1]], S)
 
@@ -211,11 +211,11 @@ def test_large_scores_stay_finite_and_exact():
     Y, S = [[1, 0, 0]], np.array([[-1e6, 1e6, -1e6]])
     assert logistic_rank_loss(Y, S, normalize=False) == pytest.approx(2e6 + np.log(2))
     assert logistic_rank_loss(Y, -S) == pytest.approx(np.log(2) / 2)
-    # Distant scores do not blur a small gap: 1 + 0 - 0.75 and nothing from 1e15 below.
+    # Distant scores do not affect a small difference: 1 + 0 - 0.75, and 0 from the score -1e15.
     assert hinge_rank_loss([[1, 0, 0]], [[0.75, 0.0, -1e15]], normalize=False) == 0.25
 
 
-def test_many_rows_in_bounded_memory():
+def test_many_samples_in_bounded_memory():
     rng = np.random.default_rng(0)
     S, Y = rng.random((4000, 200)), rng.random((4000, 200)) < 0.5
     for loss in LOSSES:

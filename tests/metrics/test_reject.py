@@ -1,4 +1,4 @@
-"""How the metrics of rejections know what stands for one."""
+"""Metrics of classifiers with a reject option: labels of rejections."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from sklrank.metrics import coverage_score, reject_loss, selective_accuracy_scor
 
 X, KIND = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
-# What each metric is where two of three rows are decided, one of them right.
+# The value of each metric if two of three samples are not rejected, one of them correct.
 METRICS = {
     "reject_loss": (0.5, partial(reject_loss, reject_cost=0.5)),
     "coverage_score": (2 / 3, lambda y_true, y_pred, **label: coverage_score(y_pred, **label)),
@@ -66,12 +66,12 @@ def test_rejections_are_found(expected, metric, true, found, label):
         ([0, np.nan, 1], {"reject_label": "reject"}, "reject_label='reject' must be a number"),
     ],
 )
-def test_labels_of_another_kind_are_refused(expected, metric, found, label, problem):
+def test_labels_of_another_type_are_rejected(expected, metric, found, label, problem):
     with pytest.raises(ValueError, match=problem):
         metric(found[:1] * 3, found, **label)
 
 
 @pytest.mark.parametrize("label", [-1, np.nan])
-def test_truth_that_holds_the_label_is_refused(label):
+def test_y_true_must_not_hold_the_label(label):
     with pytest.raises(ValueError, match="y_true holds reject_label="):
         selective_accuracy_score([0, label], [0, 1], reject_label=label)

@@ -1,4 +1,4 @@
-"""Scorers inside scikit-learn's tools: they return the metric of the fold, greater is better."""
+"""Scorers of labels in scikit-learn's tools: they return the metric of the fold."""
 
 import pickle
 import warnings
@@ -101,7 +101,7 @@ def test_probabilities_in_a_list(scorer, loss, estimator, multilabel):
 
 @pytest.mark.parametrize("constant", [0, 1])
 def test_label_with_one_value_in_training(constant, multilabel):
-    """predict_proba then has one column: it is the class seen, not always class 1."""
+    """predict_proba then has one column, for the class in training, not always class 1."""
     X, Y = multilabel
     Y = Y.copy()
     Y[:, 2] = constant
@@ -174,7 +174,7 @@ def test_sample_weight_by_metadata_routing(scorer, loss, multiclass):
 
 
 def test_sample_weight_without_routing(multiclass):
-    """A search with weights runs, for one scorer and for several."""
+    """A search with weights works, with one scorer and with several."""
     X, y = multiclass
     for scoring in (rank_loss_scorer, {"a": rank_loss_scorer, "b": hinge_rank_loss_scorer}):
         grid = GridSearchCV(
@@ -254,7 +254,7 @@ every_ranking_scorer = pytest.mark.parametrize(
 
 
 class PositionRegressor(BaseEstimator):
-    """Ridge regression of positions, the mean position where a label is not ranked."""
+    """Ridge regression of positions; missing positions are replaced by their mean."""
 
     def __init__(self, alpha=1.0):
         self.alpha = alpha
@@ -270,7 +270,7 @@ class PositionRegressor(BaseEstimator):
 
 @pytest.fixture(scope="module")
 def incomplete():
-    """Rankings by linear scores; a third of the labels is not ranked, some rows rank nothing."""
+    """Rankings by linear scores, in which a third of the labels, or all of them, are missing."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 4))
     y = rankdata(X @ rng.normal(size=(4, 5)), axis=1)
@@ -332,7 +332,7 @@ def test_any_regressor_of_positions(scorer, metric, sign, incomplete):
     y = rankdata(X, axis=1)
     model = RandomForestRegressor(5, random_state=0).fit(X, y)
     assert scorer(model, X, y) == pytest.approx(sign * metric(y, model.predict(X)))
-    # One label: the forest flattens its predictions.
+    # For a single label the predictions of the forest are 1-d.
     assert scorer(RandomForestRegressor(2).fit(X, y[:, 0]), X, y[:, :1]) == 0
 
 
@@ -353,7 +353,7 @@ def test_ranking_scorers_pickle_clone_and_print(scorer, metric, sign, incomplete
         assert repr(copy) == repr(scorer)
 
 
-def test_estimators_that_rank_nothing(multiclass):
+def test_estimators_that_do_not_rank(multiclass):
     with pytest.raises(TypeError, match=r"must have predict_ranks, or a predict.*StandardScaler"):
         kendall_tau_scorer(StandardScaler(), [[0], [1]], [[1, 2], [1, 2]])
     X, y = multiclass

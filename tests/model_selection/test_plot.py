@@ -1,4 +1,4 @@
-"""The display: what it draws are means of the losses of progressive_val_score."""
+"""ProgressiveValidationDisplay: running means of the losses of progressive_val_score."""
 
 import sys
 
@@ -94,7 +94,7 @@ def test_from_estimators(iris):
     assert_allclose(display.lines_[0].get_ydata()[-1], np.mean(display.losses["sgd"]), rtol=1e-12)
 
 
-def test_jobs_do_not_show(iris):
+def test_n_jobs_does_not_matter(iris):
     X, y = iris
     options = {"n_seeds": 2, "random_state": 1, "chunk_size": 10}
     one, two = (
@@ -189,7 +189,7 @@ def test_without_matplotlib(losses, monkeypatch):
 
 
 def test_agrees_with_the_plain_mean(iris):
-    """The last point of a curve is the figure that papers report."""
+    """The last point of a curve is the mean that papers report."""
     Y = np.eye(3)[iris[1]]
     scores = np.random.default_rng(0).random((40, 3))
     display = ProgressiveValidationDisplay.from_predictions(Y, {"m": scores})

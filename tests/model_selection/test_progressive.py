@@ -1,4 +1,4 @@
-"""Progressive validation: predict, then learn, stated here as the plain loop."""
+"""progressive_val_score: comparison with a plain loop that predicts, then learns."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ LOSSES = {
 
 
 class LabelCounter(BaseEstimator):
-    """Scores each label by how often it was relevant so far; a booster's face without the rest."""
+    """A classifier with the interface of a booster that scores labels by their frequency."""
 
     def progressive_fit(self, X, y, classes=None, sample_weight=None):
         self.calls_ = getattr(self, "calls_", 0) + 1
@@ -54,7 +54,7 @@ class LabelCounter(BaseEstimator):
 
 
 class Majority(BaseEstimator):
-    """Predicts the class seen most, and neither scores nor wants to know the classes."""
+    """A classifier that predicts the most frequent class, without scores and `classes`."""
 
     def partial_fit(self, X, y):
         self.seen_ = np.append(getattr(self, "seen_", []), y)
@@ -68,7 +68,7 @@ class Majority(BaseEstimator):
 
 
 def plain_loop(model, X, y, chunk_size, score, loss, **options):
-    """The losses of scoring each chunk and then learning it; the first one meets zero scores."""
+    """Score each chunk, then learn it; the scores of the first chunk are zero."""
     losses, classes = [], np.unique(y)
     for start in range(0, len(X), chunk_size):
         rows = slice(start, start + chunk_size)
@@ -111,7 +111,7 @@ def test_agrees_with_the_plain_loop(model, method, scoring, chunk_size, iris):
     assert losses.shape == (60,)
     assert losses.dtype == np.float64
     assert_allclose(losses, expected)
-    # In place: the model has learned all rows.
+    # The model is updated in place: it has learned all samples.
     whole = clone(model)
     for start in range(0, 60, chunk_size):
         rows = slice(start, start + chunk_size)
@@ -154,7 +154,7 @@ def test_accuracy_is_that_of_predict(chunk_size, iris):
     assert_array_equal(values, np.concatenate(expected).astype(float))
 
 
-def test_fitted_model_goes_on(iris):
+def test_fitted_model_continues(iris):
     X, y = iris
     model = SGDClassifier(random_state=0)
     progressive_val_score(model, X[:40], y[:40])
@@ -163,7 +163,7 @@ def test_fitted_model_goes_on(iris):
     assert_allclose(rest, whole[40:])
 
 
-def test_fitted_model_meets_fewer_classes(iris):
+def test_fitted_model_with_fewer_classes_in_y(iris):
     X, y = iris
     model = MultinomialNB().fit(X, y)
     few = y != "bee"
@@ -182,7 +182,7 @@ def test_progressive_fit_is_called_once(scoring, iris, multilabel):
         assert model.calls_ == 1
         scores = LabelCounter().progressive_fit(X, y)
         assert_allclose(losses, LOSSES[scoring](y, scores, average=False))
-        # Row by row or in one call, the protocol is the same.
+        # Sample by sample or in one call, the protocol is the same.
         halves = LabelCounter()
         parts = [progressive_val_score(halves, X[:30], y[:30], scoring=scoring)]
         if y.ndim == 2:
@@ -197,7 +197,7 @@ def test_progressive_fit_is_called_once(scoring, iris, multilabel):
     [HoeffdingTreeClassifier(grace_period=10), OnlineRidgeClassifier(), OnlineLogisticRegression()],
 )
 def test_progressive_fit_of_classifiers(model, scoring, n_classes, iris):
-    """One call or row by row, from probabilities or, where there are margins too, from those."""
+    """One call or sample by sample, with probabilities or, if available, with margins."""
     X, y = iris
     X, y = X[y != "cow"] if n_classes == 2 else X, y[y != "cow"] if n_classes == 2 else y
     values = progressive_val_score(clone(model), X, y, scoring=scoring)
@@ -221,7 +221,7 @@ def test_progressive_fit_of_classifiers(model, scoring, n_classes, iris):
 
 
 def test_chunks_of_a_model_with_progressive_fit(multilabel):
-    """Chunks of several rows are scored before any of them is learned."""
+    """All samples of a chunk are scored before any of them is learned."""
     X, Y = multilabel
     model = LabelCounter()
     losses = progressive_val_score(model, X, Y, chunk_size=20)
@@ -236,7 +236,7 @@ def test_predictions_are_one_hot_scores(iris):
     model, expected = Majority().partial_fit(X[:5], y[:5]), [np.full(5, 0.5)]
     for start in range(5, 60, 5):
         hit = model.predict(X[start : start + 5]) == y[start : start + 5]
-        # A miss: wrong against the class predicted, tied with the third one.
+        # An error: below the predicted class, tied with the third one.
         expected.append(np.where(hit, 0, 0.75))
         model.partial_fit(X[start : start + 5], y[start : start + 5])
     assert_allclose(losses, np.concatenate(expected))
@@ -275,7 +275,7 @@ def test_containers(iris, multilabel):
 
 
 @pytest.mark.parametrize("chunk_size", [1, 5])
-def test_names_of_labels_are_learnt(chunk_size, multilabel):
+def test_names_of_labels_are_learned(chunk_size, multilabel):
     X, Y = multilabel
     frame = pd.DataFrame(Y).add_prefix("label ")
     model = AdaOLMR("trees", n_estimators=2, random_state=0)
@@ -286,7 +286,7 @@ def test_names_of_labels_are_learnt(chunk_size, multilabel):
 
 
 def test_a_column_of_class_labels_is_one_dimensional(iris):
-    """With scikit-learn's warning, as its own estimators have it."""
+    """It gives scikit-learn's warning."""
     X, y = iris
     expected = progressive_val_score(MultinomialNB(), X, y)
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
@@ -376,7 +376,7 @@ def test_errors_come_before_learning(options, error, message, iris):
 
 @pytest.mark.parametrize("model", [SGDClassifier(random_state=0), OnlineLogisticRegression()])
 def test_classes_that_a_fitted_model_lacks_are_found_before_learning(model, iris):
-    """SGDClassifier learns their rows as those of no class that it has."""
+    """SGDClassifier would learn their samples as negatives of all its classes."""
     X, y = iris
     known = y != "cow"
     model = clone(model).partial_fit(X[known], y[known], classes=["ant", "bee"])
@@ -391,8 +391,8 @@ def test_scoring_that_averages(iris):
         progressive_val_score(MultinomialNB(), *iris, scoring=lambda y_true, y_score: 0.5)
 
 
-def test_model_that_forgets_to_be_fitted(iris):
-    """Only the first chunk may find the model without an opinion."""
+def test_model_that_is_never_fitted(iris):
+    """The model may be unfitted for the first chunk only."""
 
     class Forgetful(Majority):
         def partial_fit(self, X, y):
@@ -403,7 +403,7 @@ def test_model_that_forgets_to_be_fitted(iris):
 
 
 def test_scores_that_are_not_finite():
-    """GaussianNB has none for a class that it has not met; the error says what to do."""
+    """GaussianNB has no finite scores for classes it has not learned; the error has a remedy."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
     with (

@@ -24,7 +24,7 @@ from sklrank.model_selection import (
 
 
 class QueryRidge(BaseEstimator):
-    """Ridge regression of grades less their mean in the query: useless without the query ids."""
+    """Ridge regression of grades minus their mean in the query, which needs the query ids."""
 
     __metadata_request__fit = {"qid": True}
     __metadata_request__score = {"qid": True}
@@ -48,7 +48,7 @@ class QueryRidge(BaseEstimator):
 
 @pytest.fixture(scope="module")
 def documents():
-    """Grades by the first two of four features; thirty queries in mixed rows, with ids as texts."""
+    """Draw grades that depend on two of four features, in thirty queries with string ids."""
     rng = np.random.RandomState(0)
     X, qid = rng.normal(size=(300, 4)), rng.randint(30, size=300)
     y = np.digitize(2 * X[:, 0] + X[:, 1] + rng.normal(size=300), [1, 3])
@@ -62,7 +62,7 @@ def routing():
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
-def test_queries_are_whole(documents, shuffle):
+def test_queries_are_kept_together(documents, shuffle):
     X, y, qid = documents
     folds = QueryKFold(4, shuffle=shuffle, random_state=0 if shuffle else None)
     seen = np.zeros(len(X), dtype=int)
@@ -81,8 +81,8 @@ def test_folds_are_those_of_groups(documents):
     X, y, qid = documents
     ours = QueryKFold(3, shuffle=True, random_state=1).split(X, y, qid)
     theirs = GroupKFold(3, shuffle=True, random_state=1).split(X, y, np.unique(qid, False, True)[1])
-    for our_rows, their_rows in zip(ours, theirs):
-        assert_array_equal(our_rows[1], their_rows[1])
+    for our_part, their_part in zip(ours, theirs):
+        assert_array_equal(our_part[1], their_part[1])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_bad_splits(qid, message):
 @pytest.mark.parametrize("scoring", [None, ndcg_scorer], ids=["own", "scorer"])
 def test_search_over_a_pipeline(documents, routing, scoring):
     if scoring is None:
-        # scikit-learn's issue 30937.
+        # See scikit-learn's issue 30937.
         pytest.importorskip("sklearn", "1.8", reason="a pipeline's own score got no metadata")
     X, y, qid = documents
     pipeline = make_pipeline(StandardScaler(), QueryRidge())
@@ -145,8 +145,8 @@ def test_nested_validation(documents, routing):
 
 
 def test_ids_reach_partial_fit(documents, routing):
-    """A learning curve asks for it; each part of a fold's rows that come next is one more call."""
-    # scikit-learn's issue 33283.
+    """A learning curve calls partial_fit with one part of the training samples after the other."""
+    # See scikit-learn's issue 33283.
     pytest.importorskip("sklearn", "1.9.1", reason="each part was given the ids of all rows")
     X, y, qid = documents
     _, _, scores = learning_curve(
@@ -167,7 +167,7 @@ def test_ids_reach_partial_fit(documents, routing):
             assert score == pytest.approx(expected)
 
 
-def test_without_routing_it_says_how(documents):
+def test_the_error_without_routing_has_a_remedy(documents):
     X, y, qid = documents
     with pytest.raises(ValueError, match="qid did not reach QueryKFold"):
         cross_validate(Ridge(), X, y, cv=QueryKFold(3), scoring=ndcg_scorer)
@@ -220,7 +220,7 @@ def test_split_keeps_dataframes(documents):
     assert len(train) + len(test) == len(frame)
 
 
-def test_split_of_lengths_that_differ():
+def test_split_of_different_lengths():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         query_train_test_split([1, 2, 3], qid=[1, 2])
 
@@ -229,7 +229,7 @@ def test_split_of_lengths_that_differ():
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_importance(documents, scoring, n_jobs):
     X, y, qid = documents
-    # Workers can import the package, not this file.
+    # Worker processes can import the package, but not this file.
     model = NDCGBoost(n_estimators=20).fit(X, y, qid)
     result = query_permutation_importance(
         model, X, y, qid=qid, scoring=scoring, n_repeats=3, n_jobs=n_jobs, random_state=0
@@ -248,7 +248,7 @@ def test_importance(documents, scoring, n_jobs):
 
 
 def test_importance_with_weights(documents, routing):
-    """A scorer of scikit-learn's own making does, too."""
+    """A scorer of make_scorer works, too."""
     X, y, qid = documents
     weight = np.random.RandomState(1).uniform(size=300)
     model = QueryRidge().fit(X, y, qid)
@@ -264,7 +264,7 @@ def test_importance_with_weights(documents, routing):
     assert_allclose(results[2], results[0])
 
 
-def test_importance_that_cannot_know_the_queries_names_the_one_that_does(documents, routing):
+def test_permutation_importance_without_queries_has_an_error_with_a_remedy(documents, routing):
     X, y, qid = documents
     model = NDCGBoost(n_estimators=2).fit(X, y, qid)
     with pytest.raises(ValueError, match="query_permutation_importance"):
