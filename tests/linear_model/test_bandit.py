@@ -492,7 +492,7 @@ BAD_FEEDBACK = {
     "several labels": (
         Exploration(np.tile([0, 1], (20, 1)), np.ones((20, 2, 2))),
         np.ones(20),
-        "one label shown a row",
+        "one label per sample",
     ),
     "too few rows": (SHOWN[:7], np.ones(20), "shape \\(20,\\)"),
     "p = 0": (Exploration(Y0, np.zeros(20)), np.ones(20), "in \\(0, 1\\]"),
