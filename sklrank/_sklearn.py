@@ -1,28 +1,27 @@
-"""The names that the package takes from scikit-learn's private modules, all of them.
+"""All names that the package imports from scikit-learn's private modules.
 
-Other packages build on these too; an import that breaks in a new release is mended here. The public
+Other packages use them too. If an import breaks in a new release, it is fixed here. The public
 `available_if` is here for its type.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.parallel import _get_threadpool_controller
+from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any, TypeVar
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
-    # Those of scikit-learn are not typed: what they decorate would lose its types.
+    # scikit-learn does not annotate these decorators: decorated methods would lose their types.
     def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
 
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
@@ -53,18 +52,9 @@ N_JOBS = [
 ]
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread: a context manager, and a decorator, for many small fits.
-
-    Where matrices have a few hundred rows, the threads of BLAS wait for each other longer than they
-    compute, and many times longer where other work keeps the processors busy.
-
-    Notes
-    -----
-    The limit mostly holds for the whole process. Where fits run in threads, put one limit around
-    all of them, so that no thread lifts it while others still fit; a worker process needs a limit
-    of its own, as the decorator of the function that it runs.
-    """
-    with _get_threadpool_controller().limit(limits=1, user_api="blas"):
-        yield
+# Decorator that limits BLAS to one thread while a function makes many small fits: where matrices
+# have a few hundred rows, the threads of BLAS wait for each other longer than they compute. The
+# limit mostly holds for the whole process. Where fits run in threads, decorate the function that
+# starts all of them, so that no thread lifts the limit while others still fit; where they run in
+# worker processes, decorate the fit.
+one_blas_thread = _threadpool_controller_decorator(limits=1, user_api="blas")

@@ -192,10 +192,10 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
     def _in_parallel(self, calls):
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
 
+    @one_blas_thread
     def _fit_in_parallel(self, calls):
         """Run many fits in parallel, each with one BLAS thread."""
-        with one_blas_thread():
-            return self._in_parallel(calls)
+        return self._in_parallel(calls)
 
     def _check_fitted_rows(self, X):
         check_is_fitted(self)
@@ -203,9 +203,11 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        template_tags = [get_tags(template).input_tags for template in self._templates()]
-        tags.input_tags.sparse = all(input_tags.sparse for input_tags in template_tags)
-        tags.input_tags.allow_nan = all(input_tags.allow_nan for input_tags in template_tags)
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        for template in self._templates():
+            template_tags = get_tags(template).input_tags
+            tags.input_tags.sparse &= template_tags.sparse
+            tags.input_tags.allow_nan &= template_tags.allow_nan
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False

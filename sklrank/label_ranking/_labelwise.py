@@ -167,7 +167,7 @@ class LabelwiseRanker(DecompositionRanker):
         return -np.column_stack(predicted)
 
 
-@one_blas_thread()
+@one_blas_thread
 def fit_label(estimator, X, target):
     """Fit to the samples that rank the label."""
     ranked = np.flatnonzero(~np.isnan(target))

@@ -198,7 +198,7 @@ def sum_votes(votes, pairs, n_labels):
     return scores.round(12)
 
 
-@one_blas_thread()
+@one_blas_thread
 def fit_pair(estimator, X, compared, wins):
     """Fit to the samples that rank one label of the pair before the other."""
     chosen = np.flatnonzero(compared)

@@ -357,13 +357,13 @@ def non_negative_weights(scores, positions):
     return shares / sizes, shares / shares.sum()
 
 
-@one_blas_thread()
+@one_blas_thread
 def fit_ranker(ranker, X, y):
     """Fit to all samples."""
     return ranker.fit(X, y)
 
 
-@one_blas_thread()
+@one_blas_thread
 def fit_and_score(ranker, X, y, train, test, unseen):
     """Fit to the samples `train` and score `test`; labels `unseen` in `train` have score 0."""
     X_test, y_train = _safe_indexing(X, test), y[train]
