@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 from sklrank.boosting import NDCGBoost
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 from sklrank.metrics import ndcg_score, rank_loss
-from sklrank.online_boosting import AdaOLMR, recommended_learners
+from sklrank.online_boosting import AdaOLMR
 
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
 from paper_ndcg_boost import RankSVM, load_parts
@@ -140,10 +140,7 @@ def label_rankings(quick):
         representation="reciprocal", learning_rate=0.01, **RECOMMENDED
     )
     models["LogisticRegression, each label"] = OneVsRestClassifier(LogisticRegression(max_iter=500))
-    learners = recommended_learners()
-    models["AdaOLMR, one pass"] = AdaOLMR(
-        learners, n_estimators=len(learners), max_features=None, random_state=0
-    )
+    models["AdaOLMR, one pass"] = AdaOLMR(random_state=0)
     table = []
     for name, model in models.items():
         row = [name]

@@ -3,10 +3,10 @@
 
 cdef struct LabelFeedback:
     # The known labels of a sample, and their weights and costs.
-    Py_ssize_t n_labels             # number of labels that are known to be relevant
-    const Py_ssize_t* labels        # (n_labels,) these labels
-    const double* weights           # (n_labels,) their importance weights
-    double row_weight               # sample weight
+    Py_ssize_t n_relevant           # number of labels that are known to be relevant
+    const Py_ssize_t* relevant      # (n_relevant,) these labels
+    const double* weights           # (n_relevant,) their importance weights
+    double sample_weight
     Py_ssize_t n_irrelevant         # number of labels that are known to be irrelevant
     const Py_ssize_t* irrelevant    # (n_irrelevant,) these labels, or NULL: all others
     const double* costs             # (n_classes,) cost of a vote for each label, or NULL

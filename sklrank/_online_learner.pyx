@@ -74,12 +74,12 @@ cdef class OnlineLearner:
                     self.predict_cached(&X[i, 0], &votes[i, 0])
                 if weights[i] == 0.0:
                     continue
-                feedback.n_labels = indptr[i + 1] - indptr[i]
-                feedback.n_irrelevant = self.n_classes - feedback.n_labels
-                feedback.labels = &labels[0] + indptr[i] if feedback.n_labels else NULL
-                for j in range(feedback.n_labels):
+                feedback.n_relevant = indptr[i + 1] - indptr[i]
+                feedback.n_irrelevant = self.n_classes - feedback.n_relevant
+                feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
+                for j in range(feedback.n_relevant):
                     repeated[j] = weights[i]
-                feedback.row_weight = weights[i]
+                feedback.sample_weight = weights[i]
                 if progressive:
                     self.learn_cached(&X[i, 0], &feedback)
                 else:

@@ -1,6 +1,6 @@
-"""What every online classifier keeps to, whatever it learns: chunks, weights, inputs, errors.
+"""Common behavior of the compiled online classifiers: chunks, weights, inputs, errors.
 
-The three estimators share `sklrank._compiled_classifier`; each rule runs on all of them.
+The three estimators share `sklrank._compiled_classifier`; each test runs on all of them.
 """
 
 import pickle
@@ -19,7 +19,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.tree import HoeffdingTreeClassifier
 
-# Loose enough to split every few rows.
+# So loose that trees split after a few samples.
 QUICK = {"grace_period": 7.7, "delta": 0.3, "tau": 0.7}
 MODELS = {
     "tree-mc": HoeffdingTreeClassifier(leaf_prediction="mc", **QUICK),
@@ -56,7 +56,7 @@ def stream(seed=0, n_rows=120, n_classes=3):
     return X, y, rng.gamma(2.0, size=n_rows)
 
 
-# -- Rows one by one.
+# -- Samples one by one.
 
 
 @settings(
@@ -72,7 +72,7 @@ def stream(seed=0, n_rows=120, n_classes=3):
 )
 @pytest.mark.parametrize("name", MODELS)
 def test_chunks_do_not_matter(name, seed, n_classes, cuts, between, fingerprint):
-    """In one call, in chunks, with predictions and pickling in between: the same to the bit."""
+    """One call and chunks, with predictions and pickles in between, give the same model."""
     X, y, weights = stream(seed, n_classes=n_classes)
     classes = np.arange(n_classes)
     at_once = clone(MODELS[name]).partial_fit(X, y, classes, weights)
@@ -91,7 +91,7 @@ def test_chunks_do_not_matter(name, seed, n_classes, cuts, between, fingerprint)
 @pytest.mark.parametrize("cuts", [[], [1], [40, 41, 90]])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_progressive_fit_predicts_then_learns(name, cuts, n_classes, fingerprint):
-    """As row by row predict_proba, then partial_fit; rows of weight zero are predicted only."""
+    """As predict_proba and partial_fit per sample; samples of weight zero are only predicted."""
     X, y, weights = stream(n_classes=n_classes)
     weights[[0, 7, 8, -1]] = 0.0
     classes = np.arange(n_classes)
@@ -110,7 +110,7 @@ def test_progressive_fit_predicts_then_learns(name, cuts, n_classes, fingerprint
 
 
 def test_progressive_fit_takes_names_of_classes(model):
-    """Columns are those of classes_; the first row finds all classes alike."""
+    """Columns are those of classes_; the first sample has uniform probabilities."""
     X, y, _ = stream()
     names = np.array(["bee", "ant", "cow"])[y]
     probabilities = model.progressive_fit(X, names)
@@ -120,7 +120,7 @@ def test_progressive_fit_takes_names_of_classes(model):
 
 
 def test_pickles_of_equal_models_are_equal(model):
-    """Byte by byte: no stray memory in the file. (Loaded once: then equal strings are shared.)"""
+    """Byte by byte. (They are loaded once before, after which equal strings are shared.)"""
     X, y, weights = stream()
     rows = np.arange(len(X))
     pickles = set()
@@ -132,8 +132,8 @@ def test_pickles_of_equal_models_are_equal(model):
     assert len(pickles) == 1
 
 
-def test_fit_starts_anew(model, fingerprint):
-    """Fit forgets; it is the first partial_fit of a new model."""
+def test_fit_starts_from_scratch(model, fingerprint):
+    """It is the first partial_fit of a new model."""
     X, y, weights = stream()
     fresh = clone(model).partial_fit(X, y, sample_weight=weights)
     model.fit(X[:, :3] * 5, (y > 0).astype(str))
@@ -141,16 +141,16 @@ def test_fit_starts_anew(model, fingerprint):
     assert fingerprint(model.fit(X, y)) == fingerprint(clone(model).fit(X, y, np.ones(len(y))))
 
 
-def test_learning_order_is_the_row_order(model, name):
-    """Not a batch method: the last row of a stream can tell. (A check of the checks above.)"""
+def test_order_of_samples_matters(model, name):
+    """The learners are not batch methods. (A check of the tests above.)"""
     X, y, weights = stream()
     forward = clone(model).fit(X, y, weights).predict_proba(X)
     backward = clone(model).fit(X[::-1], y[::-1], weights[::-1]).predict_proba(X)
     assert np.abs(forward - backward).max() > 1e-9 or name == "ridge-constant"
 
 
-def test_prediction_of_a_row_is_its_own(model, fingerprint):
-    """The rows beside it, and how often one asks, do not matter; asking changes nothing."""
+def test_predictions_of_a_sample_do_not_depend_on_others(model, fingerprint):
+    """Predicting does not change the model."""
     X, y, weights = stream()
     before = fingerprint(model.fit(X, y, weights))
     together = model.predict_proba(X)
@@ -162,7 +162,7 @@ def test_prediction_of_a_row_is_its_own(model, fingerprint):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_probabilities(model, n_classes):
-    """A distribution in each row, the columns as in `classes_`; predict names the likeliest."""
+    """Each row is a distribution over `classes_`; predict returns the most probable class."""
     X, y, weights = stream(1, n_classes=n_classes)
     labels = np.array(["e", "a", "d", "b", "c"])[y]
     model.fit(X, labels, weights)
@@ -177,26 +177,26 @@ def test_probabilities(model, n_classes):
     assert_array_equal(np.isneginf(logarithms), probabilities == 0)
 
 
-def test_untrained_model_knows_nothing(model):
-    """Declared classes and no weight: all classes are as likely, and a tie goes to the first."""
+def test_untrained_model_predicts_a_uniform_distribution(model):
+    """Of equally probable classes the first one is predicted."""
     model._init_model(4, np.array(["a", "b", "c"]))
     assert_allclose(model.predict_proba(np.ones((2, 4))), np.full((2, 3), 1 / 3))
     assert model.predict(np.ones((1, 4))).tolist() == ["a"]
 
 
-def test_declared_classes_may_stay_away(model):
-    """A class that never comes has a column, and never wins."""
+def test_declared_classes_may_have_no_samples(model):
+    """Such a class has a column, and is not predicted."""
     X, y, _ = stream()
     model.partial_fit(X, y, classes=[2, 7, 0, 1])
     assert model.classes_.tolist() == [0, 1, 2, 7]
     assert set(model.predict(X)) <= {0, 1, 2}
-    # The first rows may be of one class.
+    # The first samples may be of one class.
     model = clone(model).partial_fit(np.ones((3, 4)), [1, 1, 1], classes=[0, 1])
     assert model.predict(np.ones((1, 4))).tolist() == [1]
 
 
 def test_reproducible_by_seed():
-    """The same seed draws the same columns and features; another seed others."""
+    """The same seed draws the same features and random features; another seed draws others."""
     X, y, _ = stream()
     for template in (MODELS["tree-nba"], MODELS["logistic-ovr"], MODELS["ridge-rbf"]):
         votes = [
@@ -211,7 +211,7 @@ def test_reproducible_by_seed():
 
 
 def test_class_names_do_not_matter(model):
-    """Names in the same order: the same bits."""
+    """Names in the same order give identical models."""
     X, y, weights = stream(3)
     plain = model.fit(X, y, weights).predict_proba(X)
     for names in (["ant", "bee", "cow"], [-7, 3, 1000], [0.0, 1.0, 2.0]):
@@ -222,15 +222,15 @@ def test_class_names_do_not_matter(model):
 
 @pytest.mark.parametrize("order", [[2, 0, 1], [1, 0, 2], [2, 1, 0]])
 def test_class_order_does_not_matter(model, order):
-    """Numbers in another order: the columns move, and sums are rounded otherwise."""
+    """Another order permutes the columns, up to rounding errors."""
     X, y, weights = stream(3)
     plain = model.fit(X, y, weights).predict_proba(X)
     moved = clone(model).fit(X, np.array(order)[y], weights).predict_proba(X)
     assert_allclose(moved[:, order], plain, atol=1e-6)
 
 
-def test_zero_weight_is_no_row(model, fingerprint):
-    """Rows of weight zero, first, last or in between, of any value, leave no trace."""
+def test_zero_weight_is_no_sample(model, fingerprint):
+    """Samples of weight zero, at any position and of any value, do not change the model."""
     X, y, weights = stream(4)
     expected = fingerprint(clone(model).fit(X, y, weights))
     at = [0, 0, 5, 50, 119, 120, 120]
@@ -239,7 +239,7 @@ def test_zero_weight_is_no_row(model, fingerprint):
 
 
 def test_chunk_of_zero_weight(model, fingerprint):
-    """A call all of whose rows weigh nothing is a call too, as in one chunk so in many."""
+    """A call whose samples all have weight zero does not change the model, but may start it."""
     X, y, weights = stream(4)
     before = fingerprint(model.fit(X, y, weights))
     model.partial_fit(X[:3], y[:3], sample_weight=np.zeros(3))
@@ -249,7 +249,7 @@ def test_chunk_of_zero_weight(model, fingerprint):
 
 
 def test_scalar_weight(model, fingerprint):
-    """One number stands for all rows."""
+    """A number is the weight of all samples."""
     X, y, _ = stream(4)
     expected = fingerprint(clone(model).fit(X, y, np.full(len(y), 2.5)))
     assert fingerprint(model.fit(X, y, sample_weight=2.5)) == expected
@@ -259,7 +259,7 @@ def test_scalar_weight(model, fingerprint):
 
 
 def test_inputs_are_only_read(model, fingerprint):
-    """Read-only arrays are taken, and nothing is written to writable ones."""
+    """Read-only arrays are accepted, and writable ones are not changed."""
     X, y, weights = stream()
     copies = X.copy(), y.copy(), weights.copy()
     model.fit(X, y, weights)
@@ -284,8 +284,8 @@ def test_inputs_are_only_read(model, fingerprint):
     ],
     ids=["fortran", "strided", "float32", "list", "frame", "nullable"],
 )
-def test_kinds_of_rows(model, convert):
-    """The numbers count, not how they lie in memory."""
+def test_kinds_of_arrays(model, convert):
+    """The model depends on the values, not on their type and memory layout."""
     X, y, weights = stream()
     X = np.float32(X).astype(float)
     expected = clone(model).fit(X, y, weights).predict_proba(X)
@@ -294,7 +294,7 @@ def test_kinds_of_rows(model, convert):
 
 
 def test_feature_names(model):
-    """Names are kept, and asked for again."""
+    """Names are stored, and checked in later calls."""
     X, y, _ = stream()
     frame = pd.DataFrame(X, columns=list("abcd"))
     model.fit(frame, y)
@@ -307,7 +307,7 @@ def test_feature_names(model):
 
 
 def test_column_vector_of_labels_warns(model, fingerprint):
-    """One column of labels is taken, with scikit-learn's warning."""
+    """A column of labels is accepted, with scikit-learn's warning."""
     X, y, _ = stream()
     expected = fingerprint(clone(model).fit(X, y))
     with pytest.warns(DataConversionWarning, match="column-vector"):
@@ -315,7 +315,7 @@ def test_column_vector_of_labels_warns(model, fingerprint):
     assert fingerprint(model) == expected
 
 
-# -- Refusals.
+# -- Errors.
 
 X0, Y0, W0 = stream()
 WRONG = {  # name: (method, arguments, error, what the message names)
@@ -386,7 +386,7 @@ WRONG = {  # name: (method, arguments, error, what the message names)
 
 @pytest.mark.parametrize("case", WRONG)
 def test_refused_call_leaves_the_model_alone(model, case, fingerprint):
-    """The message names the culprit, and the fitted model is what it was, names included."""
+    """The message names the argument, and the fitted model stays as it was."""
     method, wrong, error, message = WRONG[case]
     arguments = {"X": X0, "y": Y0, "sample_weight": W0} | wrong
     model.fit(X0, Y0)
@@ -399,7 +399,7 @@ def test_refused_call_leaves_the_model_alone(model, case, fingerprint):
 
 @pytest.mark.parametrize("case", [case for case in WRONG if WRONG[case][0] == "fit"])
 def test_refused_call_leaves_an_unfitted_model_unfitted(model, case):
-    """Nothing of the refused data stays."""
+    """It has no fitted attributes."""
     method, wrong, error, message = WRONG[case]
     with pytest.raises(error, match=message):
         getattr(model, method)(**({"X": X0, "y": Y0, "sample_weight": W0} | wrong))
@@ -409,7 +409,7 @@ def test_refused_call_leaves_an_unfitted_model_unfitted(model, case):
 
 
 def test_refused_frame_leaves_the_names_alone(model, fingerprint):
-    """A refused fit on other columns keeps the old names and their number."""
+    """A refused fit with other features keeps the old names and number of features."""
     old, new = pd.DataFrame(X0, columns=list("abcd")), pd.DataFrame(X0[:, :3], columns=list("xyz"))
     model.fit(old, Y0)
     before, votes = fingerprint(model), model.predict_proba(old)
@@ -418,7 +418,7 @@ def test_refused_frame_leaves_the_names_alone(model, fingerprint):
     assert model.feature_names_in_.tolist() == list("abcd")
     assert fingerprint(model) == before
     assert_array_equal(model.predict_proba(old), votes)
-    # And the other way round: no names appear.
+    # A model without names does not get any.
     unnamed = clone(model).fit(X0, Y0)
     with pytest.raises(ValueError, match="[Nn]egative"):
         unnamed.fit(old, Y0, sample_weight=-W0)
@@ -426,7 +426,7 @@ def test_refused_frame_leaves_the_names_alone(model, fingerprint):
 
 
 def test_refused_prediction(model, fingerprint):
-    """Before fitting, on other columns, on infinite values."""
+    """Before fitting, with another number of features, with infinite values."""
     with pytest.raises(NotFittedError):
         model.predict_proba(X0)
     model.fit(X0, Y0)
@@ -439,7 +439,7 @@ def test_refused_prediction(model, fingerprint):
 
 
 def test_missing_values_are_for_trees(model, name, fingerprint):
-    """A tree takes NaN and goes on with finite votes; a linear model says that it does not."""
+    """A tree accepts NaN and has finite votes; a linear model raises an error."""
     X = np.where(X0 > 1.5, np.nan, X0)
     assert model.__sklearn_tags__().input_tags.allow_nan == (name in TREES)
     if name in TREES:
@@ -496,7 +496,7 @@ PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE
 
 @pytest.mark.parametrize("name", PARAMS_OF)
 def test_every_parameter_is_checked(name):
-    """The list below is that of __init__."""
+    """The lists above have all parameters of __init__."""
     assert set(PARAMS_OF[name]) == set(MODELS[name].get_params())
 
 
@@ -510,11 +510,11 @@ def test_every_parameter_is_checked(name):
     ],
 )
 def test_bad_parameter_is_named(name, param, value):
-    """The message names the parameter; a model fitted before stays as it was."""
+    """The message names the parameter; a fitted model stays as it was."""
     model = clone(MODELS[name]).fit(X0, Y0)
     votes = model.predict_proba(X0)
     model.set_params(**{param: value})
-    # scikit-learn's partial_fit checks parameters at its first call only, when they are read.
+    # partial_fit checks parameters in its first call only, as in scikit-learn.
     for call in (model.fit, clone(model).partial_fit):
         with pytest.raises(ValueError, match=f"'{param}'"):
             call(X0, Y0)
@@ -539,7 +539,7 @@ EXTREMES = {
 @pytest.mark.parametrize("values", EXTREMES.values(), ids=EXTREMES)
 @pytest.mark.parametrize("seed", range(3))
 def test_extreme_values(model, values, seed):
-    """No crash, no warning, distributions throughout, and ordinary rows afterwards."""
+    """Predictions are distributions, without a warning; ordinary samples can follow."""
     rng = np.random.default_rng(seed)
     X, y = rng.choice(values, (200, 4)), rng.integers(0, 3, 200)
     X[:, 0] = np.where(rng.random(200) < 0.9, X[:, 0], 1.0)
@@ -555,7 +555,7 @@ def test_extreme_values(model, values, seed):
 
 
 def test_difference_of_entries_overflows(model):
-    """In two calls: scikit-learn's validation warns of such sums itself."""
+    """In two calls, since scikit-learn's validation would warn of the overflow in one."""
     model.partial_fit(np.vstack([X0, [[1.7e308, 1, 1, 1]]]), np.append(Y0, 0))
     model.partial_fit(np.vstack([[[-1.7e308, 1, 1, 1]], X0]), np.append(2, Y0))
     votes = model.predict_proba(X0)
@@ -565,7 +565,7 @@ def test_difference_of_entries_overflows(model):
 
 @pytest.mark.parametrize("factor", [1e-12, 1e12, 1e-100, 1e100])
 def test_extreme_weights(model, factor):
-    """Tiny or huge, or both in one stream."""
+    """Weights are tiny or huge, or both in one stream."""
     rng = np.random.default_rng(0)
     mixed = np.where(rng.random(120) < 0.5, W0 * factor, W0)
     for weights in (W0 * factor, mixed):

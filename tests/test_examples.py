@@ -33,7 +33,7 @@ def test_data_with_a_known_split_come_from_openml(multilabel, monkeypatch):
         f"{part} of scene" for part in ("X_train", "Y_train", "X_test", "Y_test")
     )
     assert set(multilabel.ON_OPENML) == set(_fetch._SPLITS)
-    with pytest.raises(SystemExit, match="SKLRANK_DATA must name the folder.*mediamill_reduced"):
+    with pytest.raises(SystemExit, match="mediamill_reduced is not on OpenML: set SKLRANK_DATA"):
         multilabel.load("mediamill_reduced")
 
 

@@ -1,4 +1,4 @@
-"""The lists of some rows, against lists of Python."""
+"""Relevance lists of some rows, compared with Python lists."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_lists_of_rows_in_any_order(rows):
 
 
 @pytest.mark.parametrize("rows", [slice(0, 5), slice(1, 4), slice(4, 5), slice(2, 2)])
-def test_lists_of_rows_that_follow_each_other(rows):
+def test_lists_of_consecutive_rows(rows):
     assert as_python(*lists_of_rows(INDPTR, LABELS, rows)) == LISTS[rows]
     starts, items = lists_of(INDPTR, rows)
     assert_array_equal(LABELS[items], lists_of_rows(INDPTR, LABELS, rows)[1])

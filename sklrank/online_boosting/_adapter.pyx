@@ -45,7 +45,7 @@ cdef class EstimatorLearner(OnlineLearner):
         return 0
 
     cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
-        if feedback.n_labels > 0:
+        if feedback.n_relevant > 0:
             with gil:
                 self.learn_sample(x, feedback)
         return 0
@@ -76,16 +76,16 @@ cdef class EstimatorLearner(OnlineLearner):
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
 
     cdef learn_sample(self, const double* x, const LabelFeedback* feedback):
-        cdef Py_ssize_t[::1] labels = np.empty(feedback.n_labels, dtype=np.intp)
-        cdef double[::1] weights = np.empty(feedback.n_labels)
+        cdef Py_ssize_t[::1] labels = np.empty(feedback.n_relevant, dtype=np.intp)
+        cdef double[::1] weights = np.empty(feedback.n_relevant)
         cdef Py_ssize_t i
-        for i in range(feedback.n_labels):
-            labels[i] = feedback.labels[i]
+        for i in range(feedback.n_relevant):
+            labels[i] = feedback.relevant[i]
             weights[i] = feedback.weights[i]
         if np.max(weights) > 0.0:
             with np.errstate(all="ignore"):
                 self.estimator.partial_fit(
-                    as_rows(x, self.n_features, feedback.n_labels),
+                    as_rows(x, self.n_features, feedback.n_relevant),
                     np.asarray(labels),
                     classes=self.all_labels,
                     sample_weight=np.asarray(weights),

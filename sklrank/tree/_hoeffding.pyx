@@ -181,8 +181,8 @@ cdef class HoeffdingTree(OnlineLearner):
         # All labels of a sample are learned together, so that their order does not matter.
         cdef Py_ssize_t index = 0, leaf, i
         cdef double weight = 0.0, squares = 0.0
-        for i in range(feedback.n_labels):
-            check(0 <= feedback.labels[i] < self.n_classes)
+        for i in range(feedback.n_relevant):
+            check(0 <= feedback.relevant[i] < self.n_classes)
             weight += feedback.weights[i] * self.weight_scale
             squares += (feedback.weights[i] * self.weight_scale) ** 2
         if not weight > 0.0:
@@ -195,12 +195,12 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
             self.compare_predictions(leaf, x, feedback)
         self.leaf_at(leaf)[SUM_OF_SQUARES] += squares
-        for i in range(feedback.n_labels):
+        for i in range(feedback.n_relevant):
             weight = feedback.weights[i] * self.weight_scale
             if weight > 0.0:
-                self.leaf_at(leaf)[COUNTS + feedback.labels[i]] += weight
+                self.leaf_at(leaf)[COUNTS + feedback.relevant[i]] += weight
                 if self.keeps_densities or self.may_split(index):
-                    self.update_observers(leaf, feedback.labels[i], x, weight)
+                    self.update_observers(leaf, feedback.relevant[i], x, weight)
         if (
             self.may_split(index)
             and self.sample_size(index) - self.leaf_at(leaf)[LAST_SAMPLE_SIZE] >= self.grace_period
@@ -279,8 +279,8 @@ cdef class HoeffdingTree(OnlineLearner):
         for i in range(1, self.n_classes):
             if votes[i] > votes[best]:
                 best = i
-        for i in range(feedback.n_labels):
-            if feedback.labels[i] == best:
+        for i in range(feedback.n_relevant):
+            if feedback.relevant[i] == best:
                 return feedback.weights[i] * self.weight_scale
         return 0.0
 

@@ -1,4 +1,4 @@
-"""The record of what was shown."""
+"""Records of the labels shown, and checks of them."""
 
 import builtins
 import pickle
@@ -34,20 +34,20 @@ def assert_same(a, b):
         ([], []),
     ],
 )
-def test_rows_are_taken_like_an_arrays(rows, positions):
+def test_records_are_indexed_like_arrays(rows, positions):
     part = SHOWN[rows]
     assert len(part) == len(positions)
     assert_array_equal(part.actions, SHOWN.actions[positions])
     assert_array_equal(part.propensities, SHOWN.propensities[positions])
 
 
-def test_pickles_and_joins():
+def test_pickles_and_concatenation():
     assert_same(pickle.loads(pickle.dumps(SHOWN)), SHOWN)
     assert_same(Exploration.concatenate([SHOWN[:2], SHOWN[2:3], SHOWN[3:]]), SHOWN)
 
 
 def test_data_frames_of_logs():
-    """There and back, with names, with rewards, with columns of others, from a plain mapping."""
+    """Written and read with names, rewards and other columns, from frames and mappings."""
     names = np.array(list("edcba"))
     rewards = np.random.RandomState(1).randint(2, size=(6, 3))
     frame = SHOWN.to_frame(rewards=rewards, classes=names)
@@ -55,18 +55,18 @@ def test_data_frames_of_logs():
     assert_same(Exploration.from_frame(frame, classes=names), SHOWN)
     assert_same(Exploration.from_frame(frame.to_dict("series"), classes=names), SHOWN)
     assert_same(Exploration.from_frame(SHOWN.to_frame()), SHOWN)
-    # Data bases and files give whole numbers as anything.
+    # Databases and files may have integers as other types.
     for kind in (object, float):
         actions = {f"action_{i}": kind for i in range(3)}
         assert_same(Exploration.from_frame(SHOWN.to_frame().astype(actions)), SHOWN)
     assert_array_equal(frame[[f"reward_{i}" for i in range(3)]], rewards)
     assert frame["action_0"].tolist() == [names[label] for label in SHOWN.actions[:, 0]]
     assert frame["propensity_0_2"].tolist() == SHOWN.propensities[:, 0, 2].tolist()
-    # One line a row, in the order of the record.
+    # One row per sample, in the order of the record.
     assert_same(Exploration.from_frame(frame.iloc[[4, 1]], classes=names), SHOWN[[4, 1]])
 
 
-def test_frames_that_lack_something():
+def test_invalid_frames():
     frame = SHOWN.to_frame()
     with pytest.raises(ValueError, match="no column 'propensity_1_2'"):
         Exploration.from_frame(frame.drop(columns="propensity_1_2"))
@@ -133,8 +133,8 @@ BAD = {
     "message, actions, propensities",
     [(message, *bad) for message, bads in BAD.items() for bad in bads],
 )
-def test_impossible_records_are_refused(message, actions, propensities):
-    """When they are to be learnt from, by name."""
+def test_invalid_records_are_refused(message, actions, propensities):
+    """The error names the attribute."""
     record = Exploration(actions, propensities)
     with pytest.raises(ValueError, match=message):
         check_exploration(record, 2, 3)
@@ -142,12 +142,12 @@ def test_impossible_records_are_refused(message, actions, propensities):
         check_exploration(SimpleNamespace(actions=actions, propensities=propensities), 2, 3)
 
 
-def test_what_is_no_record_is_refused():
+def test_other_objects_are_refused():
     with pytest.raises(ValueError, match="exploration must have actions and propensities"):
         check_exploration(np.zeros((2, 2)), 2, 3)
 
 
-def test_checked_records_are_what_the_compiled_loop_reads():
+def test_checked_records_have_the_types_of_the_compiled_loop():
     actions, propensities = check_exploration(
         Exploration(np.array([[0, 2], [1, 0]], dtype=np.uint8), HALF.astype(np.float32)), 2, 3
     )

@@ -1,4 +1,4 @@
-"""The schemes against enumeration of every draw, and against many draws."""
+"""Exploration schemes against an enumeration of all outcomes, and against many draws."""
 
 from collections import defaultdict
 from itertools import permutations, product
@@ -17,21 +17,21 @@ SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3),
 
 
 def uniform_outcomes(ranking, k):
-    """Every order of the labels is as likely as the others."""
+    """All orders of the labels are equally probable."""
     outcomes = list(permutations(ranking))
     return [(order[:k], 1 / len(outcomes)) for order in outcomes]
 
 
 def single_swap_outcomes(ranking, k):
-    """Every choice of who goes and who comes, twice."""
+    """All choices of a label shown and a label not shown are equally probable, twice."""
     m = len(ranking)
     if k == m:
         return [(tuple(ranking), 1.0)]
     outcomes = []
     for swaps in product(product(range(k), range(k, m)), repeat=2):
         order = list(ranking)
-        for goes, comes in swaps:
-            order[goes], order[comes] = order[comes], order[goes]
+        for shown, hidden in swaps:
+            order[shown], order[hidden] = order[hidden], order[shown]
         outcomes.append((tuple(order[:k]), 1 / (k * (m - k)) ** 2))
     return outcomes
 
@@ -43,7 +43,7 @@ OUTCOMES = {
 
 
 def law(scheme, ranking, k):
-    """Probability of each tuple of labels to be shown."""
+    """Return the probability that each tuple of labels is shown."""
     probabilities = defaultdict(float)
     probabilities[tuple(ranking[:k])] += 1 - scheme.exploration
     for shown, probability in OUTCOMES[type(scheme)](ranking, k):
@@ -55,7 +55,7 @@ def law(scheme, ranking, k):
 @pytest.mark.parametrize("m, k", SIZES)
 @pytest.mark.parametrize("rho", [0.05, 0.3, 1.0])
 def test_propensities_are_exact(make, m, k, rho):
-    """Sums over all draws that show both labels, whatever the greedy ranking."""
+    """They are sums over all outcomes that show both labels."""
     scheme = make(rho)
     scores = np.random.RandomState(m).permutation(m).astype(float)
     expected = np.zeros((m, m))
@@ -63,11 +63,11 @@ def test_propensities_are_exact(make, m, k, rho):
         expected[np.ix_(shown, shown)] += probability
     found = scheme.propensities(scores[None], k)[0]
     assert_allclose(found, expected, atol=1e-12)
-    # Of those shown the record has the same numbers.
+    # The record has the propensities of the labels shown.
     record = scheme.explore(np.tile(scores, (50, 1)), k, random_state=0)
     for actions, propensities in zip(record.actions, record.propensities):
         assert_array_equal(propensities, found[np.ix_(actions, actions)])
-    # Every pair can be seen, so that the estimates are without bias.
+    # Each pair has a positive propensity, so that estimates are unbiased.
     assert k == 1 or found.min() > 0
 
 
@@ -75,7 +75,7 @@ def test_propensities_are_exact(make, m, k, rho):
 @pytest.mark.parametrize("make", SCHEMES)
 @pytest.mark.parametrize("m, k", [(3, 2), (4, 2), (4, 3), (4, 4)])
 def test_draws_have_the_law(make, m, k):
-    """Frequencies of the labels shown, in their order, within five deviations of the law."""
+    """Frequencies of the tuples shown are within five standard deviations."""
     scheme, n = make(0.6), 200_000
     scores = np.random.RandomState(m).permutation(m).astype(float)
     shown = scheme.explore(np.tile(scores, (n, 1)), k, random_state=1).actions
@@ -91,7 +91,7 @@ def test_draws_have_the_law(make, m, k):
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_draws_are_rankings(data):
-    """k different labels; without exploring the best ones, ties to the smaller label."""
+    """k distinct labels; without exploration the best ones, the smaller label for ties."""
     m = data.draw(st.integers(1, 8))
     k = data.draw(st.integers(1, m))
     scores = data.draw(st.lists(st.integers(-2, 2), min_size=m, max_size=m))
@@ -106,7 +106,7 @@ def test_draws_are_rankings(data):
 
 @pytest.mark.parametrize("make", SCHEMES)
 def test_draws_do_not_depend_on_the_chunks(make):
-    """Row by row with one RandomState, or at once: the same draws, a draw leaves no trace."""
+    """One RandomState gives the same draws for each sample alone and for all at once."""
     scores = np.random.RandomState(0).normal(size=(40, 5))
     at_once = make(0.5).explore(scores, 3, random_state=7)
     random_state = np.random.RandomState(7)

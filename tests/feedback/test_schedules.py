@@ -1,4 +1,4 @@
-"""Schedules of exploration against the equations, summed anew in each round."""
+"""Exploration schedules against the equations, with sums over all rounds."""
 
 import pickle
 
@@ -12,31 +12,31 @@ from sklrank.feedback._schedules import SCHEDULES, make_schedule
 POWER = 0.1
 
 
-def slope(z):
-    """Of the support function (1 + z)^0.1."""
+def derivative(z):
+    """Return the derivative of the support function (1 + z)^0.1."""
     return POWER * (1 + z) ** (POWER - 1)
 
 
 def expected(name, hits, propensities):
-    """The rate of the round after these, from Valizadegan (2010), Eqs. 6.3 to 6.5."""
+    """Return the rate of the next round by Valizadegan (2010), Eqs. 6.3 to 6.5."""
     hits, t = np.asarray(hits, dtype=float), len(hits) + 1
     mu, tau = 2 * hits, 1 - hits
     age = np.arange(len(hits))[::-1]
     if name == "decay":
         return t ** (-1 / 3) / 2
     if name == "ag1":
-        return slope(np.sum(1 + mu)) / (2 * slope(0))
+        return derivative(np.sum(1 + mu)) / (2 * derivative(0))
     if name == "ag2":
-        return slope(t) / (2 * slope(np.sum(tau)))
+        return derivative(t) / (2 * derivative(np.sum(tau)))
     if name == "ag2-unbiased":
         total = 0.0
         for hit, propensity in zip(hits, propensities):
             total = max(total + 1 - hit / propensity, 0.0)
-        return slope(t) / (2 * slope(total))
+        return derivative(t) / (2 * derivative(total))
     if name == "ag3":
-        return slope(np.sum(1 + mu)) / (2 * slope(np.sum(tau)))
+        return derivative(np.sum(1 + mu)) / (2 * derivative(np.sum(tau)))
     assert name == "ag3-forgetting"
-    return slope(np.sum(0.99**age * (1 + mu))) / (2 * slope(np.sum(0.99**age * tau)))
+    return derivative(np.sum(0.99**age * (1 + mu))) / (2 * derivative(np.sum(0.99**age * tau)))
 
 
 ROUNDS = st.lists(st.tuples(st.booleans(), st.floats(0.5, 1.0)), max_size=40)
@@ -44,8 +44,8 @@ ROUNDS = st.lists(st.tuples(st.booleans(), st.floats(0.5, 1.0)), max_size=40)
 
 @given(rounds=ROUNDS)
 @pytest.mark.parametrize("name", SCHEDULES)
-def test_rules_are_those_of_the_text(name, rounds):
-    """In every round, from the first; and in (0, 1/2]."""
+def test_rates_follow_the_equations(name, rounds):
+    """In each round, from the first on; all rates are in (0, 1/2]."""
     schedule = make_schedule(name)
     hits, propensities = [hit for hit, _ in rounds], [p for _, p in rounds]
     rates = [schedule.rate, *schedule.record_rounds(hits, propensities)]
@@ -71,8 +71,8 @@ def test_constant_is_constant():
     assert set(make_schedule(0.3).record_rounds([True, False] * 5, [0.5] * 10)) == {0.3}
 
 
-def test_misses_of_the_text_are_estimated_from_above():
-    """On average over what is shown: the text's is too high, the unbiased one right."""
+def test_estimates_of_misses():
+    """In the mean, that of the thesis is an upper bound, and the other one is unbiased."""
     n_classes, rate = 4, 0.3
     for best_is_right in (False, True):
         p = 1 - rate + rate / n_classes
@@ -85,8 +85,8 @@ def test_misses_of_the_text_are_estimated_from_above():
     assert unbiased.rate < text.rate
 
 
-def test_forgetting_follows_what_happens_now():
-    """After a thousand good rounds, a hundred bad ones raise the rate at once."""
+def test_forgetting_adapts_to_recent_rounds():
+    """A hundred bad rounds after a thousand good ones increase the rate."""
     rates = {}
     for name in ("ag3", "ag3-forgetting"):
         schedule = make_schedule(name)

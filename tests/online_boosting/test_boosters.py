@@ -1,4 +1,4 @@
-"""OnlineBMR and AdaOLMR as a user meets them."""
+"""Public behavior of OnlineBMR and AdaOLMR."""
 
 import pickle
 
@@ -57,7 +57,7 @@ def model(request):
 
 
 def test_learns_to_rank(model):
-    """Far better than chance after 200 rows, on rows not seen."""
+    """Unseen samples are ranked far better than at random after 200 samples."""
     model.fit(X[:200], Y[:200])
     assert rank_loss(Y[200:], model.decision_function(X[200:])) < 0.25
     assert model.score(X[200:], Y[200:]) == pytest.approx(
@@ -67,7 +67,7 @@ def test_learns_to_rank(model):
 
 @pytest.mark.parametrize("as_labels", [False, True])
 def test_chunks_and_pickles_make_the_same_model(model, as_labels, fingerprint):
-    """At once, in chunks, across pickles, with predictions in between, progressively: all one."""
+    """At once, in chunks, with pickles and predictions in between, and progressively."""
     y = Y.argmax(axis=1) if as_labels else Y
     at_once = clone(model).partial_fit(X, y)
     chunked = clone(model).partial_fit(X[:1], y[:1], classes=None if not as_labels else range(5))
@@ -86,7 +86,7 @@ def test_chunks_and_pickles_make_the_same_model(model, as_labels, fingerprint):
 
 
 def test_threads_change_nothing(model, fingerprint):
-    """n_jobs is a matter of time only."""
+    """The model does not depend on n_jobs."""
     alone = clone(model).fit(X, Y)
     together = clone(model).set_params(n_jobs=3).fit(X, Y).set_params(n_jobs=None)
     assert fingerprint(alone) == fingerprint(together)
@@ -97,7 +97,7 @@ def test_threads_change_nothing(model, fingerprint):
 
 
 def test_seeds(model, fingerprint):
-    """The same random_state makes the same model, another one another."""
+    """The same random_state gives the same model, another one gives another."""
     first, same, other = (
         fingerprint(clone(model).set_params(random_state=seed).fit(X, Y).estimators_)
         for seed in (1, 1, 2)
@@ -105,8 +105,7 @@ def test_seeds(model, fingerprint):
     assert first == same != other
 
 
-def test_rows_stand_alone(model):
-    """A row's scores do not depend on the rows beside it."""
+def test_scores_of_a_sample_do_not_depend_on_other_samples(model):
     model.fit(X, Y)
     scores = model.decision_function(X)
     assert_array_equal(scores[::-1][:7], model.decision_function(X[::-1][:7]))
@@ -116,7 +115,7 @@ def test_rows_stand_alone(model):
 @settings(max_examples=10, deadline=None)
 @given(st.permutations(range(5)), st.sampled_from(["ada", "bmr", "recommended"]))
 def test_labels_can_be_permuted(order, kind):
-    """Columns of Y in another order: the same scores in that order."""
+    """Permuted columns of Y give permuted scores."""
     order = np.array(order)
     scores = clone(KINDS[kind]).fit(X[:60], Y[:60]).decision_function(X)
     permuted = clone(KINDS[kind]).fit(X[:60], Y[:60][:, order]).decision_function(X)
@@ -124,7 +123,7 @@ def test_labels_can_be_permuted(order, kind):
 
 
 def test_rankings_agree_with_the_scores(model):
-    """Ranks, top-k and predictions are the scores' order; equal scores rank by column."""
+    """Ranks, top-k and predictions follow the scores; equal scores rank by column."""
     model.partial_fit(X, Y, classes=list("abcde"))
     scores = model.decision_function(X)
     ranks, top = model.predict_ranks(X), model.predict_topk(X, 3)
@@ -138,8 +137,8 @@ def test_rankings_agree_with_the_scores(model):
             model.predict_topk(X, k)
 
 
-def test_rows_without_pairs_teach_nothing(model):
-    """No label or every label relevant: the row is scored, its round counts, nothing else moves."""
+def test_nothing_is_learned_without_pairs(model):
+    """A sample with no or all labels relevant is scored and counted as a round, but not learned."""
     model.fit(X[:50], Y[:50])
     before = model.decision_function(X)
     scores = model.progressive_fit(X[:4], np.repeat([[0], [1]], 2, axis=0) * np.ones((4, 5), int))
@@ -149,18 +148,18 @@ def test_rows_without_pairs_teach_nothing(model):
     assert model.n_rounds_ == 54
 
 
-def test_zero_weight_is_no_row(model, fingerprint):
-    """Rows of weight zero leave the model as it was, to the bit."""
+def test_zero_weight_is_no_sample(model, fingerprint):
+    """Samples of weight zero do not change the model."""
     weight = (np.arange(300) % 3 > 0).astype(float)
     weighted = clone(model).fit(X, Y, sample_weight=weight)
     without = clone(model).fit(X[weight > 0], Y[weight > 0])
-    if not isinstance(model, AdaOLMR):  # Hedge draws for each row that it scores
+    if not isinstance(model, AdaOLMR):  # Hedge draws for each sample that is scored
         assert fingerprint(weighted) == fingerprint(without)
     assert_array_equal(weighted.decision_function(X), without.decision_function(X))
 
 
 def test_class_labels(model):
-    """1-d y: two or more classes, numbers or strings, by the same code."""
+    """A 1-d y has two or more classes, numbers or strings."""
     data, target = load_iris(return_X_y=True)
     order = np.random.RandomState(0).permutation(150)
     data, target = np.tile(data[order], (3, 1)), np.tile(target[order], 3)
@@ -178,7 +177,7 @@ def test_class_labels(model):
 
 
 def test_targets_of_every_kind(model):
-    """Arrays, sparse matrices and frames of relevance; frames and float32 of features."""
+    """Y may be an array, a sparse matrix or a frame; X may have another memory layout."""
     expected = clone(model).fit(X, Y).decision_function(X)
     for same in (sparse.csr_matrix(Y), sparse.coo_array(Y), pd.DataFrame(Y), Y.astype(bool)):
         assert_array_equal(clone(model).fit(X, same).decision_function(X), expected)
@@ -222,7 +221,7 @@ BAD_CALLS = {
 
 @pytest.mark.parametrize("call", BAD_CALLS)
 def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
-    """The message names the culprit; the fitted model goes on as if nothing had been."""
+    """The message names the argument, and the fitted model stays as it was."""
     model.fit(X, Y)
     before = fingerprint(model)
     do, words = BAD_CALLS[call]
@@ -242,15 +241,15 @@ def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
         pd.Series([(1, 2), (3,)] * 30),
     ],
 )
-def test_collections_of_labels_are_told_how_to_become_an_indicator(y):
+def test_error_for_collections_of_labels_names_the_binarizer(y):
     with pytest.raises(ValueError, match="MultiLabelBinarizer"):
         AdaOLMR("trees", n_estimators=2).fit(X[:60], y)
     with pytest.raises(ValueError, match="one class label per sample|shape"):
         HoeffdingTreeClassifier().fit(X[:60], y)
 
 
-def test_labels_that_no_one_announced():
-    """A class that the first call did not name is refused with the way out."""
+def test_unknown_classes_are_refused():
+    """The error for a class that the first call did not name says what to do."""
     model = AdaOLMR("trees", n_estimators=2, random_state=0).partial_fit(X, np.arange(300) % 3)
     with pytest.raises(ValueError, match=r"not in `classes`: \[3\].*partial_fit\(X, y, classes="):
         model.partial_fit(X, np.arange(300) % 4)
@@ -266,7 +265,7 @@ def test_labels_that_no_one_announced():
 
 @pytest.mark.parametrize("kind", ["ada", "bmr", "bmr, rank loss"])
 def test_parameters_set_later_do_not_change_a_fitted_model(kind):
-    """They wait for the next fit."""
+    """They have an effect in the next fit."""
     model = clone(KINDS[kind]).fit(X, Y)
     expected = model.decision_function(X)
     for parameters in ({"n_estimators": 3}, {"n_estimators": 30}, {"estimator": GaussianNB()}):
@@ -303,7 +302,7 @@ def test_bad_parameters_are_named(parameters):
         OnlineBMR(**parameters).fit(X, Y)
 
 
-def test_estimators_that_cannot_learn_row_by_row():
+def test_estimators_that_cannot_be_boosted():
     for estimator in (DecisionTreeClassifier(), [GaussianNB(), StandardScaler()]):
         with pytest.raises((TypeError, ValueError), match="partial_fit"):
             AdaOLMR(estimator).fit(X, Y)
@@ -311,15 +310,15 @@ def test_estimators_that_cannot_learn_row_by_row():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_parameters_of_weak_learners_are_checked(n_jobs):
-    """At the start, in this thread, not by their calls within the rounds."""
+    """They are checked when a model is started, not in the calls within rounds."""
     model = OnlineBMR(GaussianNB(var_smoothing=-1.0), n_estimators=2, n_jobs=n_jobs)
     with pytest.raises(ValueError, match="var_smoothing"):
         model.fit(X, Y)
     assert not hasattr(model, "classes_")
 
 
-def test_what_is_no_weak_learner_can_be_shown():
-    """Nothing but `fit` refuses it; a fitted model predicts on."""
+def test_invalid_estimators_have_a_repr():
+    """Only `fit` refuses them; a fitted model still predicts."""
     for estimator in (5, [], DecisionTreeClassifier()):
         model = OnlineBMR(estimator)
         assert is_classifier(model)
@@ -329,7 +328,7 @@ def test_what_is_no_weak_learner_can_be_shown():
     assert_array_equal(model.set_params(estimator=5).decision_function(X), scores)
 
 
-def test_rows_that_a_weak_learner_refuses(fingerprint):
+def test_samples_that_a_weak_learner_refuses(fingerprint):
     model = OnlineBMR(MultinomialNB(), n_estimators=3, random_state=0)
     for call in (model.fit, model.partial_fit, model.progressive_fit):
         with pytest.raises(ValueError, match="Negative values"):
@@ -344,7 +343,7 @@ def test_rows_that_a_weak_learner_refuses(fingerprint):
 @pytest.mark.parametrize("n_labels", [3, 5, 7, 13])
 @pytest.mark.parametrize("n_estimators", [1, 3, 10])
 def test_equal_votes_predict_no_label(n_labels, n_estimators):
-    """Whatever a sum of so many shares rounds to."""
+    """Rounding errors of the sums do not matter."""
     model = OnlineBMR(n_estimators=n_estimators, random_state=0)
     model.partial_fit(X, np.zeros((len(X), n_labels), dtype=int))
     assert not model.predict(X).any()
@@ -352,7 +351,7 @@ def test_equal_votes_predict_no_label(n_labels, n_estimators):
 
 @pytest.mark.parametrize("estimator", [GaussianNB(), SGDClassifier(loss="log_loss"), Perceptron()])
 def test_scikit_learn_weak_learners(estimator):
-    """With and without predict_proba; what they see are clones with seeds of their own."""
+    """With and without predict_proba; the learners are clones with different seeds."""
     model = AdaOLMR(estimator, n_estimators=3, max_features=6, random_state=0).fit(X, Y)
     assert rank_loss(Y, model.decision_function(X)) < 0.3
     assert not hasattr(estimator, "classes_")
@@ -361,13 +360,13 @@ def test_scikit_learn_weak_learners(estimator):
         assert len({weak.random_state for weak in model.estimators_}) == 3
 
 
-def test_lists_of_learners_go_round():
+def test_lists_of_learners_are_repeated():
     model = KINDS["mixed"]
     fitted = clone(model).fit(X, Y)
     kinds = [type(weak) for weak in fitted.estimators_]
     assert kinds == [type(model.estimator[i % 4]) for i in range(5)]
     assert [len(seen) for seen in fitted.estimators_features_] == [6] * 5
-    # What the user sees is what voted.
+    # `estimators_` are the learners that vote.
     weak, seen = fitted.estimators_[0], fitted.estimators_features_[0]
     assert weak.predict_proba(X[:, seen]).shape == (300, 5)
     assert weak.get_n_leaves() > 1
@@ -383,7 +382,7 @@ def test_missing_values_where_the_learners_take_them():
 
 
 def test_passes_and_shuffling():
-    """max_iter passes in the given order are partial_fit again and again; shuffling reorders."""
+    """max_iter passes equal repeated calls of partial_fit; shuffling changes the order."""
     model = AdaOLMR("trees", n_estimators=5, random_state=0)
     thrice = clone(model).set_params(max_iter=3).fit(X, Y)
     again = clone(model).partial_fit(X, Y).partial_fit(X, Y).partial_fit(X, Y)
@@ -396,7 +395,7 @@ def test_passes_and_shuffling():
 
 
 def test_grid_search_over_the_edge_in_a_pipeline():
-    """As the paper chose its edges, but with cross-validation; classes are found by name."""
+    """The edge is chosen by cross-validation."""
     grid = {"onlinebmr__edge": [0.01, 0.2], "onlinebmr__n_estimators": [4, 8]}
     pipeline = make_pipeline(StandardScaler(), OnlineBMR(random_state=0))
     search = GridSearchCV(pipeline, grid, scoring=rank_loss_scorer, cv=3).fit(X, Y)
@@ -411,7 +410,7 @@ def test_grid_search_over_the_edge_in_a_pipeline():
 
 
 def test_sample_weight_by_metadata_routing():
-    """Requested weights reach fit, partial_fit and score."""
+    """Requested weights are passed to fit, partial_fit and score."""
     weight = np.random.RandomState(0).uniform(size=300)
     with sklearn.config_context(enable_metadata_routing=True):
         model = AdaOLMR("trees", n_estimators=4, random_state=0)
@@ -435,7 +434,7 @@ def test_sample_weight_by_metadata_routing():
 
 
 def test_score_takes_what_fit_takes():
-    """A column of class labels is scored by accuracy, weights included."""
+    """A column of class labels is scored by the weighted accuracy."""
     y = Y[:, :1]
     with pytest.warns(DataConversionWarning):
         model = AdaOLMR("trees", n_estimators=4, random_state=0).fit(X, y)
@@ -445,7 +444,7 @@ def test_score_takes_what_fit_takes():
     assert model.score(X, y, sample_weight=weight) == pytest.approx(weight @ right / weight.sum())
 
 
-def test_verbose_tells_how_far_it_is(capsys):
+def test_verbose_prints_the_rounds(capsys):
     OnlineBMR(n_estimators=1, verbose=1, random_state=0).fit(np.tile(X, (8, 1)), np.tile(Y, (8, 1)))
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("]")[1] for line in lines] == [
@@ -456,7 +455,7 @@ def test_verbose_tells_how_far_it_is(capsys):
 
 
 def test_looks_like_scikit_learn():
-    """HTML, repr, nested parameters."""
+    """It has an HTML representation and nested parameters."""
     model = AdaOLMR(HoeffdingTreeClassifier(), 7)
     assert model.get_params()["n_estimators"] == 7
     assert model.get_params()["estimator__tau"] == 0.05
@@ -464,8 +463,8 @@ def test_looks_like_scikit_learn():
 
 
 @pytest.mark.parametrize("booster", [AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM])
-def test_default_trees_are_bounded_and_differ(booster):
-    """Random parameters, 20 random covariates each; what bounds the leaves bounds the memory."""
+def test_trees_are_bounded_and_differ(booster):
+    """Each has random parameters, 20 random features, and a bound on its leaves."""
     wide = np.random.default_rng(0).normal(size=(len(Y), 30))
     model = booster("trees", random_state=0).fit(wide, Y)
     assert len(model.estimators_) == 100
@@ -477,7 +476,7 @@ def test_default_trees_are_bounded_and_differ(booster):
 
 
 @pytest.mark.parametrize("attribute", ["estimator_weights_", "expert_weights_"])
-def test_what_was_read_stays_as_it_was(attribute):
+def test_attributes_that_were_read_do_not_change(attribute):
     model = AdaOLMR("trees", n_estimators=3, random_state=0)
     read, copies = [], []
     for rows in np.array_split(np.arange(300), 4):
@@ -488,17 +487,17 @@ def test_what_was_read_stays_as_it_was(attribute):
 
 
 class EdgeVoter(ClassifierMixin, BaseEstimator):
-    """Learner `place` of a crowd that votes at random, with an edge: the votes are in the row."""
+    """A learner that votes at random, with an edge: its vote is feature `index` of the sample."""
 
-    def __init__(self, place=0):
-        self.place = place
+    def __init__(self, index=0):
+        self.index = index
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         self.classes_ = classes
         return self
 
     def predict(self, X):
-        return X[:, self.place].astype(int)
+        return X[:, self.index].astype(int)
 
 
 @pytest.mark.slow
@@ -519,7 +518,7 @@ def test_theorem_2(loss):
         loss=loss,
         max_features=None,
     )
-    # One row to get started: a learner that was never taught votes for all labels alike.
+    # An untrained learner has uniform votes: learn one sample first.
     scores = model.partial_fit(votes[:1], Y[:1]).progressive_fit(votes, Y)
     bound = np.exp(-(edge**2) * n_learners / 2)
     gaps = (scores - scores[Y == 1][:, None])[Y == 0].reshape(n, m - 1)

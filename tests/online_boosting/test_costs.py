@@ -1,4 +1,4 @@
-"""Cost vectors against what Jung & Tewari (2018) define, every draw of labels enumerated."""
+"""Costs and losses against the definitions of Jung & Tewari (2018), by enumeration of all votes."""
 
 import pickle
 from itertools import combinations, product
@@ -14,7 +14,7 @@ from sklrank.online_boosting._random_walk import walk_tails
 
 
 def pair_loss(kind, gap):
-    """Loss of a pair, `gap` being the irrelevant label's lead."""
+    """Return the loss of a pair by the score difference of its irrelevant and relevant label."""
     if kind == "hinge":
         return max(1 + gap, 0.0)
     return float(gap > 0) + 0.5 * float(gap == 0)
@@ -29,14 +29,14 @@ def loss(kind, scores, relevant, weights):
 
 
 def baseline(m, relevant, edge):
-    """u_gamma^Y, with the edge capped where it would leave the simplex."""
+    """Return u_gamma^Y; the edge is at most 1 / |Y|, so that it is a distribution."""
     edge = min(edge, 1 / len(relevant))
     a = (1 - len(relevant) * edge) / m
     return [a + edge * (label in relevant) for label in range(m)]
 
 
 def potential(kind, scores, relevant, weights, edge, n):
-    """phi_n of Eq. 1: the mean loss over all n-tuples of labels."""
+    """Return phi_n of Eq. 1: the mean loss over all n-tuples of labels."""
     u = baseline(len(scores), relevant, edge)
     total = 0.0
     for draws in product(range(len(scores)), repeat=n):
@@ -60,7 +60,7 @@ def pair_weights(relevant, m, random=None):
 @pytest.mark.parametrize("edge", [0.02, 0.3, 0.9])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_potentials_are_exact(kind, edge, weighted):
-    """Eq. 2, for every learner, set of labels and edge; half of the scores are whole numbers."""
+    """Eq. 2, for several learners and all sets of labels; half of the scores are integers."""
     random = np.random.RandomState(0)
     n_learners = 5
     for m, i in [(2, 0), (3, 0), (3, 2), (4, 1), (4, 4)]:
@@ -79,7 +79,7 @@ def test_potentials_are_exact(kind, edge, weighted):
 
 
 def test_potential_of_a_given_number_of_relevant_labels():
-    """Top-k feedback assumes one relevant label whatever is shown (Raman et al. 2020)."""
+    """Top-k feedback assumes one relevant label (Raman et al. 2020)."""
     m, edge, relevant = 4, 0.2, [0, 2]
     rule = PotentialCosts(m, 3, edge, "hinge")
     scores = np.array([0.3, 0.1, 1.2, 0.4])
@@ -97,7 +97,7 @@ def test_potential_of_a_given_number_of_relevant_labels():
 
 
 def test_far_scores_meet_the_linear_ends_of_the_hinge():
-    """Beyond the reach of the walk the potential is the loss of the mean step, or nothing."""
+    """Beyond the range of the walk the potential is the loss at its mean, or zero."""
     m, n_learners, edge = 5, 50, 0.1
     rule = PotentialCosts(m, n_learners, edge, "hinge")
     for lead in (-1e6, -200.0, 200.0, 1e6):
@@ -109,7 +109,7 @@ def test_far_scores_meet_the_linear_ends_of_the_hinge():
 
 
 def test_long_walks_keep_their_tails():
-    """What is cut off a walk's ends lies below the rounding; the table grows as N sqrt(N)."""
+    """The tails cut off are below rounding errors; the table has O(N sqrt(N)) entries."""
     up, down, n = 0.05, 0.15, 1500
     tails, starts, lows, highs = walk_tails(up, down, n)
     law = np.ones(1)
@@ -151,7 +151,7 @@ def test_logistic_costs_are_the_gradient(m, seed, weighted):
 
 
 def test_logistic_costs_to_the_last_digits():
-    """Pair by pair, by the formula."""
+    """Each pair by the formula."""
     random = np.random.RandomState(3)
     scores, relevant, irrelevant = random.normal(size=6), [1, 4], [0, 2, 3, 5]
     weights = random.uniform(size=(2, 4))
@@ -165,7 +165,7 @@ def test_logistic_costs_to_the_last_digits():
 
 
 def test_logistic_costs_of_scores_that_underflow():
-    """Both exponentials of a pair may vanish beside a third label's."""
+    """Both exponentials of a pair may underflow if a third label has a large score."""
     scores = np.array([0.0, 1.0, 2000.0, -2000.0])
     costs = LogisticCosts(4, 1).cost_vector(0, scores, [0], [1, 2, 3], [[1.0, 1.0, 1.0]])
     slope = 1 / (1 + np.exp(-1.0))
@@ -175,7 +175,7 @@ def test_logistic_costs_of_scores_that_underflow():
 @pytest.mark.parametrize("tie_loss", [0.5, 1.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_loss_of_an_expert_is_the_rank_loss(tie_loss, weighted):
-    """Pair by pair, with ties; the same for every rule."""
+    """Each pair by the formula, with ties; the same for all rules."""
     random = np.random.RandomState(0)
     for relevant in all_relevant_sets(5):
         scores = random.randint(3, size=5).astype(float)
@@ -197,8 +197,8 @@ def test_loss_of_an_expert_is_the_rank_loss(tie_loss, weighted):
 @pytest.mark.parametrize(
     "rule", [LogisticCosts(4, 3), PotentialCosts(4, 3, 0.1, "hinge")], ids=["logistic", "potential"]
 )
-def test_rules_pickle_and_refuse_what_does_not_fit(rule):
-    """A rule is rebuilt from its parameters; foreign labels never reach the compiled loop."""
+def test_rules_pickle_and_refuse_bad_arguments(rule):
+    """A rule is pickled by its parameters; labels out of bounds raise an error."""
     arguments = ([0.0, 1.0, 2.0, 3.0], [1], [0, 3], [[0.5, 0.5]])
     again = pickle.loads(pickle.dumps(rule))
     assert_allclose(again.cost_vector(1, *arguments), rule.cost_vector(1, *arguments), rtol=0)

@@ -1,4 +1,4 @@
-"""Whole rounds against a slow statement of Algorithms 1 to 3 of Jung & Tewari (2018)."""
+"""Rounds against a slow implementation of Algorithms 1 to 3 of Jung & Tewari (2018)."""
 
 from threading import Thread
 
@@ -16,15 +16,15 @@ from sklrank.online_boosting import AdaOLMR, OnlineBMR
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """A weak learner that notes what it is taught, and votes by the weights it has seen."""
+    """A weak learner that records its calls of partial_fit, and votes by the sums of weights."""
 
     def __init__(self, tilt=1.0):
         self.tilt = tilt
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        if not hasattr(self, "lessons_"):
-            self.lessons_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
-        self.lessons_.append((X.copy(), y.copy(), sample_weight.copy()))
+        if not hasattr(self, "calls_"):
+            self.calls_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
+        self.calls_.append((X.copy(), y.copy(), sample_weight.copy()))
         np.add.at(self.totals_, y, sample_weight)
         return self
 
@@ -50,12 +50,12 @@ def make_rows(n=40, m=4, seed=0):
 
 
 def slow_rounds(X, Y, tilts, cost_of, learns_weights, hedge, one_hot=False, weight=None):
-    """The template, row by row: lessons, alpha, log Hedge weights and the scores of all experts."""
+    """Return the learners' calls, alpha, log weights of experts, and scores of all experts."""
     n_learners, m = len(tilts), Y.shape[1]
     totals = [None] * n_learners
     alpha = np.full(n_learners, 0.0 if learns_weights else 1.0)
     log_v = np.zeros(n_learners)
-    lessons = [[] for _ in tilts]
+    calls = [[] for _ in tilts]
     experts = []
     weight = np.ones(len(X)) if weight is None else weight
     t = 0
@@ -76,7 +76,7 @@ def slow_rounds(X, Y, tilts, cost_of, learns_weights, hedge, one_hot=False, weig
         for i in range(n_learners):
             c = w * cost_of(i, s[i], relevant, irrelevant)
             weights = c.max() - c[relevant]
-            lessons[i].append((x, relevant, weights))
+            calls[i].append((x, relevant, weights))
             totals[i] = np.ones(m) if totals[i] is None else totals[i]
             np.add.at(totals[i], relevant, weights)
         for i in range(n_learners):
@@ -85,7 +85,7 @@ def slow_rounds(X, Y, tilts, cost_of, learns_weights, hedge, one_hot=False, weig
                 alpha[i] = np.clip(alpha[i] - slope / np.sqrt(t), -2, 2)
             if hedge:
                 log_v[i] -= w * rank_loss(y[None], s[i + 1][None])
-    return lessons, alpha, log_v, np.array(experts)
+    return calls, alpha, log_v, np.array(experts)
 
 
 def slow_logistic(i, s, relevant, irrelevant):
@@ -99,7 +99,7 @@ def slow_logistic(i, s, relevant, irrelevant):
 
 
 def slow_potential(n_learners, edge, loss):
-    """Eq. 1 by recursion, every next label in turn."""
+    """Return the potential of Eq. 1 by recursion over all votes."""
 
     def phi(n, s, relevant, irrelevant):
         if n == 0:
@@ -122,53 +122,53 @@ def slow_potential(n_learners, edge, loss):
     return cost_of
 
 
-def check_lessons(model, lessons):
-    for estimator, expected in zip(model.estimators_, lessons):
-        assert len(estimator.lessons_) == len(expected)
-        for (rows, labels, weights), (x, relevant, importance) in zip(estimator.lessons_, expected):
+def check_calls(model, calls):
+    for estimator, expected in zip(model.estimators_, calls):
+        assert len(estimator.calls_) == len(expected)
+        for (rows, labels, weights), (x, relevant, importance) in zip(estimator.calls_, expected):
             assert_array_equal(rows, np.repeat(x[None], len(relevant), axis=0))
             assert_array_equal(labels, relevant)
             assert_allclose(weights, importance, atol=1e-10, rtol=1e-10)
 
 
 def test_ada_olmr_is_algorithm_3():
-    """Lessons, alpha and Hedge's weights; rows with no or all labels teach nothing."""
+    """Calls, alpha and Hedge's weights; nothing is learned if no or all labels are relevant."""
     X, Y = make_rows()
     tilts = [0.5, -0.5, 1.0]
     model = AdaOLMR([Recorder(t) for t in tilts], n_estimators=3, random_state=0)
     scores = model.progressive_fit(X, Y)
-    lessons, alpha, log_v, experts = slow_rounds(X, Y, tilts, slow_logistic, True, True)
-    check_lessons(model, lessons)
-    assert len(lessons[0]) == len(Y) - np.isin(Y.sum(axis=1), (0, Y.shape[1])).sum()
+    calls, alpha, log_v, experts = slow_rounds(X, Y, tilts, slow_logistic, True, True)
+    check_calls(model, calls)
+    assert len(calls[0]) == len(Y) - np.isin(Y.sum(axis=1), (0, Y.shape[1])).sum()
     assert_allclose(model.estimator_weights_, alpha, atol=1e-10)
     expected = np.exp(log_v) / np.exp(log_v).sum()
     assert_allclose(model.expert_weights_, expected, atol=1e-10)
     assert model.n_rounds_ == len(Y)
-    # Each row was scored by one of the experts, before it was learnt.
+    # Each sample was scored by one of the experts before it was learned.
     assert_allclose(np.abs(experts - scores[:, None]).max(axis=2).min(axis=1), 0, atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "rank"])
 @pytest.mark.parametrize("edge", [0.1, 0.6])
 def test_online_bmr_is_algorithm_2(loss, edge):
-    """With whole votes under the rank loss; an edge above 1 / |Y| is cut to it."""
+    """The rank loss has votes for single labels; an edge above 1 / |Y| is reduced to that."""
     X, Y = make_rows(25)
     tilts = [0.5, -0.5, 1.0]
     model = OnlineBMR(
         [Recorder(t) for t in tilts], n_estimators=3, edge=edge, loss=loss, random_state=0
     )
     scores = model.progressive_fit(X, Y)
-    lessons, alpha, _, experts = slow_rounds(
+    calls, alpha, _, experts = slow_rounds(
         X, Y, tilts, slow_potential(3, edge, loss), False, False, one_hot=loss == "rank"
     )
-    check_lessons(model, lessons)
+    check_calls(model, calls)
     assert_allclose(scores, experts[:, -1], atol=1e-10)
     assert_array_equal(model.estimator_weights_, alpha)
     assert_array_equal(model.expert_weights_, [0, 0, 1])
 
 
 def test_learners_without_predict_proba_vote_for_one_label():
-    """Their prediction becomes a whole vote."""
+    """The vote is for the predicted label."""
     X, Y = make_rows(30)
     model = OnlineBMR([Stubborn()], n_estimators=2, random_state=0).fit(X, Y)
     votes = model.decision_function(X)
@@ -188,21 +188,21 @@ def test_votes_of_another_shape_are_refused(votes):
 
 
 def test_sample_weights_multiply_the_pairs():
-    """Lessons, steps and losses; a row of weight zero is no round."""
+    """Sample weights multiply costs, steps and losses; weight zero is not a round."""
     X, Y = make_rows(30)
     weight = np.random.RandomState(1).choice([0.0, 0.5, 2.0], 30)
     tilts = [0.5, -0.5]
     model = AdaOLMR([Recorder(t) for t in tilts], n_estimators=2, random_state=0)
     model.fit(X, Y, sample_weight=weight)
-    lessons, alpha, log_v, _ = slow_rounds(X, Y, tilts, slow_logistic, True, True, weight=weight)
-    check_lessons(model, lessons)
+    calls, alpha, log_v, _ = slow_rounds(X, Y, tilts, slow_logistic, True, True, weight=weight)
+    check_calls(model, calls)
     assert model.n_rounds_ == np.count_nonzero(weight)
     assert_allclose(model.estimator_weights_, alpha, atol=1e-10)
     assert_allclose(model.expert_weights_, np.exp(log_v) / np.exp(log_v).sum(), atol=1e-10)
 
 
 def test_experts_are_drawn_by_their_weights():
-    """Line 6 of Algorithm 3: a draw u picks the expert in whose slice of [0, 1) it lies."""
+    """Line 6 of Algorithm 3, by inversion of the distribution function."""
     log_weights = np.log([0.2, 0.0001, 0.5, 0.2999])
     draws = {0.0: 0, 0.1999: 0, 0.20005: 1, 0.3: 2, 0.7: 2, 0.71: 3, 1 - 1e-12: 3}
     for draw, expert in draws.items():
@@ -224,7 +224,7 @@ def test_experts_are_drawn_by_their_weights():
 
 
 def test_hedge_does_not_underflow():
-    """The weights of experts that have lost thousands are still a distribution."""
+    """The weights sum to one if losses are very large."""
     model = AdaOLMR("trees", n_estimators=3, random_state=0).fit(*make_rows())
     model._log_expert_weights -= 1e6
     model._log_expert_weights[1] += 5e5
@@ -233,11 +233,11 @@ def test_hedge_does_not_underflow():
 
 
 class Broken(Recorder):
-    """Fails at its fifth lesson."""
+    """A weak learner that fails in its fifth call."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         super().partial_fit(X, y, classes, sample_weight)
-        if len(self.lessons_) == 5:
+        if len(self.calls_) == 5:
             raise RuntimeError("five is enough")
         return self
 
@@ -245,34 +245,34 @@ class Broken(Recorder):
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("place", [0, 2])
 def test_errors_of_learners_come_through(n_jobs, place):
-    """Whichever thread they happen in; the threads end."""
+    """In whichever thread they occur; all threads end."""
     learners = [Recorder(), Recorder(), Recorder()]
     learners[place] = Broken()
     model = AdaOLMR(learners, n_estimators=3, n_jobs=n_jobs, random_state=0)
     X, Y = make_rows()
-    taught = np.flatnonzero(~np.isin(Y.sum(axis=1), (0, Y.shape[1])))
+    learned = np.flatnonzero(~np.isin(Y.sum(axis=1), (0, Y.shape[1])))
     for call in (model.fit, model.partial_fit, model.progressive_fit):
         with pytest.raises(RuntimeError, match="five is enough"):
             call(X, Y)
-        # Of a first call nothing stays.
+        # A first call that fails leaves no model.
         assert not hasattr(model, "classes_")
-    first, rest = np.split(np.arange(len(X)), [taught[2] + 1])
+    first, rest = np.split(np.arange(len(X)), [learned[2] + 1])
     model.partial_fit(X[first], Y[first])
     with pytest.raises(RuntimeError, match="five is enough"):
         model.partial_fit(X[rest], Y[rest])
-    assert len(model.estimators_[place].lessons_) == 5
-    # The round that failed is counted: what it taught the others stays.
-    assert model.n_rounds_ == taught[4] + 1
+    assert len(model.estimators_[place].calls_) == 5
+    # The round that failed is counted, and the other learners keep their updates.
+    assert model.n_rounds_ == learned[4] + 1
     estimators = model.estimators_
     with pytest.raises(RuntimeError, match="five is enough"):
         model.fit(X, Y)
     assert model.estimators_ is estimators
-    assert model.n_rounds_ == taught[4] + 1
+    assert model.n_rounds_ == learned[4] + 1
 
 
 @pytest.mark.parametrize("last", [1, 2])
 def test_threads_that_cannot_start_do_not_hang(monkeypatch, last):
-    """Those that did start are sent home."""
+    """The threads that did start end."""
     start, started = Thread.start, []
 
     def fail(thread):
@@ -289,7 +289,7 @@ def test_threads_that_cannot_start_do_not_hang(monkeypatch, last):
 
 
 def test_rounds_refuse_what_would_lead_out_of_bounds():
-    """The compiled loop checks every index before it starts."""
+    """Indices are checked before the compiled loop starts."""
     m, n = 3, 2
     rule = PotentialCosts(m, n, 0.1, "hinge")
     learners = [EstimatorLearner(Recorder(), 1, m) for _ in range(n)]

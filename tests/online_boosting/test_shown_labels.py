@@ -1,4 +1,4 @@
-"""What weak learners make of a row of which only the labels shown are known."""
+"""Updates of weak learners by samples of which only the labels shown are known."""
 
 import pickle
 
@@ -16,7 +16,7 @@ RANDOM = np.random.RandomState(0)
 N, M, K = 80, 5, 2
 X = RANDOM.normal(size=(N, 3)) * [1, 5, 0.1] + [0, 2, -1]
 Y = (RANDOM.uniform(size=(N, M)) < 0.4).astype(int)
-# Labels 0 and 1 are shown far oftener than the others, as a greedy policy does.
+# Labels 0 and 1 are shown far more often than the others, as by a greedy policy.
 ACTIONS = np.array(
     [RANDOM.choice(M, K, replace=False, p=[0.4, 0.4, 0.1, 0.07, 0.03]) for _ in range(N)]
 )
@@ -25,8 +25,8 @@ PROPENSITIES = RANDOM.uniform(0.01, 1, (N, 1, 1)) * np.ones((N, K, K))
 WEIGHT = RANDOM.choice([0.0, 0.5, 1.0, 3.0], N)
 
 
-def taught(learner, model=TopKBBM):
-    """The weights of the one weak learner of a booster that saw all rows."""
+def fitted_weights(learner, model=TopKBBM):
+    """Return the weights of the single weak learner of a booster, fitted on all samples."""
     booster = model(learner, n_estimators=1, k=K, max_features=None, random_state=0)
     booster.partial_fit_feedback(
         X, Exploration(ACTIONS, PROPENSITIES), REWARDS, classes=range(M), sample_weight=WEIGHT
@@ -35,7 +35,7 @@ def taught(learner, model=TopKBBM):
 
 
 def features(clip):
-    """Each row that is learnt, standardised by those before it, and a 1; with its number."""
+    """Yield the index of each learned sample, and its standardized features with a 1 appended."""
     rows = np.flatnonzero(WEIGHT > 0)
     for n, t in enumerate(rows):
         seen = X[rows[:n]]
@@ -47,7 +47,7 @@ def features(clip):
 
 @pytest.mark.parametrize("model", [TopKBBM, TopKAdaptive])
 def test_one_versus_rest_learns_the_labels_shown(model):
-    """With the weight of the row, whatever the propensities and the other labels' relevance."""
+    """With the sample weight, for any propensities and relevance of the other labels."""
     logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7, alpha=0.01)
     W, squares = np.zeros((4, M)), np.ones((4, M))
     for t, f in features(10.0):
@@ -56,12 +56,12 @@ def test_one_versus_rest_learns_the_labels_shown(model):
             g = WEIGHT[t] * (f * (expit(f @ W[:, l]) - Y[t, l]) + 0.01 * W[:, l])
             squares[:, l] += g**2
             W[:, l] -= 0.7 * g / np.sqrt(squares[:, l])
-    assert_allclose(taught(logistic, model), W, atol=1e-10)
+    assert_allclose(fitted_weights(logistic, model), W, atol=1e-10)
 
 
 @pytest.mark.parametrize("process_noise", [0.0, 0.02])
 def test_ridge_regresses_on_the_relevance_of_the_labels_shown(process_noise):
-    """P counts a row by the share of labels shown; labels shown oftener take shorter steps."""
+    """P weights a sample by its fraction of labels shown; labels shown more often step less."""
     ridge = OnlineRidgeClassifier(
         alpha=2.0, process_noise=process_noise, boosting_target="relevance"
     )
@@ -78,11 +78,11 @@ def test_ridge_regresses_on_the_relevance_of_the_labels_shown(process_noise):
         q = share * WEIGHT[t]
         P = P - q / (1 + q * f @ P @ f) * np.outer(P @ f, P @ f)
     assert shown.max() > 3 * shown.min()
-    assert_allclose(taught(ridge), W, atol=1e-9)
+    assert_allclose(fitted_weights(ridge), W, atol=1e-9)
 
 
 def test_ridge_on_relevance_where_all_labels_are_known():
-    """Ridge regression of the relevance, less a uniform vote, in one go."""
+    """Ridge regression on the relevance minus a uniform vote, in closed form."""
     ridge = OnlineRidgeClassifier(alpha=2.0, boosting_target="relevance")
     model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0)
     model.fit(X, Y, sample_weight=WEIGHT)
@@ -101,7 +101,7 @@ def test_ridge_on_relevance_where_all_labels_are_known():
 
 @pytest.mark.parametrize("learner", recommended_learners(4, feedback="top-k"))
 def test_propensities_do_not_matter_to_learners_of_relevance(learner):
-    """So their estimates are no noisier where exploration is rare."""
+    """Their predictions are the same for any propensities."""
     models = [
         TopKBBM(learner, n_estimators=1, max_features=None, random_state=0).partial_fit_feedback(
             X, Exploration(ACTIONS, p), REWARDS, classes=range(M)

@@ -1,4 +1,4 @@
-"""TopKBBM and TopKAdaptive as a user meets them."""
+"""Public behavior of TopKBBM and TopKAdaptive."""
 
 import pickle
 import warnings
@@ -50,14 +50,14 @@ def rewards_of(record, Y):
 
 
 def test_learns_to_rank(model):
-    """Better than chance from what was shown, on rows not seen."""
+    """Unseen samples are ranked better than at random."""
     model.set_params(max_iter=3).fit(X[:200], Y[:200])
     assert rank_loss(Y[200:], model.decision_function(X[200:])) < 0.35
     assert model.n_rounds_ == 600
 
 
-def test_the_protocol_is_what_fit_simulates(model, fingerprint):
-    """Show, collect, learn, row by row: the model that partial_fit makes, to the bit."""
+def test_fit_simulates_the_protocol(model, fingerprint):
+    """explore and partial_fit_feedback, sample by sample, give the model of partial_fit."""
     simulated = clone(model).partial_fit(X, Y)
     played = clone(model)
     for i in range(len(X)):
@@ -66,8 +66,8 @@ def test_the_protocol_is_what_fit_simulates(model, fingerprint):
     assert fingerprint(played) == fingerprint(simulated)
 
 
-def test_only_what_was_shown_is_looked_at(model, fingerprint):
-    """Garbage in every other entry makes the same model and the same scores."""
+def test_only_the_relevance_of_shown_labels_is_used(model, fingerprint):
+    """Wrong relevance of all other labels gives the same model and the same scores."""
     honest, garbage = clone(model), clone(model)
     garbled = np.empty_like(Y)
     watcher = clone(model)
@@ -84,7 +84,7 @@ def test_only_what_was_shown_is_looked_at(model, fingerprint):
 
 @pytest.mark.parametrize("as_labels", [False, True])
 def test_chunks_and_pickles_make_the_same_model(model, as_labels, fingerprint):
-    """At once, in chunks, across pickles, with predictions in between, progressively: all one."""
+    """At once, in chunks, with pickles and predictions in between, and progressively."""
     y = Y.argmax(axis=1) if as_labels else Y
     at_once = clone(model).partial_fit(X, y)
     chunked = clone(model).partial_fit(X[:1], y[:1], classes=None if not as_labels else range(5))
@@ -99,7 +99,7 @@ def test_chunks_and_pickles_make_the_same_model(model, as_labels, fingerprint):
 
 
 def test_feedback_in_any_chunks(model, fingerprint):
-    """Days later, in pieces, across pickles, from logs: the model of one call."""
+    """Feedback later, in chunks, with pickles in between, from logs: the model of one call."""
     model.fit(X[:100], Y[:100])
     shown = model.explore(X)
     rewards = rewards_of(shown, Y)
@@ -111,15 +111,15 @@ def test_feedback_in_any_chunks(model, fingerprint):
         pieces.partial_fit_feedback(X[rows], logged[rows], rewards[rows])
         pieces = pickle.loads(pickle.dumps(pieces))
     assert fingerprint(pieces) == fingerprint(at_once)
-    # Another order is another stream; it is learnt all the same.
+    # Another order of the samples is another stream, and is learned too.
     order = np.random.RandomState(0).permutation(len(X))
     other = model.partial_fit_feedback(X[order], shown[order], rewards[order])
     assert np.isfinite(other.decision_function(X)).all()
     assert other.n_rounds_ == at_once.n_rounds_
 
 
-def test_logs_and_models_that_cannot_be_written(model, tmp_path, fingerprint):
-    """Mapped from files by joblib: the same model; the files stay as they were."""
+def test_logs_and_models_that_are_memory_mapped(model, tmp_path, fingerprint):
+    """They give the same model, and the files do not change."""
     model.fit(X[:100], Y[:100])
     shown = model.explore(X)
     rewards = rewards_of(shown, Y).astype(np.int8)
@@ -137,8 +137,8 @@ def test_logs_and_models_that_cannot_be_written(model, tmp_path, fingerprint):
         assert (tmp_path / "model").read_bytes() == before
 
 
-def test_explore_leaves_no_trace_in_what_is_being_learnt():
-    """It may run beside predictions, and between a row's votes and its lesson."""
+def test_explore_is_thread_safe():
+    """It does not change the learners, so calls may run in parallel."""
     model = TopKBBM(exploration=1e-300, random_state=0).fit(X, Y)
     many = np.tile(X, (10, 1))
     expected = model.explore(many).actions
@@ -159,7 +159,7 @@ def test_explore_leaves_no_trace_in_what_is_being_learnt():
 
 
 def test_explore_learns_nothing(model, fingerprint):
-    """Only the random numbers go on; a call for all rows draws what a call for each would."""
+    """It only draws random numbers, the same in one call as in a call for each sample."""
     model.fit(X, Y)
     one_by_one, before = pickle.loads(pickle.dumps(model)), pickle.loads(pickle.dumps(model))
     shown = model.explore(X)
@@ -174,7 +174,7 @@ def test_explore_learns_nothing(model, fingerprint):
 
 
 def test_hedge_does_not_overflow():
-    """Importance-weighted losses of many thousands, of which the exponential is 0."""
+    """Importance-weighted losses may be so large that their exponentials underflow."""
     shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
     rare = Exploration(shown.actions, np.full(shown.propensities.shape, 1e-6))
     model = TopKAdaptive("trees", n_estimators=5, propensity_clip=(0, 1), random_state=0)
@@ -204,22 +204,22 @@ def test_seeds(model, fingerprint):
     assert first == same != other
 
 
-def test_rows_stand_alone(model):
+def test_scores_of_a_sample_do_not_depend_on_other_samples(model):
     model.fit(X, Y)
     scores = model.decision_function(X)
     assert_array_equal(scores[::-1][:7], model.decision_function(X[::-1][:7]))
     assert_array_equal(scores[5], model.decision_function(X[5:6])[0])
 
 
-def test_greedy_rows_show_the_best_labels():
-    """Without luck what is shown is predict_topk, of the last expert."""
+def test_greedy_samples_show_the_best_labels():
+    """Without exploration, the labels shown are those of predict_topk."""
     model = TopKBBM("trees", n_estimators=5, k=2, exploration=1e-12, random_state=0)
     model.partial_fit(X, Y, classes=list("abcde"))
     assert_array_equal(model.classes_[model.explore(X).actions], model.predict_topk(X, 2))
 
 
-def test_class_labels_are_played_as_right_or_wrong():
-    """Of each label shown; where there are fewer classes than k, all of them are shown."""
+def test_class_labels():
+    """A shown class is relevant or not; if there are fewer classes than k, all are shown."""
     iris = load_iris()
     model = TopKAdaptive(LINEAR, n_estimators=3, k=2, exploration=0.2, learning_rate=0.1)
     model.set_params(max_iter=5, shuffle=True, random_state=0).fit(iris.data, iris.target)
@@ -231,7 +231,7 @@ def test_class_labels_are_played_as_right_or_wrong():
 
 
 def test_logs_of_another_policy():
-    """A policy that shows four random labels; the model has never explored itself."""
+    """A model can learn from the log of a policy that shows four random labels."""
     log = UniformRandomization(1.0).explore(np.zeros(Y.shape), 4, random_state=0)
     model = TopKBBM("trees", n_estimators=20, random_state=0)
     model.partial_fit_feedback(X[:200], log[:200], rewards_of(log, Y)[:200], classes=list("abcde"))
@@ -244,7 +244,7 @@ def test_logs_of_another_policy():
 
 
 def test_sample_weights_multiply_the_pairs(fingerprint):
-    """A weight of two is half the propensity; one of zero is no round."""
+    """A weight of 2 has the effect of half the propensity; weight zero is not a round."""
     shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
     rewards = rewards_of(shown, Y)
     model = TopKBBM("trees", n_estimators=3, propensity_clip=(0, 1), random_state=0)
@@ -265,7 +265,7 @@ def test_sample_weights_multiply_the_pairs(fingerprint):
 
 
 def test_grid_search_in_a_pipeline():
-    """Over k, exploration, edge and randomization."""
+    """Search over k, exploration, edge and randomization."""
     pipeline = make_pipeline(StandardScaler(), TopKBBM("trees", n_estimators=3, random_state=0))
     grid = {
         "topkbbm__k": [2, 4],
@@ -285,7 +285,7 @@ def test_grid_search_in_a_pipeline():
 
 
 def test_data_frames():
-    """Names of columns are kept and checked, by the methods of the protocol too."""
+    """Feature names are checked by explore and partial_fit_feedback too."""
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)])
     model = TopKBBM("trees", n_estimators=3, random_state=0).fit(frame, Y)
     shown = model.explore(frame)
@@ -294,7 +294,7 @@ def test_data_frames():
         model.explore(frame.iloc[:, ::-1])
 
 
-# -- What is refused.
+# -- Errors.
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_data_frames():
 )
 @pytest.mark.parametrize("make", [TopKBBM, TopKAdaptive])
 def test_bad_parameters(make, parameters, message, fingerprint):
-    """Named, at the first call of whichever method; a fitted model stays as it was."""
+    """The error names the parameter, in any first call; a fitted model stays as it was."""
     for method in (
         lambda model: model.fit(X, Y),
         lambda model: model.partial_fit(X, Y),
@@ -348,8 +348,8 @@ def test_bad_parameters(make, parameters, message, fingerprint):
         {"propensity_clip": (1, 0)},
     ],
 )
-def test_parameters_that_turn_bad_between_calls(parameters, fingerprint):
-    """Whatever the next method is, the model stays as it was."""
+def test_parameters_that_become_invalid_between_calls(parameters, fingerprint):
+    """The next call of any method leaves the model as it was."""
     model = TopKAdaptive("trees", n_estimators=2, random_state=0).fit(X, Y)
     before = fingerprint(model.set_params(**parameters))
     for method in (
@@ -410,7 +410,7 @@ def test_bad_feedback_leaves_the_model_as_it_was(message, argument, change, fing
 
 
 def test_a_model_starts_from_named_labels():
-    """Without them there is nothing to show; they have to be different."""
+    """Names are required to start a model, and must be distinct."""
     model = TopKBBM("trees", n_estimators=2, random_state=0)
     with pytest.raises(NotFittedError, match="name them by `classes`"):
         model.explore(X)

@@ -1,4 +1,4 @@
-"""Rounds with top-k feedback against slow statements of Raman et al. (2020)."""
+"""Rounds with top-k feedback against a slow implementation of Raman et al. (2020)."""
 
 from copy import deepcopy
 from itertools import permutations, product
@@ -24,11 +24,11 @@ def make_rows(n=30, m=4, seed=0):
     return random.normal(size=(n, 3)), Y
 
 
-# -- The rules of the paper, pair by pair.
+# -- The rules of the paper, for each pair.
 
 
 def slow_potential(n, scores, a, b, m, edge):
-    """phi_{u_a}^n of the hinge loss of one pair: every next label in turn."""
+    """Return phi_{u_a}^n of the hinge loss of a pair, by recursion over all votes."""
     if n == 0:
         return max(0.0, 1 + scores[b] - scores[a])
     u = np.full(m, (1 - edge) / m)
@@ -38,7 +38,7 @@ def slow_potential(n, scores, a, b, m, edge):
 
 
 def potential_costs(n_learners, edge):
-    """Eq. 3 for one pair."""
+    """Return the function of Eq. 3 for one pair."""
 
     def of_pair(i, scores, a, b):
         m, n = len(scores), n_learners - 1 - i
@@ -51,7 +51,7 @@ def potential_costs(n_learners, edge):
 
 
 def logistic_costs(i, scores, a, b):
-    """The gradient of log(1 + exp(s[b] - s[a]))."""
+    """Return the gradient of log(1 + exp(s[b] - s[a]))."""
     c = np.zeros(len(scores))
     c[b] = 1 / (1 + np.exp(scores[a] - scores[b]))
     c[a] = -c[b]
@@ -59,7 +59,7 @@ def logistic_costs(i, scores, a, b):
 
 
 def estimate(of_pair, i, scores, shown, propensities, rewards):
-    """Eq. 1: the sum over the pairs shown, each over the probability that it was."""
+    """Return Eq. 1: the sum over the pairs shown, each divided by its propensity."""
     total = 0.0
     for (p, a), (q, b) in product(enumerate(shown), repeat=2):
         if rewards[p] and not rewards[q]:
@@ -68,20 +68,20 @@ def estimate(of_pair, i, scores, shown, propensities, rewards):
 
 
 def wrong(i, scores, a, b):
-    """A pair of the unweighted rank loss; ties count in full."""
+    """Return the unweighted rank loss of a pair; a tie has the loss 1."""
     return float(scores[b] >= scores[a])
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
-    """A weak learner that notes what it is taught, and votes by the weights it has seen."""
+    """A weak learner that records its calls of partial_fit, and votes by the sums of weights."""
 
     def __init__(self, tilt=1.0):
         self.tilt = tilt
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        if not hasattr(self, "lessons_"):
-            self.lessons_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
-        self.lessons_.append((X[0].copy(), y.copy(), sample_weight.copy()))
+        if not hasattr(self, "calls_"):
+            self.calls_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
+        self.calls_.append((X[0].copy(), y.copy(), sample_weight.copy()))
         np.add.at(self.totals_, y, sample_weight)
         return self
 
@@ -91,10 +91,10 @@ class Recorder(ClassifierMixin, BaseEstimator):
 
 
 def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf):
-    """Algorithms 1 to 3 on what was shown: lessons, alpha, log weights of the experts."""
+    """Return the learners' calls, alpha, and log weights of experts of Algorithms 1 to 3."""
     totals = [None] * len(tilts)
     alpha = np.full(len(tilts), 1.0 if rate is None else 0.0)
-    log_v, lessons = np.zeros(len(tilts)), [[] for _ in tilts]
+    log_v, calls = np.zeros(len(tilts)), [[] for _ in tilts]
     for t, x in enumerate(X):
         shown = record.actions[t], record.propensities[t], rewards[t]
         h = np.full((len(tilts), m), 1 / m)
@@ -108,20 +108,20 @@ def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf):
         for i in range(len(tilts)):
             c = estimate(of_pair, i, s[i], *shown)
             relevant = [a for a, r in zip(shown[0], rewards[t]) if r]
-            lessons[i].append((x, relevant, c.max() - c[relevant]))
+            calls[i].append((x, relevant, c.max() - c[relevant]))
             totals[i] = np.ones(m) if totals[i] is None else totals[i]
             np.add.at(totals[i], relevant, c.max() - c[relevant])
             if rate is not None:
                 slope = np.clip(estimate(of_pair, i, s[i + 1], *shown) @ h[i], -clip, clip)
                 alpha[i] = np.clip(alpha[i] - rate / np.sqrt(t + 1) * slope, -2, 2)
                 log_v[i] -= estimate(wrong, i, s[i + 1], *shown)
-    return lessons, alpha, log_v
+    return calls, alpha, log_v
 
 
-def check_lessons(model, lessons):
-    for estimator, expected in zip(model.estimators_, lessons):
-        assert len(estimator.lessons_) == len(expected)
-        for (row, labels, weights), (x, relevant, importance) in zip(estimator.lessons_, expected):
+def check_calls(model, calls):
+    for estimator, expected in zip(model.estimators_, calls):
+        assert len(estimator.calls_) == len(expected)
+        for (row, labels, weights), (x, relevant, importance) in zip(estimator.calls_, expected):
             assert_array_equal(row, x)
             assert_array_equal(labels, relevant)
             assert_allclose(weights, importance, atol=1e-10, rtol=1e-10)
@@ -140,15 +140,15 @@ def test_top_k_bbm_is_algorithm_2(make, k):
     tilts = [0.5, -0.5, 1.0]
     model = TopKBBM([Recorder(t) for t in tilts], n_estimators=3, edge=0.3, random_state=0, **EXACT)
     model.partial_fit_feedback(X, record, rewards, classes=range(4))
-    lessons, alpha, _ = slow_rounds(X, record, rewards, tilts, 4, potential_costs(3, 0.3))
-    check_lessons(model, lessons)
+    calls, alpha, _ = slow_rounds(X, record, rewards, tilts, 4, potential_costs(3, 0.3))
+    check_calls(model, calls)
     assert_array_equal(model.estimator_weights_, alpha)
     assert_array_equal(model.expert_weights_, [0, 0, 1])
 
 
 @pytest.mark.parametrize("rate, clip", [("theory", None), (0.3, None), (0.3, 1.0)])
 def test_top_k_adaptive_is_algorithm_3(rate, clip):
-    """With the step of its line 13, or another; and with slopes cut off at 1 (Appendix C.2)."""
+    """With the step of line 13 or another one, and with gradients clipped at 1 (Appendix C.2)."""
     X, Y = make_rows(60)
     record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.4), 3)
     tilts = [0.5, -0.5, 1.0]
@@ -162,7 +162,7 @@ def test_top_k_adaptive_is_algorithm_3(rate, clip):
         **EXACT,
     )
     model.partial_fit_feedback(X, record, rewards, classes=range(4))
-    lessons, alpha, log_v = slow_rounds(
+    calls, alpha, log_v = slow_rounds(
         X,
         record,
         rewards,
@@ -172,14 +172,14 @@ def test_top_k_adaptive_is_algorithm_3(rate, clip):
         8 * 0.4 * np.sqrt(2) / 4**2 if rate == "theory" else rate,
         np.inf if clip is None else clip,
     )
-    check_lessons(model, lessons)
+    check_calls(model, calls)
     assert_allclose(model.estimator_weights_, alpha, atol=1e-10)
     assert_allclose(model._log_expert_weights, log_v, atol=1e-9)
     assert model.n_rounds_ == len(X)
 
 
-def test_propensities_are_cut_off_at_the_bounds():
-    """Of the weights, not of the record (Appendix C.2)."""
+def test_propensities_are_clipped_at_the_bounds():
+    """For the weights, not in the record (Appendix C.2)."""
     X, Y = make_rows()
     record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.2), 2)
     cut = Exploration(record.actions, np.clip(record.propensities, 0.1, 0.7))
@@ -189,16 +189,16 @@ def test_propensities_are_cut_off_at_the_bounds():
     model.partial_fit_feedback(X, record, rewards, classes=range(4))
     expected = of.set_params(**EXACT).partial_fit_feedback(X, cut, rewards, classes=range(4))
     for a, b in zip(model.estimators_, expected.estimators_):
-        for (_, labels, weights), (_, same_labels, same_weights) in zip(a.lessons_, b.lessons_):
+        for (_, labels, weights), (_, same_labels, same_weights) in zip(a.calls_, b.calls_):
             assert_array_equal(labels, same_labels)
             assert_allclose(weights, same_weights, rtol=1e-12)
 
 
-# -- Estimates have no bias.
+# -- Estimates are unbiased.
 
 
 def outcomes(name, ranking, k, rho):
-    """Every list of labels that may be shown, with its probability."""
+    """Yield each list of labels that may be shown, with its probability."""
     m = len(ranking)
     yield ranking[:k], 1 - rho
     if name == "uniform":
@@ -208,13 +208,13 @@ def outcomes(name, ranking, k, rho):
     else:
         for swaps in product(product(range(k), range(k, m)), repeat=2):
             order = ranking.copy()
-            for goes, comes in swaps:
-                order[[goes, comes]] = order[[comes, goes]]
+            for shown, hidden in swaps:
+                order[[shown, hidden]] = order[[hidden, shown]]
             yield order[:k], rho / (k * (m - k)) ** 2
 
 
 def state(model):
-    """What a round changes by a linear function of costs, slopes and losses."""
+    """Return the state that changes linearly in the costs, gradients and losses of a round."""
     return (
         *(estimator._learner.weight_table for estimator in model.estimators_),
         model.estimator_weights_,
@@ -225,8 +225,8 @@ def state(model):
 @pytest.mark.parametrize("scheme", [UniformRandomization, SingleSwapRandomization])
 @pytest.mark.parametrize("m, k, rho", [(3, 2, 0.4), (4, 2, 0.05), (5, 3, 0.2), (5, 4, 1.0)])
 @pytest.mark.parametrize("adaptive", [True, False])
-def test_estimates_have_no_bias(scheme, m, k, rho, adaptive):
-    """Over all outcomes the mean of a round's changes is that of full information.
+def test_estimates_are_unbiased(scheme, m, k, rho, adaptive):
+    """The mean change of the model, over all outcomes of a round, is that of full information.
 
     A ridge regression moves its weights in proportion to the costs, the booster its alpha to the
     slope, and Hedge its logarithms to the loss: their means show those of the estimates.
@@ -238,7 +238,7 @@ def test_estimates_have_no_bias(scheme, m, k, rho, adaptive):
     else:
         model = TopKBBM(ridge, n_estimators=3, k=k, edge=0.2)
     model.set_params(exploration=rho, random_state=0, max_features=None, **EXACT)
-    # With learnt weights and votes, so that no cost is trivial.
+    # Fit first, so that weights and votes are not trivial.
     model.fit(X, Y)
     name = "uniform" if scheme is UniformRandomization else "single-swap"
     everything = Exploration([np.arange(m)], np.ones((1, m, m)))
@@ -257,7 +257,7 @@ def test_estimates_have_no_bias(scheme, m, k, rho, adaptive):
         for i, (mean, part, before) in enumerate(zip(means, state(full), state(model))):
             assert_allclose(mean, part, atol=1e-10, rtol=0)
             moved |= {i} if np.abs(part - before).max() > 1e-6 else set()
-    # Weights of the three learners, alpha and Hedge's logarithms: all of them have been put to it.
+    # The weights of the three learners, alpha and the log weights of experts have all changed.
     assert moved == (set(range(5)) if adaptive else set(range(3)))
 
 
@@ -276,7 +276,7 @@ class HalfTies(TopKAdaptive):
     "weak", [OnlineRidgeClassifier(), HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5)]
 )
 def test_with_all_labels_shown_top_k_adaptive_is_ada_olmr(weak, randomization):
-    """With equal steps; the weights |Y| |Y^c| undo the normalisation of Ada.OLMR's losses."""
+    """With equal steps; the weights |Y| |Y^c| undo the normalization of Ada.OLMR's losses."""
     X, Y = make_rows(200, 5)
     n_pairs = Y.sum(axis=1) * (1 - Y).sum(axis=1)
     full = AdaOLMR(weak, n_estimators=4, max_features=None, random_state=0)
@@ -298,7 +298,7 @@ def test_with_all_labels_shown_top_k_adaptive_is_ada_olmr(weak, randomization):
 
 
 def test_with_all_labels_shown_the_costs_are_those_of_full_information():
-    """Top-k BBM's of the potential with |Y| = 1, unnormalised: what a ridge regression shows."""
+    """A ridge regression shows the costs of Top-k BBM: unnormalized potentials with |Y| = 1."""
     m = 4
     X, Y = np.zeros((1, 3)), np.array([[0, 1, 1, 0]])
     model = TopKBBM(
@@ -308,6 +308,6 @@ def test_with_all_labels_shown_the_costs_are_those_of_full_information():
     of_pair, scores = potential_costs(3, 0.2), np.zeros(m)
     for i, estimator in enumerate(model.estimators_):
         costs = sum(of_pair(i, scores, a, b) for a in (1, 2) for b in (0, 3))
-        # One row and a prior of one row: half of the way, votes are uniform before it.
+        # One sample, with a penalty that weighs as one sample: half of the target.
         assert_allclose(estimator._learner.weight_table[0], -costs / 2, atol=1e-12)
         scores = scores + 1 / m

@@ -56,11 +56,11 @@ cdef class LogisticLearner(LinearLearner):
         cdef double* weights
         cdef double* sum_squares
         cdef double g, weight
-        if not self.multinomial and feedback.n_labels + feedback.n_irrelevant < self.n_classes:
-            for j in range(feedback.n_labels):
-                self.update_label(feedback.labels[j], 1.0, feedback.row_weight)
+        if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
+            for j in range(feedback.n_relevant):
+                self.update_label(feedback.relevant[j], 1.0, feedback.sample_weight)
             for j in range(feedback.n_irrelevant):
-                self.update_label(feedback.irrelevant[j], 0.0, feedback.row_weight)
+                self.update_label(feedback.irrelevant[j], 0.0, feedback.sample_weight)
             self.feature_map.update(x, &self.scratch[0])
             return
         weight = self.loss_gradient(feedback)
@@ -88,21 +88,21 @@ cdef class LogisticLearner(LinearLearner):
         cdef double* gradient = &self.predictions[0]
         cdef double weight = 0.0, mean
         cdef Py_ssize_t i, l
-        for i in range(feedback.n_labels):
+        for i in range(feedback.n_relevant):
             weight += feedback.weights[i]
         if self.multinomial:
             softmax(gradient, self.n_classes)
             for l in range(self.n_classes):
                 gradient[l] *= weight
-            for i in range(feedback.n_labels):
-                gradient[feedback.labels[i]] -= feedback.weights[i]
+            for i in range(feedback.n_relevant):
+                gradient[feedback.relevant[i]] -= feedback.weights[i]
             return weight
         for l in range(self.n_classes):
             gradient[l] = sigmoid(gradient[l])
-        for i in range(feedback.n_labels):
-            gradient[feedback.labels[i]] -= 1.0
+        for i in range(feedback.n_relevant):
+            gradient[feedback.relevant[i]] -= 1.0
         if feedback.costs == NULL:
-            weight /= max(feedback.n_labels, 1)
+            weight /= max(feedback.n_relevant, 1)
         else:
             mean = weight = 0.0
             for l in range(self.n_classes):

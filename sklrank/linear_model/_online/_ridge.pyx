@@ -72,15 +72,15 @@ cdef class RidgeLearner(LinearLearner):
         cdef double weight = 1.0
         cdef Py_ssize_t l
         if self.learns_relevance:
-            weight = feedback.row_weight
-            if feedback.n_labels + feedback.n_irrelevant < self.n_classes:
+            weight = feedback.sample_weight
+            if feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
                 self.update_known_labels(feedback)
                 self.feature_map.update(x, &self.scratch[0])
                 return
             for l in range(self.n_classes):
                 errors[l] = -1.0 / self.n_classes - errors[l]
-            for l in range(feedback.n_labels):
-                errors[feedback.labels[l]] += 1.0
+            for l in range(feedback.n_relevant):
+                errors[feedback.relevant[l]] += 1.0
         elif feedback.costs != NULL:
             for l in range(self.n_classes):
                 errors[l] = -feedback.costs[l] - errors[l]
@@ -88,10 +88,10 @@ cdef class RidgeLearner(LinearLearner):
             weight = 0.0
             for l in range(self.n_classes):
                 errors[l] = -1.0 / self.n_classes - errors[l]
-            for l in range(feedback.n_labels):
+            for l in range(feedback.n_relevant):
                 weight += feedback.weights[l]
-            for l in range(feedback.n_labels):
-                errors[feedback.labels[l]] += feedback.weights[l] / weight
+            for l in range(feedback.n_relevant):
+                errors[feedback.relevant[l]] += feedback.weights[l] / weight
         if weight <= 0.0:
             return
         self.update_all_labels(weight)
@@ -114,18 +114,18 @@ cdef class RidgeLearner(LinearLearner):
         self.mean_known_weight += weight
 
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil:
-        cdef double share = <double>(feedback.n_labels + feedback.n_irrelevant) / self.n_classes
-        cdef double weight = share * feedback.row_weight
+        cdef double share = <double>(feedback.n_relevant + feedback.n_irrelevant) / self.n_classes
+        cdef double weight = share * feedback.sample_weight
         cdef double variance = self.compute_gain_direction(share * self.process_noise)
         cdef Py_ssize_t i
         self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
         if self.gain == 0.0:
             return
         self.mean_known_weight += weight
-        for i in range(feedback.n_labels):
-            self.update_label(feedback.labels[i], 1.0, feedback.row_weight, variance)
+        for i in range(feedback.n_relevant):
+            self.update_label(feedback.relevant[i], 1.0, feedback.sample_weight, variance)
         for i in range(feedback.n_irrelevant):
-            self.update_label(feedback.irrelevant[i], 0.0, feedback.row_weight, variance)
+            self.update_label(feedback.irrelevant[i], 0.0, feedback.sample_weight, variance)
 
     cdef void update_label(
         self, Py_ssize_t label, double relevance, double weight, double variance

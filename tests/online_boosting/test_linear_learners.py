@@ -1,7 +1,7 @@
-"""What the compiled linear learners make of a booster's costs.
+"""Updates of the compiled linear learners by the costs of a booster.
 
-A first learner is taught at the score 0, where every pair has the slope 1/2: so its costs are
--1 / (2 |Y|) for a relevant label and 1 / (2 |Y^c|) for an irrelevant one, whatever it votes.
+The costs of the first learner are those at the score 0, where each pair has the slope 1/2. They are
+-1 / (2 |Y|) for a relevant label and 1 / (2 |Y^c|) for an irrelevant one.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(60, 3)) * [1, 5, 0.1] + [0, 2, -1]
 Y = (RANDOM.uniform(size=(60, 4)) < 0.4).astype(int)
 SIZE = Y.sum(axis=1, keepdims=True)
-TAUGHT = ((SIZE > 0) & (SIZE < 4)).ravel()
+LEARNED = ((SIZE > 0) & (SIZE < 4)).ravel()
 
 
 def first_costs():
@@ -23,11 +23,11 @@ def first_costs():
         return np.where(Y, -0.5 / SIZE, 0.5 / (4 - SIZE))
 
 
-def standardised(clip):
-    """Each row by the rows before it that were learnt, with a 1 for the intercept."""
+def standardized(clip):
+    """Standardize each sample by the samples learned before it; append 1 for the intercept."""
     rows = []
     for t in range(len(X)):
-        seen = X[:t][TAUGHT[:t]]
+        seen = X[:t][LEARNED[:t]]
         deviation = seen.std(axis=0) if len(seen) > 1 else np.zeros(3)
         safe = np.where(deviation > 0, deviation, np.inf)
         mean = seen.mean(axis=0) if len(seen) else 0.0
@@ -36,29 +36,29 @@ def standardised(clip):
 
 
 def test_ridge_regresses_on_the_negative_costs():
-    """Ridge regression in one go; the vote is cut off at zero after the factor `vote_scale`."""
+    """Ridge regression in closed form; votes are scaled by `vote_scale` and clipped at zero."""
     ridge = OnlineRidgeClassifier(alpha=2.0, vote_scale=4.0)
     model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
-    F, target = standardised(3.0)[TAUGHT], -first_costs()[TAUGHT]
+    F, target = standardized(3.0)[LEARNED], -first_costs()[LEARNED]
     penalty = np.diag([2.0, 2.0, 2.0, 1.0])
     weights = np.linalg.solve(F.T @ F + penalty, F.T @ target)
     learner = model.estimators_[0]
     assert_allclose(learner._learner.weight_table, weights, atol=1e-9)
-    f = np.append(np.clip((X[0] - X[TAUGHT].mean(axis=0)) / X[TAUGHT].std(axis=0), -3, 3), 1.0)
+    f = np.append(np.clip((X[0] - X[LEARNED].mean(axis=0)) / X[LEARNED].std(axis=0), -3, 3), 1.0)
     votes = np.maximum(0.25 + 4 * f @ weights, 0)
     assert_allclose(learner.predict_proba(X[:1])[0], votes / votes.sum(), atol=1e-9)
 
 
-def test_one_versus_rest_learns_every_label_with_the_weight_of_the_row():
-    """Twice Eq. 9, for relevant and irrelevant labels alike; times a sample weight."""
+def test_one_versus_rest_learns_all_labels_with_one_weight():
+    """Twice Eq. 9, for relevant and irrelevant labels, times the sample weight."""
     logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7)
     sample_weight = RANDOM.choice([0.5, 1.0, 3.0], len(X))
     model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0)
     model.fit(X, Y, sample_weight=sample_weight)
     W, squares = np.zeros((4, 4)), np.ones((4, 4))
-    F = standardised(10.0)
+    F = standardized(10.0)
     F[:, :3] /= np.sqrt(3)
-    for t in np.flatnonzero(TAUGHT):
+    for t in np.flatnonzero(LEARNED):
         slopes = sample_weight[t] * (expit(F[t] @ W) - Y[t])
         g = np.outer(F[t], slopes)
         squares += g**2
@@ -71,9 +71,9 @@ def test_multinomial_learns_the_relevant_labels_by_their_importance():
     logistic = OnlineLogisticRegression(learning_rate=0.7)
     model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
     W, squares = np.zeros((4, 4)), np.ones((4, 4))
-    costs, F = first_costs(), standardised(10.0)
+    costs, F = first_costs(), standardized(10.0)
     F[:, :3] /= np.sqrt(3)
-    for t in np.flatnonzero(TAUGHT):
+    for t in np.flatnonzero(LEARNED):
         p = np.exp(F[t] @ W) / np.exp(F[t] @ W).sum()
         importance = (costs[t].max() - costs[t]) * Y[t]
         g = np.outer(F[t], importance.sum() * p - importance)
