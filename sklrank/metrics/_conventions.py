@@ -26,7 +26,7 @@ _DISCOUNTS = {"log2": lambda ranks: 1 / np.log2(ranks + 1), "letor": _letor_disc
 # The score of a query without a relevant document; NaN leaves it out of the mean.
 EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
 
-# Whether a query with less than k documents has score 0.
+# Treatment of queries with fewer than k documents: True if their score is 0.
 SHORT_IS_ZERO = {"end": False, "zero": True}
 
 # The defaults of each convention, except for the gain, which has the same default in all.

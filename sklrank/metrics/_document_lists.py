@@ -92,10 +92,10 @@ def expected_values(lists, values):
 def expected_precisions(queries, lists, relevant):
     """Return the expected precision at each place, counting 0 if the document is not relevant.
 
-    At place :math:`p`, the :math:`j`-th of a group of :math:`m` documents with :math:`r` relevant
-    ones and :math:`h` relevant ones before it, a relevant document stands with probability
-    :math:`r / m`. Given that, each of the :math:`j - 1` places before it in the group holds one of
-    the other :math:`r - 1` relevant documents with probability :math:`(r - 1) / (m - 1)`: ::
+    Let place :math:`p` be the :math:`j`-th of a group of :math:`m` documents, of which :math:`r`
+    are relevant, with :math:`h` relevant documents before the group. The document at the place is
+    relevant with probability :math:`r / m`. Given that, each of the :math:`j - 1` places before it
+    in the group has a relevant document with probability :math:`(r - 1) / (m - 1)`: ::
 
         r / m * (h + 1 + (j - 1) * (r - 1) / (m - 1)) / p
     """

@@ -84,7 +84,7 @@ def ndcg_score(
         it out of the mean, "zero" is 0 (as in scikit-learn), "one" is 1 (as in LightGBM and
         XGBoost).
     short : {"end", "zero"}, default=None
-        Score of a query with less than `k` documents: "end" sums over the documents that there
+        Score of a query with fewer than `k` documents: "end" sums over the documents that there
         are; "zero" is 0 (unless the query is empty).
     ties : {"average", "stable", "worst"}, default=None
         Order of documents with equal scores: "average" takes the expected value over all orders

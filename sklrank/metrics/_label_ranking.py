@@ -221,7 +221,7 @@ def spearman_distance(
         d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2
 
     The positions are those among the :math:`m` labels that both rankings contain: 1 to :math:`m`,
-    where tied labels have the mean of their positions. A sample with less than two such labels has
+    where tied labels have the mean of their positions. A sample with fewer than two such labels has
     distance 0.
 
     Parameters

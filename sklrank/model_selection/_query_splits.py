@@ -114,7 +114,7 @@ class QueryKFold(GroupKFold):
         Raises
         ------
         ValueError
-            If `qid` is not given or has a wrong length, or if there are less queries than folds.
+            If `qid` is not given or has a wrong length, or if there are fewer queries than folds.
         """
         if qid is None:
             raise ValueError(

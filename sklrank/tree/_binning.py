@@ -34,7 +34,7 @@ class BinnedFeatures:
 
 
 def find_thresholds(values, max_bins: int):
-    """Return the thresholds of a feature, less than `max_bins` of them."""
+    """Return the thresholds of a feature, fewer than `max_bins` of them."""
     ordered = np.sort(values)
     bounds = _bin_bounds(ordered, max_bins)
     return midpoints(ordered[bounds - 1], ordered[bounds])

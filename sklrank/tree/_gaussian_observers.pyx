@@ -15,7 +15,7 @@ information of class and side. Written in terms of the side,
 it needs no logarithm for each class: z -> Phi(z) and z -> H2(Phi(z)) come from one table of cubics.
 The Gini gain is sum_c pi_c^2 (p_c - p)^2 / (p (1 - p)).
 
-Naive Bayes takes the features as independent within a class: the log density of a class is the sum
+Naive Bayes treats the features as independent within a class: the log density of a class is the sum
 of its Gaussian log densities. A leaf has a *pooled* observer row of all classes together, whose
 variances replace those that are not known yet.
 """
@@ -38,8 +38,8 @@ cdef double MIN_VARIANCE_SHARE = 1e-9
 cdef double MIN_VARIANCE = 1e-290
 cdef double MAX_VARIANCE = 1e290
 
-# Gains that differ by less are equal, and the first one wins: the order of the classes, in which
-# the gains are summed, must not matter.
+# Gains that differ by less are equal, and the first one is chosen: the order of the classes, in
+# which the gains are summed, must not matter.
 cdef double ROUNDING = 1e-12
 
 # A smaller gain counts as none: the table of H2(Phi(z)) has errors up to about 1e-7.

@@ -39,7 +39,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double grace_period, delta, tau, min_branch_fraction, weight_scale
     cdef Py_ssize_t n_points, max_depth, max_leaves
     cdef bint effective_sample_size
-    cdef bint keeps_densities   # whether observer rows hold what naive Bayes needs
+    cdef bint keeps_densities   # whether observer rows hold densities, for naive Bayes
 
     # Plain blocks of memory: an array takes half a kilobyte more, and many trees stay small. They
     # are accessed by the methods `..._at`, which check the index in a checked build.
@@ -64,6 +64,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double* total_weight_at(self, Py_ssize_t row) noexcept nogil
     cdef Py_ssize_t feature_of(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil
+    cdef void leaf_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil
     cdef void compare_predictions(

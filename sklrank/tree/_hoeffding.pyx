@@ -3,8 +3,8 @@
 
 Each leaf keeps the weight of each class (in `leaves`) and, for each class that it has seen,
 Gaussian observers of the features (in `stats`, see _gaussian_observers). After each `grace_period`
-the leaf searches its best split. It splits if the gain exceeds that of the best split on any other
-feature by more than the Hoeffding bound
+the leaf searches for its best split. It splits if the gain exceeds that of the best split on any
+other feature by more than the Hoeffding bound
 
     epsilon = sqrt(R^2 ln(1 / delta) / (2 n)),      R = log2(number of classes seen in the leaf),
 
@@ -131,7 +131,7 @@ cdef class HoeffdingTree(OnlineLearner):
         PyMem_RawFree(self.values)
         PyMem_RawFree(self.votes)
 
-    # -- Access to nodes, leaves and observer rows.
+    # -- Access to nodes, leaves, observer rows and features.
 
     cdef inline Node* node_at(self, Py_ssize_t index) noexcept nogil:
         check(0 <= index < self.n_nodes)
@@ -158,23 +158,23 @@ cdef class HoeffdingTree(OnlineLearner):
         check(0 <= j < self.n_used)
         return j if self.used == NULL else self.used[j]
 
+    cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil:
+        # The child of an inner node that the sample goes to: the heavier one if its value is NaN.
+        cdef const Node* node = self.node_at(index)
+        cdef double value = x[node.feature]
+        if value <= node.threshold:
+            return node.child
+        if value == value or self.node_at(node.child + 1).weight > self.node_at(node.child).weight:
+            return node.child + 1
+        return node.child
+
     # -- The interface of OnlineLearner.
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
-        cdef Py_ssize_t index = 0, leaf, c
-        cdef bint bayes
+        cdef Py_ssize_t index = 0
         while self.node_at(index).feature != LEAF:
             index = self.child_of(index, x)
-        leaf = self.node_at(index).child
-        bayes = self.leaf_prediction == NAIVE_BAYES or (
-            self.leaf_prediction == NAIVE_BAYES_ADAPTIVE
-            and self.leaf_at(leaf)[BAYES_CORRECT] >= self.leaf_at(leaf)[MAJORITY_CORRECT]
-        )
-        if bayes and self.bayes_votes(leaf, x, votes):
-            return 0
-        if not self.majority_votes(leaf, votes):
-            for c in range(self.n_classes):
-                votes[c] = 1.0 / self.n_classes
+        self.leaf_votes(self.node_at(index).child, x, votes)
         return 0
 
     cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
@@ -210,17 +210,21 @@ cdef class HoeffdingTree(OnlineLearner):
 
     # -- Leaf predictions.
 
-    cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil:
-        # The child of an inner node that the sample goes to: the heavier one if its value is NaN.
-        cdef const Node* node = self.node_at(index)
-        cdef double value = x[node.feature]
-        if value <= node.threshold:
-            return node.child
-        if value == value or self.node_at(node.child + 1).weight > self.node_at(node.child).weight:
-            return node.child + 1
-        return node.child
+    cdef void leaf_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil:
+        # The prediction of a leaf, a distribution over the classes.
+        cdef Py_ssize_t c
+        cdef bint bayes = self.leaf_prediction == NAIVE_BAYES or (
+            self.leaf_prediction == NAIVE_BAYES_ADAPTIVE
+            and self.leaf_at(leaf)[BAYES_CORRECT] >= self.leaf_at(leaf)[MAJORITY_CORRECT]
+        )
+        if bayes and self.bayes_votes(leaf, x, votes):
+            return
+        if not self.majority_votes(leaf, votes):
+            for c in range(self.n_classes):
+                votes[c] = 1.0 / self.n_classes
 
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil:
+        # The shares of the class weights. Return False if there are none.
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef double total = 0.0
         cdef Py_ssize_t c
@@ -259,8 +263,6 @@ cdef class HoeffdingTree(OnlineLearner):
             votes[c] /= total
         return True
 
-    # -- Learning.
-
     cdef void compare_predictions(
         self, Py_ssize_t leaf, const double* x, const LabelFeedback* feedback
     ) noexcept nogil:
@@ -283,6 +285,8 @@ cdef class HoeffdingTree(OnlineLearner):
             if feedback.relevant[i] == best:
                 return feedback.weights[i] * self.weight_scale
         return 0.0
+
+    # -- Learning.
 
     cdef int update_observers(
         self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight

@@ -27,7 +27,7 @@ class HonestTreeRegressor(HonestRegressor):
     predicts the mean of the samples of the other half in it. This is an unbiased estimate of the
     mean target in the cell: the noise of the samples that determined the cell does not enter.
 
-    A leaf with less than `min_samples_leaf` samples of that half predicts the value of its nearest
+    A leaf with fewer than `min_samples_leaf` samples of that half predicts the value of its nearest
     ancestor that has enough of them.
 
     Parameters
@@ -146,7 +146,7 @@ class HonestTreeRegressor(HonestRegressor):
 def honest_values(tree, X, y, min_samples: int):
     """Return the mean targets `(n_nodes, n_outputs)` of samples that were not used to fit a tree.
 
-    A node with less than `min_samples` of them gets the value of its parent.
+    A node with fewer than `min_samples` of them gets the value of its parent.
     """
     cells = tree.decision_path(X).T
     counts = np.asarray(cells.sum(axis=1)).reshape(-1, 1)
