@@ -164,7 +164,7 @@ cdef class Rounds(ThreadTeam):
         cdef Py_ssize_t t, n_samples = X.shape[0], l
         cdef const double* scores
         self.check(X, weights, log_expert_weights, draws)
-        if (pair_feedback.n_samples, pair_feedback.n_relevant) != (n_samples, self.n_labels):
+        if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
             raise ValueError("pair_feedback does not match X or the labels")
         if sample_weight.shape[0] != n_samples:
             raise ValueError("sample_weight does not match X")
