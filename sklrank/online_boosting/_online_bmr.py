@@ -78,13 +78,13 @@ class OnlineBMR(OnlineBooster):
         Number of weak learners, with "auto" resolved.
     max_features_ : int, float, {"sqrt", "log2"} or None
         Number of features of each weak learner, with "auto" resolved.
-    estimators_ : list of n_estimators_ estimators
+    estimators_ : list of estimators
         Weak learners. Their classes are 0, 1, ..., n_labels - 1.
     estimators_features_ : list of ndarray of shape (n_features_i,)
         Indices of the features that each weak learner sees.
-    estimator_weights_ : ndarray of shape (n_estimators_,)
+    estimator_weights_ : ndarray of shape (n_estimators,)
         The weights alpha, all of them 1.
-    expert_weights_ : ndarray of shape (n_estimators_,)
+    expert_weights_ : ndarray of shape (n_estimators,)
         1 for the last expert, which always ranks the labels, and 0 for the others.
     n_rounds_ : int
         Number of rounds: of samples of positive weight.

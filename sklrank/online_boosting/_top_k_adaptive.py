@@ -95,13 +95,13 @@ class TopKAdaptive(TopKBooster):
         Number of weak learners, with "auto" resolved.
     max_features_ : int, float, {"sqrt", "log2"} or None
         Number of features of each weak learner, with "auto" resolved.
-    estimators_ : list of n_estimators_ estimators
+    estimators_ : list of estimators
         Weak learners. Their classes are 0, 1, ..., n_labels - 1.
     estimators_features_ : list of ndarray of shape (n_features_i,)
         Indices of the features that each weak learner sees.
-    estimator_weights_ : ndarray of shape (n_estimators_,)
+    estimator_weights_ : ndarray of shape (n_estimators,)
         The weights alpha, in [-2, 2].
-    expert_weights_ : ndarray of shape (n_estimators_,)
+    expert_weights_ : ndarray of shape (n_estimators,)
         Hedge's weights of the experts, which sum to one.
     n_rounds_ : int
         Number of rounds: of samples of positive weight.
