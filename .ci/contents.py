@@ -1,4 +1,4 @@
-"""Check that an sdist and a wheel contain what they should, and nothing else."""
+"""Check that an sdist and a wheel contain the needed files and no unwanted ones."""
 
 import re
 import sys
@@ -34,7 +34,7 @@ def main():
         unwanted = [name for name in names if re.fullmatch(UNWANTED[kind], name)]
         if missing or unwanted:
             sys.exit(f"{path}: missing {missing}, unwanted {unwanted}")
-        print(f"{kind}: {len(names)} files, all that are needed and none that is not")
+        print(f"{kind}: {len(names)} files, all needed ones and no unwanted one")
 
 
 if __name__ == "__main__":

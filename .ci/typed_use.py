@@ -1,4 +1,4 @@
-"""A user's program, which `.ci/run` gives to a type checker: it sees types, and the mistake."""
+"""A program that `.ci/run` type-checks: correct calls, and two mistakes to be found."""
 
 import numpy as np
 from typing_extensions import assert_type

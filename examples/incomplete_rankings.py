@@ -1,18 +1,18 @@
-"""Learn rankings of which labels are missing or tied: tau against the share that is not told.
+"""Kendall's tau of label rankers against the share of missing or tied labels.
 
 For each share, labels of the training rankings are hidden at random (incomplete rankings), or
-neighbours in them are tied (partial rankings). Rankers learn from what is left and are judged on
-complete rankings of other rows:
+labels at neighboring places are tied (partial rankings). The rankers are scored on complete
+rankings of held-out samples:
 
-- pairwise: a forest for each pair of labels, from the rows that compare them;
-- labelwise, relative: a forest for each label, on its place among the labels that are ranked;
-- labelwise, complete rows: one forest, from the rows of which nothing is missing, or tied.
+- pairwise: a forest for each pair of labels, fitted to the samples that compare them;
+- labelwise, relative: a forest for each label, fitted to its position among the ranked labels;
+- labelwise, complete: the same, fitted only to the samples without missing or tied labels.
 
-The data: two benchmark sets where `SKLRANK_DATA` names a folder with `labelranking/NAME.npz`, else
-rankings made of the classes of scikit-learn's wine and digits.
+Data: if the environment variable `SKLRANK_DATA` names a folder with `labelranking/NAME.npz`, two
+benchmark sets; otherwise rankings made from the classes of scikit-learn's wine and digits.
 
 Run:  python examples/incomplete_rankings.py [--folds 5] [--plot FILE]
-      Eight minutes without the benchmark data.
+      Ten minutes without the benchmark data.
 """
 
 import argparse
@@ -33,9 +33,9 @@ BENCHMARKS = ("housing", "stock")
 RANKERS = {
     "pairwise": PairwiseRanker(RandomForestClassifier(50, random_state=0)),
     "labelwise, relative": LabelwiseRanker(
-        ExtraTreesRegressor(50, random_state=0), multi_output=False, incomplete="relative"
+        ExtraTreesRegressor(50, random_state=0), incomplete="relative"
     ),
-    "labelwise, complete rows": LabelwiseRanker(ExtraTreesRegressor(50, random_state=0)),
+    "labelwise, complete": LabelwiseRanker(ExtraTreesRegressor(50, random_state=0)),
 }
 
 
@@ -51,29 +51,30 @@ def data_sets():
             yield name, *label_ranking_from_classification(*load(return_X_y=True))
 
 
-def less_told(Y, share, kind, seed):
+def remove_information(Y, share, kind, seed):
+    """Hide or tie this share of the labels."""
     if kind == "missing":
         return hide_labels(Y, survival=1.0 - share, random_state=seed)
     return tie_labels(Y, probability=share, random_state=seed)
 
 
-def untouched(Y):
-    """Which rows rank every label, without ties."""
-    return [len(np.unique(row)) == len(row) and not np.isnan(row).any() for row in Y]
+def is_complete(Y):
+    """Return a mask of the rankings of all labels without ties."""
+    return np.array([len(np.unique(row)) == len(row) and not np.isnan(row).any() for row in Y])
 
 
 def taus(X, Y, kind, folds):
-    """Ranker -> mean tau `(n_shares, n_folds)`; NaN where too few complete rows are left."""
+    """Return the mean tau `(n_shares, n_folds)` of each ranker; NaN without enough samples."""
     found = {name: np.full((len(SHARES), folds), np.nan) for name in RANKERS}
     for fold, (train, test) in enumerate(KFold(folds, shuffle=True, random_state=0).split(X)):
         for i, share in enumerate(SHARES):
-            Y_train = less_told(Y[train], share, kind, seed=fold)
+            Y_train = remove_information(Y[train], share, kind, seed=fold)
             for name, ranker in RANKERS.items():
-                rows = np.ones(len(train), dtype=bool)
-                if name == "labelwise, complete rows":
-                    rows = np.array(untouched(Y_train))
-                if rows.sum() >= 5:
-                    model = clone(ranker).fit(X[train][rows], Y_train[rows])
+                chosen = np.ones(len(train), dtype=bool)
+                if name == "labelwise, complete":
+                    chosen = is_complete(Y_train)
+                if chosen.sum() >= 5:
+                    model = clone(ranker).fit(X[train][chosen], Y_train[chosen])
                     found[name][i, fold] = model.score(X[test], Y[test])
     return found
 
@@ -86,7 +87,7 @@ def main():
     curves = {}
     for name, X, Y in data_sets():
         for kind in ("missing", "tied"):
-            print(f"\n{name}: {len(X)} rows, {Y.shape[1]} labels; tau by the share {kind}")
+            print(f"\n{name}: {len(X)} samples, {Y.shape[1]} labels; tau by the share {kind}")
             print(f"  {'':<26}" + "".join(f"{share:>7.1f}" for share in SHARES))
             curves[name, kind] = taus(X, Y, kind, arguments.folds)
             for ranker, found in curves[name, kind].items():
@@ -97,8 +98,8 @@ def main():
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(2, 2, figsize=(10, 7), sharey="row", layout="constrained")
-        for ax, ((name, kind), of_ranker) in zip(axes.flat, curves.items()):
-            for ranker, found in of_ranker.items():
+        for ax, ((name, kind), taus_by_ranker) in zip(axes.flat, curves.items()):
+            for ranker, found in taus_by_ranker.items():
                 mean, deviation = found.mean(axis=1), found.std(axis=1)
                 (line,) = ax.plot(SHARES, mean, marker="o", markersize=3, label=ranker)
                 ax.fill_between(
@@ -107,7 +108,7 @@ def main():
             ax.set(title=name, xlabel=f"share of labels {kind}", ylabel="Kendall tau")
         axes[0, 0].legend(fontsize="small", loc="lower left")
         figure.savefig(arguments.plot, dpi=120)
-        print(f"\nThe curves are drawn in {arguments.plot}")
+        print(f"\nSaved the curves to {arguments.plot}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Fit the models of a label ranker on the workers of a dask cluster.
 
-Any ranker that has one model a label or a pair hands them to joblib, and joblib to dask where it is
-told so. The cluster here is two processes of this machine; `Client("address:port")` is another one.
-The model is the same wherever it was fitted.
+A ranker fits its models, one for each label or pair of labels, by joblib. Within
+``joblib.parallel_config(backend="dask")`` the workers of a dask cluster fit them. The cluster here
+has two processes on this machine; `Client("address:port")` connects to another cluster. The fitted
+ranker does not depend on where its models were fitted.
 
 Run:  pip install "dask[distributed]" && python examples/label_ranking_on_dask.py
 """
@@ -18,9 +19,7 @@ from sklrank.label_ranking import PairwiseRanker
 
 
 def timed_fit(X, Y):
-    ranker = PairwiseRanker(
-        RandomForestClassifier(100, max_features=1 / 3, random_state=0), multi_output=False
-    )
+    ranker = PairwiseRanker(RandomForestClassifier(100, max_features=1 / 3, random_state=0))
     start = time.perf_counter()
     return ranker.fit(X, Y), time.perf_counter() - start
 
@@ -47,14 +46,12 @@ def main():
         joblib.parallel_config(backend="dask", wait_for_workers_timeout=60),
     ):
         there, seconds_there = timed_fit(X, Y)
-    print(
-        f"{len(here.pairs_)} pairs, each with a forest, from rankings that lack 30 % of the labels"
-    )
-    print(f"{'':<20}{'seconds':>10}{'tau on new rows':>18}")
+    print(f"{len(here.pairs_)} pairs with a forest each, from rankings without 30 % of the labels")
+    print(f"{'':<20}{'seconds':>10}{'tau, held out':>18}")
     print(f"{'one process':<20}{seconds_here:>10.2f}{here.score(X_new, Y_new):>18.3f}")
     print(f"{'two dask workers':<20}{seconds_there:>10.2f}{there.score(X_new, Y_new):>18.3f}")
     same = np.array_equal(here.decision_function(X_new), there.decision_function(X_new))
-    print("the same scores:", same)
+    print("equal scores:", same)
 
 
 if __name__ == "__main__":

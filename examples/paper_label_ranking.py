@@ -1,26 +1,26 @@
-"""Tables 4 to 7 of Fotakis et al. (2022), label ranking on 21 sets, beside the paper's figures.
+"""Tables 4 to 7 of Fotakis et al. (2022): label rankers on 21 data sets, and the paper's figures.
 
-Printed is the mean Kendall tau of the test rows in shuffled ten-fold cross-validation, mean and
-standard deviation over folds and repetitions, in per cent:
+The first table has the mean Kendall tau of held-out samples in shuffled ten-fold cross-validation,
+as mean and standard deviation over folds and repetitions, in per cent. Its columns are
 
-- of the paper's models, trees (DT), shallow trees (SDT, depth 5 here: the paper does not tell) and
-  random forests (RF), that learn labelwise, as in the paper, and one-versus-one;
-- of `StackedRanker()`, the recommended configuration, which is the same on all sets and sees the
-  training folds only;
-- the best figure that the paper's Tables 6 and 7 quote for any method. A set counts as reached if
-  the recommended ranker's mean, rounded to the two decimals of the tables, is not below it.
+- the paper's models: random forests (RF), trees (DT) and shallow trees (SDT; depth 5, which the
+  paper does not state), labelwise as in the paper with one model for each label, and one-versus-one
+  with one model of all pairs, which takes a fraction of the time of one model for each pair;
+- `StackedRanker()`, the recommended configuration, with the same parameters on all sets;
+- the best figure of any method in the paper's Tables 6 and 7. A set counts as reached if the mean
+  of the recommended ranker, rounded to the two decimals of the tables, is not below that figure.
 
-The paper's own columns are not on this scale: they hold Kendall's tau of the two *orderings* (the
-labels, best first) and not of the positions. The second table has that formula, for the same models
-and the same folds, beside the paper's columns.
+The paper's own columns are on another scale: they hold Kendall's tau of the two *orderings* (the
+labels listed best first), not of the positions. The second table uses that formula, for the same
+models and folds, beside the paper's columns.
 
-What `StackedRanker` is made of by default was chosen on these sets.
+The default rankers of `StackedRanker` were chosen on these data sets.
 
-The data: `SKLRANK_DATA` names a folder with `labelranking/NAME.npz`, which holds X and the
-positions Y.
+Data: the environment variable `SKLRANK_DATA` names a folder with `labelranking/NAME.npz`, which
+holds X and the positions Y.
 
 Run:  python examples/paper_label_ranking.py [--repetitions 5] [--sets iris wine] [--folds 10]
-      Half an hour; --first-folds 1 takes a tenth of it.
+      An hour and a quarter; --first-folds 1 takes a tenth of it.
 """
 
 import argparse
@@ -73,9 +73,12 @@ LABELWISE = {
     "SDT": LabelwiseRanker(DecisionTreeRegressor(max_depth=5, random_state=0)),
 }
 ONE_VERSUS_ONE = {
-    "RF 1v1": PairwiseRanker(RandomForestClassifier(random_state=0)),
-    "DT 1v1": PairwiseRanker(DecisionTreeClassifier(random_state=0)),
-    "SDT 1v1": PairwiseRanker(DecisionTreeClassifier(max_depth=5, random_state=0)),
+    title: PairwiseRanker(classifier, multi_output="auto")
+    for title, classifier in {
+        "RF 1v1": RandomForestClassifier(random_state=0),
+        "DT 1v1": DecisionTreeClassifier(random_state=0),
+        "SDT 1v1": DecisionTreeClassifier(max_depth=5, random_state=0),
+    }.items()
 }
 RECOMMENDED = "stacked"
 
@@ -94,12 +97,12 @@ def models(chosen):
 
 
 def tau_of_orderings(Y, predicted):
-    """The paper's formula: labels, best first, are compared as if they were positions."""
+    """Compute tau by the paper's formula, which compares orderings as if they were positions."""
     return kendall_tau_score(orderings_from_positions(Y), orderings_from_positions(predicted))
 
 
-def play(model, X, Y, train, test):
-    """Tau of positions, tau of orderings, and CPU seconds."""
+def evaluate(model, X, Y, train, test):
+    """Return the tau of positions, the tau of orderings, and CPU seconds."""
     start = time.process_time()
     predicted = model.fit(X[train], Y[train]).predict(X[test])
     seconds = time.process_time() - start
@@ -107,7 +110,7 @@ def play(model, X, Y, train, test):
 
 
 def run(name, chosen, arguments):
-    """Tau of positions, tau of orderings, and CPU seconds: each a row a fold, a column a model."""
+    """Return tau of positions, tau of orderings and CPU seconds, each `(n_folds, n_models)`."""
     X, Y = load(name)
     folds = [
         fold
@@ -115,7 +118,7 @@ def run(name, chosen, arguments):
         for fold in KFold(arguments.folds, shuffle=True, random_state=repetition).split(X)
     ]
     folds = folds[: arguments.first_folds]
-    calls = (delayed(play)(model, X, Y, *fold) for fold in folds for model in chosen.values())
+    calls = (delayed(evaluate)(model, X, Y, *fold) for fold in folds for model in chosen.values())
     results = np.array(Parallel(n_jobs=arguments.jobs)(calls))
     return results.reshape(len(folds), len(chosen), 3).transpose(2, 0, 1)
 
@@ -129,7 +132,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=1, help="the paper has 5")
     parser.add_argument("--folds", type=int, default=10)
-    parser.add_argument("--first-folds", type=int, help="play these only, to save time")
+    parser.add_argument("--first-folds", type=int, help="evaluate only these, to save time")
     parser.add_argument("--sets", nargs="+", default=list(PAPER), choices=PAPER, metavar="SET")
     known = [*LABELWISE, *ONE_VERSUS_ONE, RECOMMENDED]
     parser.add_argument("--models", nargs="+", default=known, choices=known, metavar="MODEL")
@@ -137,10 +140,10 @@ def main():
     arguments = parser.parse_args()
     chosen = models(arguments.models)
 
-    n_played = min(arguments.folds * arguments.repetitions, arguments.first_folds or np.inf)
+    n_folds = min(arguments.folds * arguments.repetitions, arguments.first_folds or np.inf)
     print(
-        f"Tau of positions, per cent: mean and deviation of {n_played} folds (of "
-        f"{arguments.repetitions} x {arguments.folds}); best published figure; seconds a fold of "
+        f"Tau of positions, per cent: mean and deviation of {n_folds} folds (of "
+        f"{arguments.repetitions} x {arguments.folds}); best published figure; seconds per fold of "
         "the last model"
     )
     print(f"{'':<11}" + "".join(f"{title:>8}{'+-':>6}" for title in chosen) + "    best    sec.")

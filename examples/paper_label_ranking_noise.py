@@ -1,18 +1,17 @@
-"""Figures 1 and 2 of Fotakis et al. (2022): how noise in the rankings harms label rankers.
+"""Figures 1 and 2 of Fotakis et al. (2022): the effect of noisy rankings on label rankers.
 
-Two families of data, SFN (100 binary features) and LFN (1000), of 10,000 rows with rankings of five
-labels, each label's score depending on ten features: the same ones for all labels, so that a tree
-can learn the clean rankings (with --own-features each label has its own, which no tree can, from
-so few rows). Rankers learn from noisy rankings and are
-judged by the clean rankings of other rows. The noise is measured by two numbers: alpha, the share
-of rankings that it changes, and beta, the mean Kendall tau of a noisy ranking and the clean one.
+Two families of data, SFN (100 binary features) and LFN (1000), have 10,000 samples with rankings of
+five labels. The score of each label depends on ten features, the same ones for all labels; with
+--own-features each label has its own. The rankers are fitted to noisy rankings and scored on clean
+rankings of held-out samples. Two numbers measure the noise: alpha is the share of rankings that it
+changes, beta the mean Kendall tau between noisy and clean rankings.
 
 Figure 1: tau of three labelwise rankers against alpha, and against beta, for Gaussian noise on the
-scores. Figure 2: each of them for Gaussian noise and for Mallows noise on the rankings; the dotted
-lines are beta. Fully grown trees learn the noise; shallow ones and forests average it out.
+scores. Figure 2: tau of each ranker for Gaussian noise and for Mallows noise on the rankings; the
+dotted lines are beta. Fully grown trees fit the noise; shallow trees and forests average it out.
 
 Run:  python examples/paper_label_ranking_noise.py [--rows 10000] [--plot PREFIX]
-      Two to three minutes.
+      Ten to fifteen minutes.
 """
 
 import argparse
@@ -41,7 +40,7 @@ LEARNERS = {
 
 
 def run(family, noise, level, arguments):
-    """Alpha, beta, and the taus `(n_folds,)` of each learner."""
+    """Return alpha, beta, and the taus `(n_folds,)` of each learner."""
     X, Y, Y_clean, _ = make_sparse_label_ranking(
         arguments.rows,
         FAMILIES[family],
@@ -60,7 +59,10 @@ def run(family, noise, level, arguments):
 
 
 def results(arguments):
-    """(family, noise) -> alphas, betas `(n_levels,)` and taus `(n_levels, n_folds)` by learner."""
+    """Return, for each family and noise, alphas, betas `(n_levels,)` and the taus of each learner.
+
+    The taus have the shape `(n_levels, n_folds)`.
+    """
     jobs = [
         (family, noise, level)
         for family in FAMILIES
@@ -98,7 +100,7 @@ def draw(found, prefix):
         for name, taus in curves.items():
             for ax, x in zip(row, (alphas, betas)):
                 ax.plot(x, np.mean(taus, axis=1), marker="o", markersize=3, label=name)
-        row[1].plot(betas, betas, color="0.6", linestyle=":", label="the noisy rankings")
+        row[1].plot(betas, betas, color="0.6", linestyle=":", label="noisy rankings")
         row[0].set(xlabel="alpha: share of rankings changed", ylabel="Kendall tau", title=family)
         row[1].set(xlabel="beta: tau of noisy and clean rankings", title=family)
         row[1].invert_xaxis()
@@ -126,13 +128,15 @@ def draw(found, prefix):
         ax.set_ylabel("Kendall tau")
     axes[0, 0].legend(fontsize="small")
     figure.savefig(f"{prefix}_2.png", dpi=120)
-    print(f"\nThe figures are drawn in {prefix}_1.png and {prefix}_2.png")
+    print(f"\nSaved the figures to {prefix}_1.png and {prefix}_2.png")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--own-features", action="store_true", help="of each label")
+    parser.add_argument(
+        "--own-features", action="store_true", help="draw the features of each label separately"
+    )
     parser.add_argument("--folds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1, help="processes that share the data sets")
     parser.add_argument("--plot", metavar="PREFIX", help="draw the figures")

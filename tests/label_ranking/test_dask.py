@@ -1,4 +1,4 @@
-"""Models fitted by the workers of a dask cluster, two processes, are those fitted without."""
+"""Label rankers on a dask cluster of two processes: the same models as without it."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
 
 
 class WhereRidge(Ridge):
-    """Notes the process that fits it."""
+    """Records the process that fits it."""
 
     def fit(self, X, y):
         self.process_ = os.getpid()
@@ -29,7 +29,7 @@ class WhereRidge(Ridge):
 
 
 class WhereLogistic(LogisticRegression):
-    """Notes the process that fits it."""
+    """Records the process that fits it."""
 
     def fit(self, X, y):
         self.process_ = os.getpid()
@@ -52,7 +52,7 @@ def client():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: LabelwiseRanker(WhereRidge(), multi_output=False),
+        lambda: LabelwiseRanker(WhereRidge()),
         lambda: PairwiseRanker(WhereLogistic()),
     ],
     ids=["labelwise", "pairwise"],

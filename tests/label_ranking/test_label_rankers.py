@@ -111,12 +111,12 @@ def test_labelwise_learns_relative_positions_of_incomplete_rankings():
     """The position among the s ranked labels of a sample, divided by s + 1."""
     ranker = LabelwiseRanker(Ridge(), incomplete="relative").fit(X, INCOMPLETE)
     for label in range(5):
-        rows = [i for i in range(len(X)) if not np.isnan(INCOMPLETE[i, label])]
+        chosen = [i for i in range(len(X)) if not np.isnan(INCOMPLETE[i, label])]
         target = []
-        for i in rows:
+        for i in chosen:
             ranked = INCOMPLETE[i][~np.isnan(INCOMPLETE[i])]
             target.append(np.sum(ranked <= INCOMPLETE[i, label]) / (len(ranked) + 1))
-        expected = Ridge().fit(X[rows], target).predict(X)
+        expected = Ridge().fit(X[chosen], target).predict(X)
         assert_allclose(ranker.decision_function(X)[:, label], -expected, atol=1e-12)
 
 
@@ -135,8 +135,8 @@ def test_pairs_vote(Y, voting):
     ranker = PairwiseRanker(LogisticRegression(), voting=voting).fit(X, Y)
     wins, soft = np.zeros((len(X), 5)), np.zeros((len(X), 5))
     for a, b in combinations(range(5), 2):
-        rows = [i for i in range(len(X)) if Y[i, a] < Y[i, b] or Y[i, a] > Y[i, b]]
-        model = LogisticRegression().fit(X[rows], Y[rows, a] < Y[rows, b])
+        chosen = [i for i in range(len(X)) if Y[i, a] < Y[i, b] or Y[i, a] > Y[i, b]]
+        model = LogisticRegression().fit(X[chosen], Y[chosen, a] < Y[chosen, b])
         p = model.predict_proba(X)[:, 1]
         soft[:, a] += p
         soft[:, b] += 1 - p
@@ -260,10 +260,9 @@ def test_samples_are_independent_and_models_reproducible(ranker):
     assert_array_equal(scores, second.decision_function(X))
     assert_allclose(first.decision_function(X[5:6])[0], scores[5], atol=1e-12)
     assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), scores)
-    threads = clone(ranker).set_params(n_jobs=2).fit(X, Y)
-    # The threads of a forest sum up its trees in any order.
-    assert_allclose(threads.decision_function(X), scores, atol=1e-12)
-    assert_array_equal(threads.predict(X), first.predict(X))
+    parallel = clone(ranker).set_params(n_jobs=2).fit(X, Y)
+    assert_array_equal(parallel.decision_function(X), scores)
+    assert_array_equal(parallel.predict(X), first.predict(X))
 
 
 @pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])
@@ -285,8 +284,8 @@ def blas_threads():
     return [library["num_threads"] for library in libraries]
 
 
-class NotesThreads(Ridge):
-    """Notes the BLAS threads at each fit."""
+class RecordsThreads(Ridge):
+    """Records the BLAS threads of each fit."""
 
     def fit(self, X, y):
         self.threads_ = blas_threads()
@@ -296,8 +295,8 @@ class NotesThreads(Ridge):
 @pytest.mark.skipif(not blas_threads(), reason="threadpoolctl does not know this BLAS library")
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_many_small_fits_use_one_blas_thread(n_jobs):
-    """Here and in threads; a single model of all labels keeps them."""
-    ranker = LabelwiseRanker(NotesThreads(), n_jobs=n_jobs)
+    """In this thread and in others; a single model of all labels uses all BLAS threads."""
+    ranker = LabelwiseRanker(RecordsThreads(), n_jobs=n_jobs)
     with _get_threadpool_controller().limit(limits=2, user_api="blas"):
         with joblib.parallel_config("threading"):
             ranker.fit(X, Y)
@@ -388,7 +387,7 @@ AS_CHOSEN = BY_NAME.fit_transform(FRAME)
         (PairwiseRanker, DecisionTreeClassifier(random_state=0)),
     ],
 )
-def test_estimators_choose_columns_of_a_data_frame_by_name(make, estimator):
+def test_estimators_select_columns_of_a_data_frame_by_name(make, estimator):
     """Strings too: only the estimators check the values."""
     y = Y if make is LabelwiseRanker else INCOMPLETE
     expected = make(estimator).fit(AS_CHOSEN, y).decision_function(AS_CHOSEN)

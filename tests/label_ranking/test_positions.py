@@ -1,4 +1,4 @@
-"""Orderings and positions are inverse to each other, and never mixed up silently."""
+"""Conversion between orderings and positions, and its errors."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sklrank.label_ranking import orderings_from_positions, positions_from_order
 
 @st.composite
 def incomplete_orderings(draw):
-    """Labels 0, 1, ... of which each row lists some; and their number."""
+    """Draw rows that list some of the labels 0, 1, ..., and the number of labels."""
     n_labels = draw(st.integers(1, 7))
     rows = draw(
         st.lists(
@@ -28,7 +28,7 @@ def incomplete_orderings(draw):
 
 
 @given(incomplete_orderings())
-def test_inverse_of_each_other(case):
+def test_round_trip(case):
     orderings, n_labels = case
     positions = positions_from_orderings(orderings, classes=range(n_labels))
     assert positions.dtype == np.float64
@@ -67,7 +67,7 @@ def test_names_and_their_order():
     assert orderings_from_positions(positions, classes=classes).tolist() == orderings
 
 
-def test_nan_among_names_is_no_name():
+def test_nan_among_names_is_missing():
     positions = positions_from_orderings([["b", np.nan], ["a", "b"]])
     assert_array_equal(positions, [[np.nan, 1], [1, 2]])
 
@@ -90,8 +90,8 @@ def test_dates_and_times(kind):
     assert_array_equal(positions_from_orderings(orderings[:1]), [[2, 1]])
 
 
-def test_orderings_of_numbers_become_no_python_objects():
-    """A list of them would take half of the time."""
+def test_orderings_of_numbers_are_not_converted_to_lists():
+    """That would take half of the time."""
 
     class Listless(np.ndarray):
         def tolist(self):
@@ -102,8 +102,8 @@ def test_orderings_of_numbers_become_no_python_objects():
     assert_array_equal(invert_orderings(orderings.view(Listless), np.arange(6)), expected)
 
 
-def test_whole_numbers_that_are_no_floats():
-    """Which NaN would make of them, where labels are missing."""
+def test_integers_that_floats_cannot_represent():
+    """The end of a row is filled with None, since NaN would convert the labels to floats."""
     classes = np.array([2**53 + 1, 2**53, 0])
     orderings = orderings_from_positions([[1, 2, np.nan]], classes=classes)
     assert orderings.tolist() == [[2**53 + 1, 2**53, None]]
@@ -111,7 +111,7 @@ def test_whole_numbers_that_are_no_floats():
     assert_array_equal(positions, [[1, 2, np.nan]])
 
 
-def test_labels_of_another_kind_than_classes():
+def test_labels_of_another_type_than_classes():
     dates = np.array(["2020", "2021"], dtype="M8[D]")
     for listed in ([["2020-01-01", "2021-01-01"]], [[pd.Timestamp("2020"), pd.Timestamp("2021")]]):
         with pytest.raises(ValueError, match="labels of another kind than classes"):

@@ -1,4 +1,4 @@
-"""StackedRanker: against slow statements, and as a user meets it."""
+"""StackedRanker: against slow statements, and in typical use."""
 
 import pickle
 
@@ -44,52 +44,52 @@ def recommended():
 # -- Against slow statements.
 
 
-def centred(values):
+def centered(values):
     return (values - values.mean(axis=1, keepdims=True)).ravel()
 
 
-def test_weights_are_those_of_non_negative_least_squares_on_rows_held_out():
+def test_weights_are_non_negative_least_squares_on_held_out_samples():
     rankers = [TREE, LOGISTIC]
     held_out = np.zeros((2, *Y.shape))
     for scores, ranker in zip(held_out, rankers):
         for train, test in KFold(3).split(X):
             scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
-    expected, _ = nnls(np.column_stack([*map(centred, held_out)]), -centred(Y / 6))
+    expected, _ = nnls(np.column_stack([*map(centered, held_out)]), -centered(Y / 6))
     ranker = stacked(tree=TREE, logistic=LOGISTIC).fit(X, Y)
     assert_allclose([*ranker.weights_.values()], expected)
-    of_all_rows = [clone(ranker).fit(X, Y).decision_function(X) for ranker in rankers]
-    assert_allclose(ranker.decision_function(X), np.tensordot(expected, of_all_rows, axes=1))
-    sizes = [np.sqrt(np.mean(centred(scores) ** 2)) for scores in held_out]
+    all_scores = [clone(ranker).fit(X, Y).decision_function(X) for ranker in rankers]
+    assert_allclose(ranker.decision_function(X), np.tensordot(expected, all_scores, axes=1))
+    sizes = [np.sqrt(np.mean(centered(scores) ** 2)) for scores in held_out]
     shares = expected * sizes / np.dot(expected, sizes)
     assert_allclose([*ranker.shares_.values()], shares)
 
 
-def test_a_label_that_a_fold_does_not_rank_is_left_out_of_the_weighing_there():
+def test_labels_that_a_training_fold_does_not_rank_have_no_weight_in_its_scores():
     few = np.where((np.arange(120) >= 40)[:, np.newaxis] & (np.arange(5) == 2), np.nan, Y)
     rankers = [TREE, LOGISTIC]
     scores, targets = ([], []), []
     for train, test in KFold(3).split(X):
         labels = [l for l in range(5) if not np.isnan(few[train, l]).all()]
         assert len(labels) == (4 if 0 in test else 5)
-        for of_ranker, ranker in zip(scores, rankers):
+        for ranker_scores, ranker in zip(scores, rankers):
             fitted = clone(ranker).fit(X[train], few[train][:, labels])
-            of_ranker.append(fitted.decision_function(X[test]))
+            ranker_scores.append(fitted.decision_function(X[test]))
         for i in test:
             ranked = [few[i, l] for l in labels if not np.isnan(few[i, l])]
             place = [sum(other <= few[i, l] for other in ranked) for l in labels]
             targets.append([p / (len(ranked) + 1) if p else np.nan for p in place])
 
-    def explained(rows):
-        known = [np.array(row)[~np.isnan(target)] for row, target in zip(rows, targets)]
-        return np.concatenate([row - row.mean() for row in known])
+    def explained(rankings):
+        known = [np.array(r)[~np.isnan(target)] for r, target in zip(rankings, targets)]
+        return np.concatenate([r - r.mean() for r in known])
 
-    columns = [explained([row for fold in of_ranker for row in fold]) for of_ranker in scores]
+    columns = [explained([row for fold in folds for row in fold]) for folds in scores]
     expected, _ = nnls(np.column_stack(columns), -explained(targets))
     ranker = stacked(tree=TREE, logistic=LOGISTIC).fit(X, few)
     assert_allclose([*ranker.weights_.values()], expected)
 
 
-def test_a_single_ranker_is_left_as_it_is():
+def test_a_single_ranker_keeps_its_predictions():
     ranker = stacked(tree=TREE).fit(X, Y)
     assert_array_equal(ranker.predict(X), clone(TREE).fit(X, Y).predict(X))
     assert ranker.shares_ == {"tree": 1.0}
@@ -101,7 +101,7 @@ def test_only_the_order_of_the_positions_counts():
     assert_allclose(clone(ranker).fit(X, np.exp(Y) - 7).decision_function(X), expected)
 
 
-def test_what_does_not_help_is_dropped():
+def test_useless_rankers_are_dropped():
     ranker = stacked(linear=LINEAR, none=SAME_FOR_ALL).fit(X, Y)
     assert ranker.shares_["linear"] > 0.9
     twice = stacked(one=LINEAR, two=clone(LINEAR)).fit(X, Y)
@@ -110,17 +110,17 @@ def test_what_does_not_help_is_dropped():
     assert_array_equal(twice.predict(X), clone(LINEAR).fit(X, Y).predict(X))
 
 
-def test_where_nothing_helps_all_have_their_share():
+def test_equal_shares_if_no_ranker_helps():
     nothing = np.tile([1, 1, 1], (120, 1))
     ranker = stacked(linear=LINEAR, none=SAME_FOR_ALL).fit(X, nothing)
     assert ranker.shares_ == {"linear": 0.5, "none": 0.5}
     assert_array_equal(ranker.predict(X[:2]), [[1, 2, 3], [1, 2, 3]])
 
 
-# -- As a user meets it.
+# -- In typical use.
 
 
-def test_recommended_finds_what_suits_the_data(recommended):
+def test_the_default_finds_the_rankers_that_suit_the_data(recommended):
     more = np.random.RandomState(1).normal(size=(500, 4))
     random = np.random.RandomState(0)
     random.normal(size=(120, 4))
@@ -131,13 +131,13 @@ def test_recommended_finds_what_suits_the_data(recommended):
     assert recommended.score(more, truth) >= clone(LINEAR).fit(X, Y).score(more, truth) - 0.02
 
 
-def test_recommended_repeats_with_its_seed(recommended):
+def test_the_default_is_reproducible(recommended):
     again = StackedRanker(random_state=0, n_jobs=2).fit(X, Y)
     assert_allclose(again.decision_function(X), recommended.decision_function(X))
     assert again.weights_ == recommended.weights_
 
 
-def test_many_rows_are_held_out_once(monkeypatch):
+def test_one_fold_for_many_samples(monkeypatch):
     import sklrank.label_ranking._stacked as module
 
     fitted = []
@@ -172,7 +172,7 @@ def test_recommended_where_few_samples_rank_a_label(n_ranked):
     assert kendall_tau_score(Y[60:, others], -scores[:, others]) > 0.75
 
 
-def test_rankings_in_a_single_row_give_all_rankers_their_share():
+def test_equal_shares_if_a_single_sample_is_ranked():
     single = np.full(Y.shape, np.nan)
     single[7] = Y[7]
     ranker = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, single)
@@ -180,19 +180,19 @@ def test_rankings_in_a_single_row_give_all_rankers_their_share():
     assert_array_equal(ranker.predict(X), np.tile(Y[7], (120, 1)))
 
 
-def test_a_label_that_no_row_ranks():
-    """As the rankers themselves: positions cannot be learnt of it; comparisons leave it neutral."""
+def test_a_label_that_no_sample_ranks():
+    """Regression refuses it, comparisons give it half votes, as without stacking."""
     never = np.where(np.arange(5) == 2, np.nan, Y)
     with pytest.raises(ValueError, match=r"labels \[2\] in no row"):
         StackedRanker().fit(X, never)
     logistic = stacked(logistic=LOGISTIC).fit(X, never)
     assert_array_equal(logistic.predict(X), clone(LOGISTIC).fit(X, never).predict(X))
-    # The other labels in a single row, which is held out once.
+    # A single sample ranks the other labels; one fold holds it out.
     single = np.where((np.arange(120) == 7)[:, np.newaxis], never, np.nan)
     assert stacked(logistic=LOGISTIC).fit(X, single).predict(X).shape == Y.shape
 
 
-def test_sparse_rows_where_all_rankers_take_them():
+def test_sparse_samples_if_all_rankers_accept_them():
     ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
     expected = ranker.fit(X, Y).decision_function(X)
     found = clone(ranker).fit(sparse.csr_matrix(X), Y).decision_function(sparse.csr_matrix(X))
@@ -208,7 +208,7 @@ def test_data_frames():
     assert_array_equal(ranker.predict(frame), clone(ranker).fit(X, Y).predict(X))
 
 
-def test_rankers_choose_columns_of_a_data_frame_by_name():
+def test_rankers_select_columns_of_a_data_frame_by_name():
     frame = pd.DataFrame(X, columns=list("abcd")).assign(text="not a number")
     chosen = make_column_transformer(("passthrough", ["b", "d"]))
     by_name = [make_pipeline(chosen, ranker) for ranker in (LINEAR, LOGISTIC)]
@@ -218,7 +218,7 @@ def test_rankers_choose_columns_of_a_data_frame_by_name():
     assert_array_equal(ranker.predict(frame), expected.predict(X[:, [1, 3]]))
 
 
-def test_parameters_of_the_rankers_are_reached_by_name():
+def test_parameters_of_the_rankers_by_name():
     ranker = stacked(linear=clone(LINEAR), tree=clone(TREE))
     ranker.set_params(linear__estimator__alpha=7.0, tree=clone(LOGISTIC), cv=4)
     assert ranker.estimators[0][1].estimator.alpha == 7.0
@@ -229,8 +229,8 @@ def test_parameters_of_the_rankers_are_reached_by_name():
     assert StackedRanker().get_params()["estimators"] is None
 
 
-def test_a_ranker_that_is_dropped_might_as_well_not_be_there():
-    """A search may try it with and without."""
+def test_a_dropped_ranker_changes_nothing():
+    """A search can compare the stack with and without it."""
     ranker = stacked(linear=LINEAR, tree=TREE, logistic=LOGISTIC).set_params(tree="drop")
     without = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, Y)
     assert ranker.fit(X, Y).weights_ == without.weights_
@@ -259,12 +259,12 @@ def test_in_a_pipeline_and_pickled():
         ([("cv", LINEAR)], "conflict"),
     ],
 )
-def test_refuses_names_that_do_not_tell_rankers_apart(estimators, message):
+def test_bad_names_of_rankers(estimators, message):
     with pytest.raises(ValueError, match=message):
         StackedRanker(estimators).fit(X, Y)
 
 
-def test_refuses_data_that_are_no_rankings_and_stays_as_it_was():
+def test_bad_data_leave_the_fitted_ranker_unchanged():
     ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
     with pytest.raises(NotFittedError):
         ranker.predict(X)
@@ -293,7 +293,7 @@ def test_as_few_samples_as_folds():
         [("a", None)],
     ],
 )
-def test_what_is_no_list_of_named_rankers(estimators):
+def test_estimators_other_than_named_rankers(estimators):
     with pytest.raises(ValueError, match="estimators must be a list of"):
         StackedRanker(estimators).fit(np.zeros((9, 1)), np.tile([1, 2], (9, 1)))
 
@@ -307,10 +307,10 @@ def test_rankers_may_be_pipelines():
 def test_folds_may_be_masks():
     held_out = np.arange(120) < 40
     masks = [(~held_out, held_out), (held_out, ~held_out)]
-    rows = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
+    indices = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
     rankers = [("tree", TREE), ("logistic", LOGISTIC)]
-    by_masks, by_rows = (StackedRanker(rankers, cv=cv).fit(X, Y) for cv in (masks, rows))
-    assert by_masks.weights_ == by_rows.weights_
+    by_mask, by_index = (StackedRanker(rankers, cv=cv).fit(X, Y) for cv in (masks, indices))
+    assert by_mask.weights_ == by_index.weights_
 
 
 @pytest.mark.parametrize(
@@ -323,11 +323,11 @@ def test_folds_may_be_masks():
         ([([], [0, 1, 2])], "cv=.* must .* each with training samples"),
     ],
 )
-def test_folds_that_hold_nothing_out(cv, message):
+def test_empty_folds(cv, message):
     with pytest.raises(ValueError, match=message):
         StackedRanker([("linear", LINEAR)], cv=cv).fit(X, Y)
 
 
-def test_too_few_rows_to_hold_some_out():
+def test_fewer_samples_than_folds():
     with pytest.raises(ValueError, match="cv='auto' makes 5 folds"):
         StackedRanker().fit(np.zeros((4, 1)), np.tile([1, 2], (4, 1)))
