@@ -20,6 +20,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._randomness import set_random_states
+from sklrank._sklearn import one_blas_thread
 from sklrank.tree._binning import BinnedFeatures
 from sklrank.tree._stump import StumpClassifier
 
@@ -109,6 +110,7 @@ class ClassifierLearner:
         self.max_tries = MAX_DRAWS if self.resampling else 1
         self.n_drawn = sample_size(max_samples, X.shape[0])
 
+    @one_blas_thread
     def fit(self, objective, random_state):
         """Fit a clone to the labels and weights of the objective."""
         labels, weights = objective.labels, objective.weights
@@ -206,6 +208,7 @@ class CostLearner:
         self.X = X
         self.n_classes = n_classes
 
+    @one_blas_thread
     def fit(self, objective, random_state):
         """Fit a clone to the costs of the objective."""
         regressor = clone(self.estimator)
