@@ -1,15 +1,16 @@
-"""Compiled exploration schedules of bandits."""
+"""Compiled exploration schedules for bandit feedback."""
 
 
 cdef class Schedule:
     cdef readonly double rate               # exploration rate of the next round
-    cdef readonly Py_ssize_t n_rounds       # number of rounds so far
+    cdef readonly Py_ssize_t n_rounds       # number of rounds recorded
 
-    # Record a round and update `rate`. `hit` is true if the predicted label was shown and correct;
-    # `propensity` is that of the label shown.
+    # Record a round and update `rate`. `hit` is true if the predicted label was shown and is
+    # correct. `propensity` is the probability with which the label shown was shown.
     cdef void record(self, bint hit, double propensity) noexcept nogil
 
-    # To be overridden: add a round to the statistics, and compute the rate from them.
+    # Methods to override: `update` adds a round to the statistics, and `next_rate` returns the rate
+    # that follows from them.
     cdef void update(self, bint hit, double propensity) noexcept nogil
     cdef double next_rate(self) noexcept nogil
 
@@ -23,12 +24,13 @@ cdef class DecayingSchedule(Schedule):
 
 
 cdef class SelfTunedSchedule(Schedule):
-    cdef readonly double power              # exponent l of the support function
-    cdef readonly double forgetting_factor  # the sums are multiplied by it in each round
-    cdef readonly bint unbiased             # if true, tau is an unbiased estimate
+    cdef readonly double power              # exponent l of the support function w
+    cdef readonly double forgetting_factor  # factor of both sums in each round
+    cdef readonly bint unbiased             # whether tau is the unbiased estimate
     cdef readonly double sum_hits           # sum of 1 + mu
     cdef readonly double sum_misses         # sum of tau
 
+    # Return w'(z) / w'(0).
     cdef double derivative(self, double z) noexcept nogil
 
 

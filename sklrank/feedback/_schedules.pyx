@@ -1,39 +1,44 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Exploration schedules of bandits: the exploration rate of a round from the rounds before.
+"""Exploration schedules: they compute the exploration rate of a round from the previous rounds.
 
-In round t with K labels, the predicted label is shown with probability 1 - g_t + g_t/K, each other
-label with probability g_t/K. A round is a *hit* if the predicted label was shown and was correct.
-With
+In round t with K labels and exploration rate g_t, the predicted label is shown with probability
+1 - g_t + g_t/K, and each other label with probability g_t/K. A round is a *hit* if the predicted
+label was shown and is correct. Let
 
-    mu_t  = 2 [hit]             an upper estimate of the probability of a correct prediction,
-    tau_t = 1 - [hit]           an upper estimate of the probability of a wrong prediction,
+    mu_t  = 2 [hit]             be an upper estimate of the probability of a correct prediction,
+    tau_t = 1 - [hit]           be an upper estimate of the probability of a wrong prediction,
 
-and a concave support function w(z) = (1 + z)^l with the derivative w', Valizadegan (2010, Chapter
-6) balances the two terms of the mistake bound of Theorem 14:
+and let w' be the derivative of the concave support function w(z) = (1 + z)^l. The dissertation of
+Valizadegan (2010, Chapter 6) balances the two terms of the mistake bound of Theorem 14 by the rates
 
     ag1   g_t = w'(sum of 1 + mu_i) / (2 w'(0))             (Eq. 6.4)
     ag2   g_t = w'(t) / (2 w'(sum of tau_i))                (Eq. 6.5)
     ag3   g_t = w'(sum of 1 + mu_i) / (2 w'(sum of tau_i))  (Eq. 6.3)
 
-with sums over i < t. All rates are in (0, 1/2]. "decay" is ag0 of the experiments there,
-t^(-1/3) / 2.
+with sums over i < t. The schedule "decay", called ag0 in the experiments of the dissertation, has
+the rate g_t = t^(-1/3) / 2.
 
-Two schedules are additions. "ag2-unbiased" uses tau_t = 1 - [hit]/p_t, where p_t is the propensity
-of the label shown: its mean is the probability of a wrong prediction. "ag3-forgetting" is ag3 with
-both sums multiplied by .99 in each round, so that it follows the recent performance of the model.
+Two schedules are not from the dissertation. "ag2-unbiased" uses tau_t = 1 - [hit]/p_t, where p_t
+is the propensity of the label shown. The mean of this tau_t is the probability of a wrong
+prediction. "ag3-forgetting" is ag3 with both sums multiplied by .99 in each round, so that the rate
+follows the recent performance of the model.
 
-To add a schedule, derive a class from `Schedule` that overrides `update` and `next_rate`, and name
-it in `_SCHEDULES` below.
+To add a schedule, derive a class from `Schedule`, and add its name to `_SCHEDULES` below. The class
+
+- sets its first `rate` in `__init__`;
+- overrides `next_rate`, and `update` if it has statistics other than the number of rounds;
+- defines `__reduce__` and `__setstate__`, so that models can be pickled;
+- has rates in (0, 1/2], as all named schedules.
 """
 
 from libc.math cimport cbrt, pow
 
 
 cdef class Schedule:
-    """Base class of the schedules; `_schedules.pxd` states what each method does."""
+    """Base class of the schedules. The comments in `_schedules.pxd` describe the methods."""
 
     def record_rounds(self, hits, propensities):
-        """Record rounds one after the other; return the rate after each."""
+        """Record rounds one after the other, and return the list of the rates after each round."""
         rates = []
         for hit, propensity in zip(hits, propensities):
             self.record(hit, propensity)
@@ -53,7 +58,7 @@ cdef class Schedule:
 
 
 cdef class ConstantSchedule(Schedule):
-    """A constant rate."""
+    """Schedule with a constant rate."""
 
     def __init__(self, double rate):
         self.rate = rate
@@ -66,7 +71,7 @@ cdef class ConstantSchedule(Schedule):
 
 
 cdef class DecayingSchedule(Schedule):
-    """A rate that decreases with the number of rounds: decay."""
+    """Schedule "decay", whose rate decreases with the number of rounds."""
 
     def __init__(self):
         self.rate = self.next_rate()
@@ -83,7 +88,7 @@ cdef class DecayingSchedule(Schedule):
 
 
 cdef class SelfTunedSchedule(Schedule):
-    """Base class of the schedules that balance hits and misses."""
+    """Base class of the schedules whose rates depend on hits and misses."""
 
     def __init__(self, double power=0.1, double forgetting_factor=1.0, bint unbiased=False):
         self.power = power
@@ -94,11 +99,12 @@ cdef class SelfTunedSchedule(Schedule):
     cdef void update(self, bint hit, double propensity) noexcept nogil:
         cdef double miss = 1.0 - hit / (propensity if self.unbiased else 1.0)
         self.sum_hits = self.forgetting_factor * self.sum_hits + 1.0 + 2.0 * hit
-        # The sum of unbiased estimates may be negative, where the support function is undefined.
+        # The sum of unbiased estimates can be negative. The support function is defined for
+        # nonnegative sums only, so the sum is set to zero.
         self.sum_misses = max(self.forgetting_factor * self.sum_misses + miss, 0.0)
 
     cdef double derivative(self, double z) noexcept nogil:
-        # Return the derivative of the support function at z, divided by that at 0.
+        # The factor l of the derivative cancels.
         return pow(1.0 + z, self.power - 1.0)
 
     def __reduce__(self):
@@ -111,21 +117,21 @@ cdef class SelfTunedSchedule(Schedule):
 
 
 cdef class HitSchedule(SelfTunedSchedule):
-    """A rate that decreases with the number of hits: ag1."""
+    """Schedule "ag1", whose rate decreases with the numbers of rounds and hits."""
 
     cdef double next_rate(self) noexcept nogil:
         return 0.5 * self.derivative(self.sum_hits)
 
 
 cdef class MissSchedule(SelfTunedSchedule):
-    """A rate that decreases with the rounds and increases with the misses: ag2."""
+    """Schedule "ag2", whose rate decreases with the rounds and increases with the misses."""
 
     cdef double next_rate(self) noexcept nogil:
         return 0.5 * self.derivative(self.n_rounds + 1.0) / self.derivative(self.sum_misses)
 
 
 cdef class HitMissSchedule(SelfTunedSchedule):
-    """A rate that decreases with the hits and increases with the misses: ag3."""
+    """Schedule "ag3", whose rate decreases with rounds and hits and increases with misses."""
 
     cdef double next_rate(self) noexcept nogil:
         return 0.5 * self.derivative(self.sum_hits) / self.derivative(self.sum_misses)
@@ -143,7 +149,7 @@ SCHEDULES = tuple(_SCHEDULES)
 
 
 def make_schedule(exploration):
-    """Return the schedule of this name, or a constant one of this rate."""
+    """Return the schedule named `exploration`, or a constant schedule if it is a number."""
     if isinstance(exploration, str):
         return _SCHEDULES[exploration]()
     return ConstantSchedule(exploration)

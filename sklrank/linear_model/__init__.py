@@ -1,16 +1,17 @@
 """Linear models that learn from streams of samples.
 
 :class:`OnlineLogisticRegression` takes adaptive gradient steps, and :class:`OnlineRidgeClassifier`
-solves a least squares problem with recursive updates. Both standardise the samples as they arrive,
-are compiled, and are weak learners of the boosters in :mod:`sklrank.online_boosting`.
+solves a least squares problem with recursive updates. Both standardize the samples as they arrive.
+They are compiled, and they can be weak learners of the boosters in :mod:`sklrank.online_boosting`.
 
-:class:`BanditronClassifier` and :class:`LinUCBClassifier` learn from bandit feedback: in each round
-they show one class, and only whether it is right becomes known. The first takes steps of online
-mirror descent; the second has a ridge regression with confidence bounds for each class.
+:class:`BanditronClassifier` and :class:`LinUCBClassifier` learn from bandit feedback: in each
+round, the classifier shows one class and observes only whether this class is correct.
+:class:`BanditronClassifier` takes steps of online mirror descent; :class:`LinUCBClassifier` uses a
+ridge regression with confidence bounds for each class.
 
 :class:`PredtronClassifier`, :class:`PredtronLabelRanker` and :class:`PredtronQueryRanker` are
-perceptrons for any loss: loss, representation of the predictions and mirror map are three
-independent choices.
+perceptrons for arbitrary losses. The loss, the representation of the predictions and the mirror map
+can be chosen independently of each other.
 """
 
 from sklrank.linear_model._bandit._banditron import BanditronClassifier

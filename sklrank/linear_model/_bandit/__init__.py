@@ -1,1 +1,1 @@
-"""Linear classifiers that learn from bandit feedback: estimators, rounds and compiled models."""
+"""Estimators, rounds and compiled models of linear classifiers that learn from bandit feedback."""

@@ -22,99 +22,107 @@ __all__ = ["BanditronClassifier"]
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.
 
-    In each round one class is shown, and only whether it is right becomes known. The class
-    :math:`\hat y` of the greatest score :math:`w_k \cdot x` is shown with the probability
-    :math:`1 - \gamma_t + \gamma_t / K`, and each other one of the K classes with
-    :math:`\gamma_t / K`. From the class shown, :math:`\tilde y`, its propensity :math:`p` and
-    whether it is the right class :math:`y`, online mirror descent takes the step ([2]_,
-    Algorithms 7 to 10)
+    In each round, the classifier shows one of K classes and observes only whether this class is
+    correct. It shows the class :math:`\hat y` with the largest score :math:`w_k \cdot x` with
+    probability :math:`1 - \gamma_t + \gamma_t / K`, and each other class with probability
+    :math:`\gamma_t / K`. Let :math:`\tilde y` be the class shown, :math:`p` its propensity (the
+    probability with which it was shown), and :math:`y` the correct class. Online mirror descent
+    then takes the step ([2]_, Algorithms 7 to 10)
 
     .. math:: \Theta \leftarrow \Theta - \eta \, \delta_t x^T, \qquad
               \delta_t = 1_{\hat y} - 1_{\tilde y} \frac{[\tilde y = y]}{p},
 
-    whose expectation is the perceptron step for known :math:`y`. Banditron [1]_ is the case of the
-    Euclidean mirror map, whose weights W are :math:`\Theta`.
+    whose expectation is the perceptron step for known :math:`y`. Banditron [1]_ is the special case
+    of the Euclidean mirror map, for which the weights W are equal to :math:`\Theta`.
 
-    `fit` and `partial_fit` simulate the rounds: they use `y` only to find whether the class shown
-    is right. `explore` and `partial_fit_feedback` are the two halves of a round with real feedback.
+    `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
+    shown is correct. With real feedback, `explore` returns the classes to show, and
+    `partial_fit_feedback` learns from their rewards.
 
     Parameters
     ----------
     exploration : float or str, default=0.1
-        Exploration rate :math:`\gamma_t`, the share of the rounds in which the class shown is drawn
-        from all classes: a number above 0 and at most 1, or the name of a schedule, whose rates are
-        at most 1/2. The default is the constant rate of Banditron as published [1]_;
-        "ag3-forgetting", which is not from the papers, usually makes fewer mistakes and is
-        recommended.
+        Exploration rate :math:`\gamma_t`: the probability that the class shown is drawn uniformly
+        at random from all classes. It is either a number above 0 and at most 1, or the name of a
+        schedule, whose rates are at most 1/2. The default is the constant rate of the published
+        Banditron [1]_. The schedule "ag3-forgetting", which is not from the papers, usually leads
+        to fewer mistakes and is recommended.
 
-        - "decay": :math:`t^{-1/3} / 2`;
-        - "ag1", "ag2", "ag3": tuned by the feedback so far ([2]_, Eqs. 6.4, 6.5 and 6.3, with the
-          support function :math:`(1 + z)^{0.1}`);
-        - "ag2-unbiased": as "ag2", with an unbiased estimate of the number of mistakes; the
-          estimate of [2]_ is too high and leads to too much exploration;
-        - "ag3-forgetting": as "ag3", from about the last hundred rounds; not in [2]_.
+        - "decay": the rate is :math:`t^{-1/3} / 2`.
+        - "ag1", "ag2", "ag3": the rate depends on the feedback of the previous rounds ([2]_,
+          Eqs. 6.4, 6.5 and 6.3, with the support function :math:`(1 + z)^{0.1}`).
+        - "ag2-unbiased": this schedule is "ag2" with an unbiased estimate of the number of
+          mistakes. The estimate of [2]_ is too high and leads to too much exploration.
+        - "ag3-forgetting": this schedule is "ag3" computed from about the last hundred rounds. It
+          is not in [2]_.
     mirror_map : str or object, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 
-        - "euclidean": the identity;
-        - "p-norm", "group-norm", "schatten": for many features and classes of which few weights,
-          few features, or few combinations of features are relevant. The potential is half the
-          squared norm for a norm close to the sum of the absolute weights, of the lengths of each
-          feature's weight vectors, or of the singular values of W ([3]_, Corollaries 6 and 8). If
-          the number of these is seven or less, it is the potential of "euclidean";
-        - "entropy": the weights of each class are a distribution over the features (exponential
-          gradient); for many features of which few are relevant, and whose large values indicate a
-          class;
-        - "positive": negative weights are set to zero after each step;
-        - an object with a method ``weights(dual_weights)``, which gets :math:`\Theta` as a
-          read-only array of shape `(n_classes, n_features_in_ + fit_intercept)` and returns W, of
-          the same shape. It is called after each step.
+        - "euclidean": the identity.
+        - "p-norm", "group-norm", "schatten": maps for data with many features and classes in which
+          few weights, few features, or few combinations of features, respectively, are relevant.
+          The potential, from which the map is derived, is half the squared norm of W. The norm is
+          close to the sum of the absolute weights, of the norms of the weight vectors of the
+          features, or of the singular values of W, respectively ([3]_, Corollaries 6 and 8). If the
+          sum has at most seven terms, the potential is that of "euclidean".
+        - "entropy": the weights of each class are a distribution over the features (exponentiated
+          gradient). This map is suited to data with many features of which few are relevant, and
+          in which large values of the relevant features indicate a class.
+        - "positive": negative weights are set to zero after each step.
+        - An object with a method ``weights(dual_weights)``. The method is called after each step
+          with :math:`\Theta`, a read-only array of shape
+          `(n_classes, n_features_in_ + fit_intercept)`, and returns W, an array of the same shape.
     learning_rate : float or "auto", default="auto"
-        Step size :math:`\eta`. It scales the weights of all named mirror maps except "entropy" and
-        does not change their predictions. "auto" is 1, and for "entropy" the step size of [2]_, Eq.
-        5.12, with the number of rounds so far in place of the total, and with samples divided by
-        the largest absolute entry so far.
+        Step size :math:`\eta`. For all named mirror maps except "entropy", it multiplies the
+        weights and does not change the predictions. If "auto", the step size is 1, except for
+        "entropy": its step size is that of [2]_, Eq. 5.12, with the current number of rounds in
+        place of the total number, for samples divided by the largest absolute value observed so
+        far.
     fit_intercept : bool, default=True
-        If True, add a constant feature of value one. The papers have none.
+        Whether to add a constant feature with value one. The models in the papers have no
+        intercept.
     max_iter : int, default=5
-        Number of passes over the samples in `fit`; `partial_fit` makes one pass.
+        Number of passes over the samples in `fit`. `partial_fit` makes one pass.
     random_state : int, RandomState instance or None, default=None
-        Seed or generator of the draws of the classes to show.
+        Controls the random draws of the classes to show.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the features; for two classes those of the second less those of the first.
+        Weights of the features. For two classes, the difference between the weights of the second
+        and the first class.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts; zero if `fit_intercept` is False.
     exploration_ : float
         Exploration rate :math:`\gamma_t` of the next round.
     error_rate_ : float
-        Share of the rounds so far in which the class shown was wrong; NaN before the first round.
+        Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
     n_rounds_ : int
-        Number of rounds so far, which is the number of samples learned.
+        Number of rounds, which is equal to the number of samples learned.
     n_iter_ : int
-        Number of passes of `fit`.
+        Number of passes over the samples in `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    LinUCBClassifier : Second-order updates and confidence bounds; usually far fewer mistakes.
-    sklrank.online_boosting.TopKBBM : Shows several labels for each sample.
-    OnlineLogisticRegression : Learns from known classes.
+    LinUCBClassifier : Classifier with second-order updates and confidence bounds, which usually
+        makes fewer mistakes.
+    sklrank.online_boosting.TopKBBM : Booster that shows several labels for each sample.
+    OnlineLogisticRegression : Classifier that learns from known classes.
 
     Notes
     -----
-    Parameters are read when a model is started: by `fit`, or by the first call of another method.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
 
-    A schedule that is tuned by feedback counts the feedback that `partial_fit_feedback` gets, so
-    that samples shown in one call share a rate. It assumes that this model chose the classes shown;
-    to learn from the log of another policy, use a number.
+    With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
+    samples of one call of `explore` therefore have the same exploration rate. The schedules that
+    depend on feedback assume that this model chose the classes shown. To learn from the log of
+    another policy, set `exploration` to a number.
 
     References
     ----------
@@ -134,7 +142,7 @@ class BanditronClassifier(BaseBanditClassifier):
     >>> bool(model.partial_fit(X, y).score(X, y) > 0.95)
     True
 
-    With real feedback, which may come later:
+    Real feedback may arrive later:
 
     >>> shown = model.explore(X[:3])
     >>> rewards = y[:3] == model.classes_[shown.actions]

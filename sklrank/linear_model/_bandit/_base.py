@@ -1,4 +1,4 @@
-"""Base class of the linear bandit classifiers: rounds, feedback, fitted attributes."""
+"""Base class of the linear bandit classifiers, with rounds, feedback and fitted attributes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ __all__ = ["BaseBanditClassifier"]
 class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
-    A subclass creates its compiled model in `_make_model(n_classes)` and has the parameters
-    `exploration`, `fit_intercept`, `max_iter` and `random_state`.
+    A subclass must have the parameters `exploration`, `fit_intercept`, `max_iter` and
+    `random_state`, and a method `_make_model(n_classes)` that returns its compiled model.
     """
 
     _accepts_sparse = True
@@ -49,14 +49,14 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model from scratch: play `max_iter` passes of rounds over the samples.
+        """Fit the model from scratch in `max_iter` passes, with one round for each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Class labels. A round uses only whether the class shown is right.
+            Class labels. Each round uses only whether the class shown is correct.
 
         Returns
         -------
@@ -66,9 +66,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or have one class only, if a parameter is invalid, or if the
-            custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. A model
-            fitted before is left unchanged.
+            If the data are malformed or contain only one class, if a parameter is invalid, or if
+            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. A
+            previously fitted model is not changed.
         """
         with unchanged_on_error(self):
             X, labels = self._prepare_rounds(X, y, None, restart=True)
@@ -79,18 +79,19 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
-        """Update the model: play one round for each sample, in order.
+        """Update the model with one round for each sample, in the order of the samples.
 
-        Samples given in chunks, in one call or across pickling yield the same model, bit for bit.
+        The resulting models are bit-identical if the same samples are passed in one call or in
+        several calls, and if the model is pickled between two calls.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Class labels. A round uses only whether the class shown is right.
+            Class labels. Each round uses only whether the class shown is correct.
         classes : array-like of shape (n_classes,), default=None
-            All classes that may occur, at the first call; by default those in `y`.
+            All classes that may occur. If None in the first call, the classes in `y` are used.
 
         Returns
         -------
@@ -100,10 +101,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or have labels that are not in `classes`; the model is left
-            unchanged. Also if the custom `mirror_map` of a :class:`BanditronClassifier`, which is
-            tried when the model is started, returns invalid weights later; the model has then
-            learned from a part of the samples.
+            If the data are malformed or contain labels that are not in `classes`. The model is then
+            not changed. The error is also raised if the custom `mirror_map` of a
+            :class:`BanditronClassifier` returns invalid weights. If it does so after training has
+            started, the model has learned from some of the samples.
         """
         self._play(*self._prepare_rounds(X, y, classes))
         return self
@@ -112,11 +113,11 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
-        """Score each sample, then play its round (progressive, or prequential, validation).
+        """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is that of `partial_fit`. The class of the greatest score is the one
-        that `predict` would have returned; `error_rate_` counts the classes shown, which include
-        those drawn at random.
+        The resulting model is the same as with `partial_fit`. The class with the largest score is
+        the class that `predict` would have returned. In contrast, `error_rate_` is computed from
+        the classes shown, some of which are drawn at random.
 
         Parameters
         ----------
@@ -125,17 +126,18 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            As in `partial_fit`.
+            All classes that may occur, as in `partial_fit`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Scores of each sample before it is learned; columns as in `classes_`.
+            Scores of each sample before the model learns from it. The columns are in the order of
+            `classes_`.
 
         Raises
         ------
         ValueError
-            As in `partial_fit`.
+            If `partial_fit` raises it for the same data.
         """
         X, labels = self._prepare_rounds(X, y, classes)
         scores = np.empty((X.shape[0], len(self.classes_)))
@@ -145,30 +147,31 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
         """Draw the class to show for each sample.
 
-        The model does not learn. Each call continues the sequence of random numbers that starts
-        with `random_state`.
+        The model does not learn in this method. Each call continues the sequence of random numbers
+        that `random_state` initializes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         classes : array-like of shape (n_classes,), default=None
-            Class labels; required if the model has not been started. Their sorted values then
-            become `classes_`.
+            Class labels. They are required in the first call of a model that has not been trained,
+            and their sorted values then become `classes_`.
 
         Returns
         -------
         Exploration
-            The classes shown, as indices into `classes_` of shape `(n_samples,)`, and their
-            propensities of shape `(n_samples,)`: ``model.classes_[shown.actions]`` gives the class
-            labels. Keep it until the rewards are known.
+            Record of the classes to show. Its attribute `actions` has shape `(n_samples,)` and
+            contains indices into `classes_`; ``model.classes_[shown.actions]`` gives the class
+            labels. Its attribute `propensities` has shape `(n_samples,)` and contains the
+            probabilities of these classes. Keep the record until the rewards are known.
 
         Raises
         ------
         ValueError
-            If `X` is malformed, or `classes` differ from those of an earlier call.
+            If `X` is malformed, or if `classes` differ from the classes of an earlier call.
         NotFittedError
-            If the model has not been started and `classes` is None.
+            If the model has no classes yet and `classes` is None.
         """
         X = self._check_X_and_start(X, classes, indicators=False)
         draws = self._random_state.random_sample(X.shape[0])
@@ -187,21 +190,22 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     ) -> Self:
         """Learn from classes that this model or another policy showed, and from their rewards.
 
-        Samples may come in any order, after any delay and in any chunks: their propensities are
-        those at the time of the draw and remain valid. (:class:`LinUCBClassifier` scales each
-        sample by those before it, so that another order gives a slightly different model.)
+        Samples may be passed in any order, after any delay and in any number of calls, because
+        their propensities are the probabilities at the time of the draw and remain valid. Different
+        orders can lead to different models. (For example, :class:`LinUCBClassifier` scales each
+        sample by the statistics of the previous samples.)
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples for which a class was shown.
         exploration : Exploration
-            The classes shown, one for each sample: the record that `explore` returned, or that of
-            another policy.
+            Record of the classes shown, one for each sample. It is either returned by `explore` or
+            the record of another policy.
         rewards : array-like of shape (n_samples,)
-            1 if the class shown was right, 0 if it was wrong.
+            1 if the class shown was correct, 0 if it was wrong.
         classes : array-like of shape (n_classes,), default=None
-            As in `explore`.
+            Class labels, as in `explore`.
 
         Returns
         -------
@@ -211,11 +215,12 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed: classes that are not in `classes_`, propensities that are
-            missing or outside (0, 1], rewards other than 0 and 1. The model is left unchanged.
-            Also for invalid weights of a custom `mirror_map`, as in `partial_fit`.
+            If the data are malformed, for example if classes are not in `classes_`, propensities
+            are missing or outside (0, 1], or rewards are neither 0 nor 1. The model is then not
+            changed. The error is also raised if a custom `mirror_map` returns invalid weights, as
+            in `partial_fit`.
         NotFittedError
-            If the model has not been started and `classes` is None.
+            If the model has no classes yet and `classes` is None.
         """
         with unchanged_on_error(self):
             X = self._check_X_and_start(X, classes, indicators=False)
@@ -234,7 +239,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     @property
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
-        # Without an intercept the slice has no columns, and the sums are 0.
+        # Without an intercept, the slice has no columns, and the sums are 0.
         return two_class_weights(self._weights()[:, self.n_features_in_ :].sum(axis=1))
 
     @property
@@ -244,7 +249,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     @property
     def error_rate_(self) -> float:
-        """Share of the rounds in which the class shown was wrong."""
+        """Fraction of the rounds in which the class shown was wrong."""
         rounds = self._fitted_rounds()
         return rounds.n_mistakes / rounds.n_rounds if rounds.n_rounds else np.nan
 
@@ -275,11 +280,11 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             self._rounds.play(self._rows(X, block), labels[block], draws, block_scores)
 
     def _blocks(self, X):
-        """Return slices of the samples, one for each call of a compiled loop."""
+        """Return slices that divide the samples into the blocks of the compiled loops."""
         return row_blocks(X, BATCH, dense=self._rounds.model.needs_dense)
 
     def _rows(self, X, block):
-        """Return a block of samples as the compiled loops read it."""
+        """Return the samples of a block (a slice) as the `Rows` that the compiled loops read."""
         X = X[block]
         return Rows(to_dense(X) if self._rounds.model.needs_dense else X, self._constant)
 

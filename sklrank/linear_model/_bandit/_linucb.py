@@ -16,104 +16,114 @@ if TYPE_CHECKING:
 
 __all__ = ["LinUCBClassifier"]
 
-# For each value of `covariance` the compiled model, and the `bonus` and `alpha` of "auto".
+# The compiled model for each value of `covariance`, and the `bonus` and `alpha` used if "auto".
 COVARIANCES = {"full": (FullLinUCB, 0.9, 0.2), "diagonal": (DiagonalLinUCB, 3.0, 0.4)}
 
 
 class LinUCBClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
 
-    In each round one class is shown, and only whether it is right becomes known: the reward
-    :math:`r_t` is 1 or 0. Each class k has a ridge regression of the reward on the features, over
-    the rounds :math:`S_k` in which it was shown,
+    In each round, the classifier shows one class and observes only whether this class is correct.
+    The reward :math:`r_t` of round t is 1 if the class shown is correct, and 0 otherwise. Each
+    class k has a ridge regression of the reward on the features. Let :math:`S_k` be the set of
+    rounds in which class k was shown, and :math:`\alpha` the L2 penalty. Then the regression has
+    the matrix :math:`A_k` and the weights :math:`w_k`,
 
     .. math:: A_k = \alpha I + \sum_{t \in S_k} x_t x_t^T, \qquad
-              w_k = A_k^{-1} \sum_{t \in S_k} r_t x_t,
+              w_k = A_k^{-1} \sum_{t \in S_k} r_t x_t.
 
-    and the class shown is that of the greatest upper confidence bound, the estimated reward plus a
-    multiple of its standard error (LinUCB with disjoint linear models [1]_, Algorithm 1),
+    The class shown is the class with the largest upper confidence bound, which is the sum of the
+    estimated reward and a multiple of its standard error (LinUCB with disjoint linear models [1]_,
+    Algorithm 1):
 
     .. math:: \arg\max_k \; w_k \cdot x + \beta s \sqrt{x^T A_k^{-1} x}.
 
-    The factor :math:`\beta` is the `bonus`. The standard deviation s of the errors, which is 1 in
-    [1]_, is estimated from the rounds so far, the later ones with more weight, so that exploration
-    fades as the estimates become accurate. On dense data LinUCB makes a fraction of the mistakes of
-    :class:`BanditronClassifier`, at a cost per round that is quadratic ("full") or linear
-    ("diagonal") in the number of features.
+    The factor :math:`\beta` is the parameter `bonus`. The standard deviation s of the errors of the
+    regressions is 1 in [1]_. Here, it is estimated from the previous rounds, with larger weights
+    for later rounds, so that exploration decreases as the estimates become accurate. On dense data,
+    LinUCB usually makes far fewer mistakes than :class:`BanditronClassifier`. The cost of a round
+    is quadratic ("full") or linear ("diagonal") in the number of features.
 
-    Features of dense samples are centred and divided by their ranges, both estimated from the
-    samples so far, so that the units of the features do not matter. Sparse samples are only divided
-    by a common factor, which keeps them sparse.
+    Dense samples are standardized: each feature is centered by its mean, clipped at plus and minus
+    `clip` standard deviations, and divided by its range after clipping. The results do not depend
+    on the units of the features. Then all samples, dense and sparse, are divided by their root mean
+    squared norm. Sparse samples are not standardized and therefore remain sparse. All statistics
+    are estimated from the samples observed so far.
 
-    `fit` and `partial_fit` simulate the rounds: they use `y` only to find whether the class shown
-    is right. `explore` and `partial_fit_feedback` are the two halves of a round with real feedback.
+    `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
+    shown is correct. With real feedback, `explore` returns the classes to show, and
+    `partial_fit_feedback` learns from their rewards.
 
     Parameters
     ----------
     covariance : {"full", "diagonal"}, default="full"
-        Part of each :math:`A_k` to keep: the whole matrix, which takes ``n_classes *
-        n_features**2`` numbers, or its diagonal, which is recommended for many features. With
-        "diagonal" the recursive update of :math:`w_k` uses the inverse of the diagonal in place of
-        :math:`A_k^{-1}`.
+        Part of each matrix :math:`A_k` to store. With "full", the model stores the whole matrices,
+        which have about ``n_classes * n_features**2`` entries. With "diagonal", it stores their
+        diagonals, and the recursive update of :math:`w_k` uses the inverse of the diagonal in place
+        of :math:`A_k^{-1}`. "diagonal" is recommended for data with many features.
     bonus : float or "auto", default="auto"
-        Factor :math:`\beta` of the standard error. "auto" is 0.9 for "full" and 3 for "diagonal".
+        Factor :math:`\beta` of the standard error. If "auto", it is 0.9 for "full" and 3 for
+        "diagonal".
     alpha : float or "auto", default="auto"
-        L2 penalty :math:`\alpha` of the regressions, relative to the mean squared length of the
-        samples; at least 1e-10. "auto" is 0.2 for "full" and 0.4 for "diagonal".
+        L2 penalty :math:`\alpha` of the regressions, at least 1e-10. It applies to the scaled
+        samples, whose mean squared norm is one. If "auto", it is 0.2 for "full" and 0.4 for
+        "diagonal".
     clip : float or None, default=5.0
-        Values of dense samples are clipped at this number of standard deviations of their feature
-        from its mean; smaller values are for heavier tails. A value a thousand times too large
-        inflates the standard deviation for thousands of samples nevertheless: remove such samples.
-        With None dense samples are only divided by a common factor, as sparse ones are.
+        Number of standard deviations from the mean of a feature at which the values of dense
+        samples are clipped. Smaller numbers are suited to features with heavy tails. Clipping does
+        not make the model robust to gross errors: a value that is a thousand times too large
+        inflates the standard deviation for thousands of samples. Remove such samples. If None,
+        dense samples are scaled in the same way as sparse samples.
     exploration : float or str, default=0.0
-        Share of the rounds in which the class shown is drawn from all classes, as in
-        :class:`BanditronClassifier`: a number from 0 to 1, or the name of a schedule. The
-        confidence bounds explore already; a number above 0 is for logs in which each class must
-        have a positive propensity.
+        Probability that the class shown is drawn uniformly at random from all classes: a number
+        from 0 to 1, or the name of a schedule, as in :class:`BanditronClassifier`. The confidence
+        bounds explore without it. Use a number above 0 for logs in which each class must have a
+        positive propensity.
     fit_intercept : bool, default=True
-        If True, add a constant feature. Without it samples are not standardised.
+        Whether to add a constant feature. If False, dense samples are scaled in the same way as
+        sparse samples.
     max_iter : int, default=5
-        Number of passes over the samples in `fit`; `partial_fit` makes one pass.
+        Number of passes over the samples in `fit`. `partial_fit` makes one pass.
     random_state : int, RandomState instance or None, default=None
-        Seed or generator of the draws of the classes to show.
+        Controls the random draws of the classes to show.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the features in their original units; for two classes those of the second less
-        those of the first. Together with `intercept_` they give the scores of samples of which no
-        value is clipped.
+        Weights of the features in their original units. For two classes, the difference between
+        the weights of the second and the first class. If no value of a sample is clipped, its
+        scores are linear functions with the coefficients `coef_` and `intercept_`.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts; zero if `fit_intercept` is False.
     exploration_ : float
         Exploration rate of the next round.
     error_rate_ : float
-        Share of the rounds so far in which the class shown was wrong; NaN before the first round.
+        Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
     n_rounds_ : int
-        Number of rounds so far, which is the number of samples learned.
+        Number of rounds, which is equal to the number of samples learned.
     n_iter_ : int
-        Number of passes of `fit`.
+        Number of passes over the samples in `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    BanditronClassifier : First-order updates, with a choice of mirror maps.
-    sklrank.online_boosting.TopKBBM : Shows several labels for each sample.
-    OnlineRidgeClassifier : Learns from known classes.
+    BanditronClassifier : Classifier with first-order updates and a choice of mirror maps.
+    sklrank.online_boosting.TopKBBM : Booster that shows several labels for each sample.
+    OnlineRidgeClassifier : Classifier that learns from known classes.
 
     Notes
     -----
-    Parameters are read when a model is started: by `fit`, or by the first call of another method.
-    The samples of that call also decide on standardisation: a model that starts with sparse samples
-    does not standardise dense ones later.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    The samples of this call also determine whether the model standardizes dense samples: a model
+    that starts with sparse samples does not standardize dense samples later.
 
-    The weights :math:`w_k` are updated recursively. With "full" they are the exact ridge solution,
-    for samples :math:`x_t` that were standardised by the samples up to round t.
+    The weights :math:`w_k` are updated recursively. With "full", they are the exact solution of the
+    ridge regression for the samples :math:`x_t`, each scaled by the statistics up to round t.
 
     References
     ----------
@@ -129,7 +139,7 @@ class LinUCBClassifier(BaseBanditClassifier):
     >>> print(f"{model.error_rate_:.1f} of the digits shown were wrong")
     0.1 of the digits shown were wrong
 
-    With real feedback, which may come later:
+    Real feedback may arrive later:
 
     >>> shown = model.explore(X[:3])
     >>> rewards = y[:3] == model.classes_[shown.actions]
@@ -141,7 +151,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         **BaseBanditClassifier._parameter_constraints,
         "covariance": [StrOptions(set(COVARIANCES))],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        # Rounding would outweigh a smaller penalty if features are collinear.
+        # If features are collinear, rounding errors would outweigh a smaller penalty.
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
     }

@@ -1,42 +1,45 @@
-"""LinUCB: a ridge regression of the reward for each class, with confidence bounds."""
+"""LinUCB, which has a ridge regression of the reward with confidence bounds for each class."""
 
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 from sklrank.linear_model._rows cimport Row
 
 
 cdef class LinUCBModel(BanditModel):
-    cdef readonly Py_ssize_t width          # features, and the constant if there is one
+    cdef readonly Py_ssize_t width          # number of features, plus 1 if there is a constant
     cdef readonly double alpha, bonus
-    cdef double[:, ::1] coefficients        # (n_classes, width) for scaled samples
-    cdef double constant                    # factor of the constant of a scaled sample
-    cdef readonly double clip               # in standard deviations; 0: no standardisation
-    cdef double n_seen                      # number of samples learned, of which the statistics are
-    cdef double[::1] means                  # (n_features,)
-    cdef double[::1] m2                     # (n_features,) sums of squared deviations from the mean
-    cdef double[::1] minima, maxima         # (n_features,)
-    cdef double sum_squares                 # sum of the squared lengths after standardisation
-    cdef double mean_squared_error          # weighted mean over the classes shown
-    cdef Row scaled                         # the sample of the last call of `choose`, scaled
-    cdef double[::1] scaled_values          # (n_features,) its values
-    cdef double sum_squares_with            # `sum_squares` with this sample
-    cdef double[::1] variances              # scratch: (n_classes,)
+    cdef double[:, ::1] coefficients        # (n_classes, width) weights w_k for scaled samples
+    cdef double constant                    # factor by which `scale_row` multiplies the constant
+    cdef readonly double clip               # in standard deviations; 0 for no standardization
+    cdef double n_seen                      # number of samples learned
+    cdef double[::1] means                  # (n_features,) means of the features
+    cdef double[::1] m2                     # (n_features,) sums of squared deviations from `means`
+    cdef double[::1] minima, maxima         # (n_features,) of the features
+    cdef double sum_squares                 # sum of the squared norms of the standardized samples
+    cdef double mean_squared_error          # weighted mean of squared errors for the classes shown
+    cdef Row scaled                         # sample of the last call of `choose`, after scaling
+    cdef double[::1] scaled_values          # (n_features,) values of `scaled`
+    cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
+    cdef double[::1] variances              # (n_classes,) scratch memory
 
-    # Standardise and scale a sample, by the samples learned and itself, into `scaled`.
+    # Standardize and scale a sample, and write it into `scaled`. The statistics are those of the
+    # samples learned and of this sample.
     cdef void scale_row(self, const Row* row) noexcept nogil
 
-    # Write x'A_k^-1 x for each class k into `variances`.
+    # Write x' A_k^-1 x for the scaled sample x and each class k into `variances`.
     cdef void compute_variances(self, const Row* scaled) noexcept nogil
 
-    # Add a scaled sample, whose prediction has this error, to the ridge regression of class k.
+    # Add a scaled sample to the ridge regression of class k. `error` is the reward minus the
+    # prediction of this regression.
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil
 
 
 cdef class FullLinUCB(LinUCBModel):
-    cdef double[:, :, ::1] matrices         # (n_classes, width, width), on and left of the diagonal
-    cdef double[:, :, ::1] pending          # (n_classes, MAX_PENDING, width): u of the last steps
-    cdef int[::1] n_pending                 # (n_classes,)
+    cdef double[:, :, ::1] matrices         # (n_classes, width, width), lower triangles in use
+    cdef double[:, :, ::1] pending          # (n_classes, MAX_PENDING, width), u of the last steps
+    cdef int[::1] n_pending                 # (n_classes,) number of pending steps
 
-    # Write u.x for the pending steps u of class k into `products`; return the sum of squares.
+    # Write the product u.x for each pending step u of class k into `products`, and return the sum
+    # of the squared products.
     cdef double pending_variance(
         self, Py_ssize_t k, const Row* scaled, double* products
     ) noexcept nogil
@@ -44,8 +47,9 @@ cdef class FullLinUCB(LinUCBModel):
 
 cdef class DiagonalLinUCB(LinUCBModel):
     cdef double[:, ::1] diagonals           # (n_classes, width) inverses of the diagonals of A_k
-    cdef double[::1] squared_values         # scratch: (n_features,)
+    cdef double[::1] squared_values         # (n_features,) scratch memory
 
+    # Write x' D x for the scaled sample x and each row D of `diagonals` into `variances`.
     cdef void diagonal_variances(
         self, const double* diagonals, Py_ssize_t n_classes, const Row* scaled, double* variances
     ) noexcept nogil

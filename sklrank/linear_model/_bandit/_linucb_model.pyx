@@ -1,30 +1,33 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""LinUCB: a ridge regression of the reward for each class, with confidence bounds.
+"""LinUCB, which has a ridge regression of the reward with confidence bounds for each class.
 
-Class k has weights w_k and the matrix A_k = alpha I + sum of x x' over the samples for which it was
-shown. The class to show is that of the greatest
+Class k has weights w_k and a matrix A_k. The matrix is alpha I plus the sum of x x' over the
+samples x for which class k was shown. The class to show is the class with the largest value of
 
     w_k . x + bonus s sqrt(x' A_k^-1 x),
 
-the estimated reward plus a multiple of its standard error (Li, Chu, Langford & Schapire 2010,
-without s). The class shown is updated by recursive least squares: with P = A_k^-1, v = x'Px and the
-error e of the prediction w_k . x,
+the sum of the estimated reward and a multiple of its standard error (Li, Chu, Langford & Schapire
+2010, who have no factor s). The model of the class shown is updated by recursive least squares. Let
+P be A_k^-1, v be x' P x, and e be the reward minus the prediction w_k . x. The update is
 
     w_k += P x e / (1 + v),      P -= P x x' P / (1 + v),
 
-which keeps w_k the exact ridge solution. The diagonal model keeps the diagonal of A_k only, and
-uses its inverse for P. The standard deviation s of the errors is the root of (3 + n m) / (3 + n)
-with n the number of rounds so far and m the mean of their e^2, in which the weight of round t grows
-about as t^2. So s starts at one and follows the recent errors: if the problem is easy, exploration
-soon fades.
+and w_k remains the exact solution of the ridge regression. The diagonal model stores only the
+diagonal of A_k, and uses the inverse of this diagonal for P.
 
-If `clip` is above zero, each feature is centred by its mean so far, clipped at plus and minus
-`clip` standard deviations, and divided by its range so far, of values clipped in the same way: the
-units of the features do not matter. The range is used because pixels that are rarely lit then keep
-a small variance, and the clipping is for heavy tails. In any case samples are then divided by their
-root mean squared length so far, so that `alpha` and `bonus` mean the same for few features and
-many; the constant of the intercept has a fixed value. "So far" means the samples learned and, in
-`choose` and `learn`, the sample itself.
+The standard deviation s of the errors is the root of (3 + n m) / (3 + n). Here n is the number of
+previous rounds, and m is the weighted mean of their e^2, in which the weight of round t is about
+proportional to t^2. So s is initially one and then follows the recent errors. If the problem is
+easy, exploration soon decreases.
+
+If `clip` is above zero, each feature is centered by its mean, clipped at plus and minus `clip`
+standard deviations, and divided by its range, which is the range of the values clipped in the same
+way. The results therefore do not depend on the units of the features. Division by the range keeps
+the variance of pixels that are rarely lit small, and clipping is necessary for heavy tails. All
+samples are then divided by their root mean squared norm, so that `alpha` and `bonus` have the same
+meaning for any number of features. This norm does not include the constant of the intercept, which
+has a fixed value. In `choose` and `learn`, all statistics are those of the samples learned and the
+sample itself; in `score` and `weights`, they are those of the samples learned.
 """
 
 from libc.math cimport sqrt
@@ -36,7 +39,7 @@ from sklrank.linear_model._bandit._symmetric cimport (
 )
 from sklrank.linear_model._rows cimport first_largest, table_products
 
-# Number of rounds, of squared error one, that s counts before the first round.
+# Number of fictitious rounds with squared error one, from which s is computed initially.
 cdef double PRIOR_ROUNDS = 3.0
 
 cdef enum:
@@ -44,7 +47,10 @@ cdef enum:
 
 
 cdef class LinUCBModel(BanditModel):
-    """Scaling of the samples, scores and confidence bounds; a subclass keeps the matrices A_k."""
+    """Base class that scales samples and computes scores and confidence bounds.
+
+    A subclass stores the matrices A_k.
+    """
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
@@ -66,7 +72,7 @@ cdef class LinUCBModel(BanditModel):
 
     @property
     def weights(self):
-        """Weights of the features in their original units, without clipping, and intercepts."""
+        """Copy of the weights `(n_classes, width)` for unscaled samples without clipped values."""
         weights = np.array(self.coefficients)
         weights[:, :self.n_features] /= root_mean_square(self.sum_squares, self.n_seen)
         weights[:, self.n_features:] *= self.constant
@@ -115,7 +121,7 @@ cdef class LinUCBModel(BanditModel):
         table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
         self.compute_variances(&self.scaled)
         for k in range(self.n_classes):
-            # Only rounding makes a variance negative.
+            # A variance can be negative only by rounding errors.
             values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
@@ -126,7 +132,8 @@ cdef class LinUCBModel(BanditModel):
         table_products(weights, 1, self.width, &self.scaled, &prediction)
         error = feedback.reward - prediction
         self.update_class(feedback.action, &self.scaled, error)
-        # Three times the weight of a plain mean: the weight of round t grows as t^2.
+        # The current round has about three times its weight in an unweighted mean, so that the
+        # weight of round t is about proportional to t^2.
         self.mean_squared_error += (
             3.0 / (self.n_seen + 3.0) * (error * error - self.mean_squared_error)
         )
@@ -141,7 +148,8 @@ cdef class LinUCBModel(BanditModel):
                 self.maxima[j] = max(self.maxima[j], row.values[j])
 
     cdef void scale_row(self, const Row* row) noexcept nogil:
-        # With the sample, the mean moves by 1/n of the way from the mean without it to the sample.
+        # `mean` is the mean of the samples learned and of this sample. It differs from `means` by
+        # 1/n of the deviation of this sample.
         cdef double n = self.n_seen + 1.0, rest = 1.0 - 1.0 / n, sum_squares = 0.0, scale
         cdef double deviation, mean
         cdef double* values = &self.scaled_values[0]
@@ -195,12 +203,13 @@ cdef class LinUCBModel(BanditModel):
 
 
 cdef class FullLinUCB(LinUCBModel):
-    """LinUCB with full matrices; they are symmetric, and only the lower triangles are used.
+    """LinUCB with full matrices. They are symmetric, and only their lower triangles are used.
 
-    P is kept as a matrix less the sum of u u' over the last steps, u = P x / sqrt(1 + v). If
-    samples are sparse, most of the work is the pass over the matrix for the downdate, and one pass
-    makes the downdates of four steps. After a dense sample the downdate is made at once: the
-    products with the sample have made a pass over each matrix anyway.
+    P is represented by a stored matrix and the vectors u = P x / sqrt(1 + v) of the last (pending)
+    steps: it is the stored matrix minus the sum of u u'. For sparse samples, the downdate of the
+    stored matrix by these terms takes most of the time. Therefore one pass over the matrix makes
+    the downdates of four steps. After a dense sample, the downdate is made at once, because the
+    products with the sample already require a pass over each matrix.
     """
 
     def __init__(self, *args):
@@ -220,7 +229,7 @@ cdef class FullLinUCB(LinUCBModel):
 
     @property
     def inverses(self):
-        """The arrays that represent the inverses of A_k."""
+        """Arrays that represent the inverses of the matrices A_k."""
         return self.matrices, self.pending, self.n_pending
 
     @inverses.setter
@@ -251,7 +260,7 @@ cdef class FullLinUCB(LinUCBModel):
         cdef double products[MAX_PENDING]
         cdef double variance, root
         cdef Py_ssize_t b, j
-        # The new row of `pending`: P x, then u.
+        # `direction` is the new row of `pending`. It is first set to P x, then to u.
         variance = symmetric_matvec(&self.matrices[k, 0, 0], self.width, scaled, direction)
         variance -= self.pending_variance(k, scaled, products)
         for b in range(self.n_pending[k]):
@@ -268,7 +277,7 @@ cdef class FullLinUCB(LinUCBModel):
 
 
 cdef class DiagonalLinUCB(LinUCBModel):
-    """LinUCB with diagonal matrices: a step costs as much as reading its sample."""
+    """LinUCB with diagonal matrices, in which the cost of a step is linear in the sample's size."""
 
     def __init__(self, *args):
         super().__init__(*args)
@@ -278,7 +287,7 @@ cdef class DiagonalLinUCB(LinUCBModel):
 
     @property
     def inverses(self):
-        """The arrays that represent the inverses of A_k."""
+        """Arrays that represent the inverses of the matrices A_k."""
         return (self.diagonals,)
 
     @inverses.setter
@@ -318,14 +327,15 @@ cdef class DiagonalLinUCB(LinUCBModel):
 
 
 cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept nogil:
-    # 1 if all samples were zero, because samples are divided by it.
+    # Return the root of the mean of the squares, by which samples are divided. Return 1 if all
+    # samples were zero.
     return sqrt(sum_squares / n_rows) if sum_squares > 0.0 else 1.0
 
 
 cdef inline double standardised(
     double value, double minimum, double maximum, double bound
 ) noexcept nogil:
-    # Divide a centred value by the range of such values, all of them clipped at +-bound; 0 if the
-    # feature is constant.
+    # Clip a centered value at +-bound, and divide it by the range of the values of the feature,
+    # which are clipped in the same way. Return 0 if the feature is constant.
     cdef double extent = min(maximum, bound) - max(minimum, -bound)
     return max(-bound, min(bound, value)) / extent if extent > 0.0 else 0.0

@@ -1,13 +1,15 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Base class of the linear bandit models, and the first-order model: online mirror descent.
 
-With the greedy class y-hat, the class y-tilde that was shown and its propensity p, online mirror
-descent takes the step (Valizadegan 2010, Algorithms 7 to 10)
+Let y-hat be the greedy class, which is the class with the largest score. Let y-tilde be the class
+shown, p its propensity, and y the correct class. Online mirror descent takes the step (Valizadegan
+2010, Algorithms 7 to 10)
 
-    Theta -= eta delta x',      delta = 1[y-hat] - 1[y-tilde] [y-tilde is right] / p
+    Theta -= eta delta x',      delta = 1[y-hat] - 1[y-tilde] [y-tilde = y] / p.
 
-whose expectation is the step of the perceptron, E[delta] = 1[y-hat] - 1[y] (Eq. 5.6), although y is
-unknown. (Eq. 5.4 prints the propensity of y-hat; it is that of y-tilde, as in Algorithms 7 and 10.)
+Its expectation is the step of the perceptron, E[delta] = 1[y-hat] - 1[y] (Eq. 5.6), although y is
+unknown. (Eq. 5.4 is printed with the propensity of y-hat. Correct is the propensity of y-tilde, as
+in Algorithms 7 and 10.)
 """
 
 from libc.math cimport NAN, fabs, isnan, log, sqrt
@@ -18,9 +20,10 @@ from sklrank.linear_model._rows cimport first_largest
 
 
 cdef class BanditModel:
-    """Linear scores of the classes, and updates from bandit feedback.
+    """Base class of the models, which score classes and learn from bandit feedback.
 
-    A subclass defines `score` and `learn`, and `choose` if its values are not the scores.
+    A subclass overrides `score` and `learn`. It overrides `choose` if the values of the classes
+    differ from their scores.
     """
 
     def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes):
@@ -39,15 +42,16 @@ cdef class BanditModel:
         pass
 
     def raise_error(self):
-        """Raise the error that a compiled loop met and could not raise, if there is one."""
+        """Raise the error that occurred in a compiled loop and was kept, if there is one."""
 
 
 cdef class MirrorDescent(BanditModel):
-    """Banditron with any mirror map.
+    """Banditron with an arbitrary mirror map.
 
-    If `learning_rate` is NaN, it is that of Eq. 5.12 with the number of rounds so far in place of
-    the horizon T, which is unknown: sqrt(K (1 - g) ln K / (g t)), for samples divided by
-    their greatest absolute value so far, as Theorem 13 assumes.
+    If `learning_rate` is NaN, the learning rate is that of Eq. 5.12, sqrt(K (1 - g) ln K / (g t)),
+    with the number of classes K and the exploration rate g. The current number t of rounds replaces
+    the total number T, which is unknown. The samples are divided by their largest absolute entry so
+    far, as Theorem 13 assumes.
     """
 
     def __init__(self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=NAN):
@@ -57,7 +61,7 @@ cdef class MirrorDescent(BanditModel):
 
     @property
     def weights(self):
-        """Weights of the features, and of the constant if there is one."""
+        """Copy of the weights, `(n_classes, width)`, including those of the constant, if any."""
         return self.mirror_map.weights
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
@@ -84,12 +88,12 @@ cdef class MirrorDescent(BanditModel):
             self.largest = max(self.largest, fabs(row.values[i]))
         if self.largest == 0.0:
             return 0.0
-        # Eq. 5.12 would give a step of 0 at exploration 1.
+        # With exploration rate 1, the step size of Eq. 5.12 would be 0.
         exploration = min(exploration, 0.5)
         return sqrt(k * (1.0 - exploration) * log(k) / (exploration * self.n_seen)) / self.largest
 
     def raise_error(self):
-        """Raise the error of a custom mirror map, if there is one."""
+        """Raise the error that a custom mirror map raised in a compiled loop, if there is one."""
         self.mirror_map.raise_error()
 
     def __reduce__(self):

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rounds of bandit feedback: show one class for each sample, then learn if it was right.
+"""Rounds of bandit feedback: show one class for each sample, then learn whether it is correct.
 
-The random numbers are arrays with one entry for each sample, so that the draw for a sample does not
-depend on how the samples are divided into calls, and showing and learning in one call or in two
-yields the same model.
+The random numbers (`draws`) are passed as arrays with one entry for each sample. Therefore the draw
+for a sample does not depend on the division of the samples into calls. Calls of `explore` and
+`learn_feedback` for one sample at a time yield the same model as a call of `play`.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklrank.linear_model._rows cimport Row, Rows
 
 
 cdef class BanditRounds:
-    """A model, the schedule of its exploration, and the numbers of its rounds and mistakes."""
+    """A model, its exploration schedule, and its numbers of rounds and mistakes."""
 
     cdef readonly BanditModel model
     cdef readonly Schedule schedule
@@ -29,10 +29,11 @@ cdef class BanditRounds:
         self, Rows rows, const Py_ssize_t[::1] labels, const double[::1] draws,
         double[:, ::1] scores=None,
     ):
-        """Show a class for each sample; its reward is 1 if it is that of `labels`.
+        """Play one round for each sample: show a class and learn from its reward.
 
-        The scores `(n_samples, n_classes)`, if given, are filled with those of each sample before
-        it is learned.
+        The reward is 1 if the class shown is equal to the entry of `labels`, and 0 otherwise. If
+        the array `scores` `(n_samples, n_classes)` is given, the scores of each sample are written
+        into it before the model learns from the sample.
         """
         cdef BanditFeedback feedback
         cdef Row row
@@ -53,7 +54,7 @@ cdef class BanditRounds:
     def explore(self, Rows rows, const double[::1] draws):
         """Return the classes to show `(n_samples,)` and their propensities `(n_samples,)`.
 
-        The GIL is held because threads that share a model share its scratch memory.
+        The method holds the GIL because threads that share a model also share its scratch memory.
         """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
@@ -74,7 +75,7 @@ cdef class BanditRounds:
     ):
         """Learn from the classes that this model or another policy showed, and from their rewards.
 
-        The greedy class is that of the model at the time of learning.
+        The greedy class is determined by the model at the time of learning.
         """
         cdef BanditFeedback feedback
         cdef Row row
@@ -108,8 +109,10 @@ cdef class BanditRounds:
     cdef void show(self, const Row* row, double draw, BanditFeedback* feedback) noexcept nogil:
         feedback.greedy = self.model.choose(row)
         feedback.rate = self.schedule.rate
-        # The distribution over the classes is decided here only: another one, such as a softmax of
-        # `model.values`, replaces this call.
+        # Only this call determines the distribution over the classes. To add another distribution,
+        # such as a softmax, replace the call by a function that sets `action` and `propensity` of
+        # the feedback. `model.values` holds the scores of the classes (for LinUCB, their upper
+        # confidence bounds), and `feedback.rate` is the exploration probability of the schedule.
         draw_epsilon_greedy(self.model.n_classes, draw, feedback)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
@@ -121,7 +124,7 @@ cdef class BanditRounds:
         self.n_mistakes += not feedback.reward
 
     def check_rows(self, Rows rows, n_labels, n_draws):
-        """Refuse arrays that the loops would read out of bounds."""
+        """Raise ValueError for arrays that the compiled loops would read out of bounds."""
         if rows.n_features != self.model.n_features:
             raise ValueError(
                 f"X has {rows.n_features} features, the model has {self.model.n_features}"
@@ -130,7 +133,7 @@ cdef class BanditRounds:
             raise ValueError("labels or draws do not fit the rows")
 
     def check_scores(self, Rows rows, const double[:, ::1] scores):
-        """Refuse rows or scores that the loops would access out of bounds."""
+        """Raise ValueError for arrays that the compiled loops would access out of bounds."""
         self.check_rows(rows, rows.n_rows, rows.n_rows)
         if scores.shape[0] != rows.n_rows or scores.shape[1] != self.model.n_classes:
             raise ValueError("scores do not fit the rows and classes")
@@ -145,9 +148,12 @@ cdef class BanditRounds:
 cdef inline void draw_epsilon_greedy(
     Py_ssize_t n_classes, double draw, BanditFeedback* feedback
 ) noexcept nogil:
-    # Set the action, which is uniform over all classes with the probability `rate` and greedy
-    # otherwise, and its propensity. A draw below the rate explores; divided by the rate it is
-    # uniform again, and selects the class.
+    # Set the action and its propensity, given the greedy class, the exploration rate and a random
+    # number `draw` from [0, 1). With probability `rate`, the action is drawn uniformly from all
+    # classes; otherwise it is the greedy class. The model explores if the draw is below the rate.
+    # The draw divided by the rate is then uniform on [0, 1) and determines the class. A function
+    # for another distribution, which may also use the scores, replaces the call of this function in
+    # `BanditRounds.show`.
     cdef double rate = feedback.rate
     feedback.action = feedback.greedy
     if draw < rate:
@@ -158,6 +164,7 @@ cdef inline void draw_epsilon_greedy(
 
 
 cdef bint in_range(const Py_ssize_t[::1] labels, Py_ssize_t n_classes) noexcept nogil:
+    # Return whether all labels are from 0 to n_classes - 1.
     cdef Py_ssize_t i
     for i in range(labels.shape[0]):
         if not 0 <= labels[i] < n_classes:

@@ -1,16 +1,15 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Products of a sample x with a symmetric matrix P, x'Px and Px, and downdates of P.
+"""Products x'Px and Px of a sample x with a symmetric matrix P, and downdates of P.
 
-Only the lower triangle of P is read and written. Its rows and columns are those of the features,
-and one more for the constant if the sample has one. The column indices of a sparse sample are
-sorted.
+Only the lower triangle of P is read and written. P has one row and column for each feature, and one
+more for the constant if the sample has one. The column indices of sparse samples must be sorted.
 """
 
 from sklrank.linear_model._rows cimport table_products
 
 
 cdef double quadratic_form(const double* matrix, Py_ssize_t width, const Row* row) noexcept nogil:
-    # Entries left of the diagonal count twice.
+    # Each entry left of the diagonal is counted twice, for itself and its mirror image.
     cdef double total, cross
     cdef Row features = row[0]
     if row.columns == NULL:
@@ -80,7 +79,7 @@ cdef void rank_k_downdate(
 cdef double dense_quadratic_form(
     const double* matrix, Py_ssize_t width, const double* x, Py_ssize_t n
 ) noexcept nogil:
-    # Four rows at a time: their sums are independent, and the processor overlaps them.
+    # Four rows are processed at a time, because the processor can overlap their independent sums.
     cdef const double* p
     cdef const double* q
     cdef const double* r
@@ -116,7 +115,7 @@ cdef double dense_quadratic_form(
 cdef double sparse_quadratic_form(
     const double* matrix, Py_ssize_t width, const int* columns, const double* x, Py_ssize_t n
 ) noexcept nogil:
-    # Four rows at a time, as in `dense_quadratic_form`.
+    # Four rows are processed at a time, as in `dense_quadratic_form`.
     cdef const double* p
     cdef const double* q
     cdef const double* r
@@ -154,9 +153,9 @@ cdef double sparse_quadratic_form(
 cdef void sparse_matvec(
     const double* matrix, Py_ssize_t width, const Row* row, double* target
 ) noexcept nogil:
-    # First the entries left of the diagonal, for blocks of four rows of the matrix, without the
-    # four columns of the block itself. Then `add_column` adds their mirror image, from the rows of
-    # the entries of x, and the columns left out.
+    # First, `table_products` multiplies the entries left of the diagonal, in blocks of four rows of
+    # the matrix. It omits the four columns of the block itself. Then `add_column` adds the products
+    # with the mirror images of these entries and with the omitted columns.
     cdef Row left = row[0]
     cdef Py_ssize_t i
     left.n, left.constant = 0, 0.0
@@ -173,8 +172,9 @@ cdef void sparse_matvec(
 cdef inline void add_both_ways(
     double* target, const double* p, Py_ssize_t j, const double* x, double value
 ) noexcept nogil:
-    # Add the products with row j of the matrix, p, and with its mirror image, the part of column j
-    # above the diagonal: rows are read from left to right only. `value` is entry j of x.
+    # Add the products of x with row j of the lower triangle, p, and with its mirror image, which is
+    # the part of column j above the diagonal. So the matrix is read row by row only. `value` is
+    # entry j of x.
     cdef double total = p[j] * value
     cdef Py_ssize_t i
     for i in range(j):
@@ -186,7 +186,8 @@ cdef inline void add_both_ways(
 cdef inline void add_column(
     double* target, const double* matrix, Py_ssize_t width, Py_ssize_t j, double size
 ) noexcept nogil:
-    # target += size * column j, down to the end of its block of four rows.
+    # Add `size` times column j to `target`, from the first row to the end of the block of four rows
+    # that contains row j.
     cdef const double* p = matrix + j * width
     cdef Py_ssize_t i
     for i in range(j + 1):

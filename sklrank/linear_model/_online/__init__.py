@@ -1,1 +1,1 @@
-"""Online linear classifiers: estimators and compiled learners."""
+"""Estimators and compiled learners of the online linear classifiers."""

@@ -29,8 +29,8 @@ _FEATURE_MAP_CONSTRAINTS = {
     "random_state": ["random_state"],
 }
 
-# The greatest ratio of a sample weight to the penalty `alpha`: beyond it rounding errors outweigh
-# the penalty if features are collinear.
+# Largest permitted ratio of a sample weight to the penalty `alpha`. With larger ratios, rounding
+# errors outweigh the penalty if features are collinear.
 MAX_WEIGHT_TO_ALPHA = 1e10
 
 
@@ -38,7 +38,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     """Base class of classifiers whose scores are linear in the features of a feature map."""
 
     def _class_scores(self, X):
-        # Probabilities have the same order, but can be equal to 0 or 1 for several classes.
+        # Probabilities would have the same order, but several of them can be equal to 0 or 1.
         check_is_fitted(self, "classes_")
         X = self._check_rows(X, reset=False)
         feature_map, weights = self._learner.feature_map, self._learner.weight_table
@@ -49,7 +49,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the standardised features."""
+        """Weights of the standardized features."""
         weights = self._feature_weights("coef_")[:-1]
         columns, _, _ = self._standardisation()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
@@ -63,7 +63,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     @property
     def mean_(self) -> np.ndarray:
-        """Means of the features so far."""
+        """Means of the features over the samples learned so far."""
         columns, means, _ = self._standardisation()
         mean = np.zeros(self.n_features_in_)
         mean[columns] = means
@@ -71,7 +71,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     @property
     def scale_(self) -> np.ndarray:
-        """Standard deviations of the features so far, 1 for constant ones."""
+        """Standard deviations of the features over the samples learned; 1 for constant features."""
         columns, _, deviations = self._standardisation()
         scale = np.ones(self.n_features_in_)
         scale[columns] = np.where(deviations > 0, deviations, 1.0)
@@ -79,7 +79,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     def _feature_weights(self, name):
         check_is_fitted(self, "classes_")
-        # The parameter `kernel` may have changed since the model was started.
+        # The parameter `kernel` may have changed since training started.
         if self._learner.feature_map.kernel == KERNELS["rbf"]:
             raise AttributeError(
                 f"{name} is not available for models with kernel='rbf', whose weights are those "
@@ -93,52 +93,60 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):
-    """Online logistic regression with running standardisation of the features.
+    """Online logistic regression with adaptive gradient steps and running standardization.
 
-    Each sample is standardised by the means and standard deviations of the samples before it and
-    scaled to a length of about one. Then the weights take an adaptive gradient step (AdaGrad [1]_),
-    ``w -= learning_rate * g / sqrt(1 + sum of g**2)``. The scale of the features does not matter.
+    Each sample is standardized by the means and standard deviations of the previous samples, and
+    scaled to a norm of about one. Then the weights are updated by an adaptive gradient step
+    (AdaGrad [1]_), ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the
+    sum over all steps so far. The model does not depend on the units of the features.
 
-    As a weak learner of a booster it learns from all labels of a sample that are known, irrelevant
-    ones included, if ``multi_class="ovr"``, and from the relevant ones if "multinomial". With top-k
-    feedback and "ovr", the models of labels that were not shown do not change.
+    As a weak learner of a booster, the model learns from the labels of a sample that are known.
+    With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
+    known labels, relevant and irrelevant. With top-k feedback and "ovr", the binary models of
+    labels that were not shown are not changed.
 
     Parameters
     ----------
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        Either one softmax over the classes, or a binary model for each class.
+        With "multinomial", the model is a softmax regression over all classes. With "ovr", it
+        consists of one binary model for each class.
     learning_rate : float, default=1.0
-        Factor of the steps. Short streams and rare features need larger values.
+        Learning rate that multiplies each step. Short streams and rare features require larger
+        values.
     alpha : float, default=0.0
-        Strength of the L2 penalty on the weights, intercepts included, for each sample.
+        Strength of the L2 penalty on the weights, including the intercepts. The penalty is applied
+        once for each sample.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number or share of the features that the model uses, which are drawn once; None: all.
+        Number of features used by the model, drawn at random once: an int, a fraction of the
+        features, "sqrt", "log2", or None for all features.
     clip : float, default=10.0
-        Standardised values are clipped at plus and minus this number.
+        Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
-        Seed or generator for the choice of the features, if `max_features` is not None.
+        Controls the random choice of the features if `max_features` is not None.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the standardised features; 0 for features that are not used. For two classes the
-        weights of the second less those of the first.
+        Weights of the standardized features. They are 0 for features that are not used. For two
+        classes, the difference between the weights of the second and the first class.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts.
     mean_, scale_ : ndarray of shape (n_features,)
-        Means and standard deviations of the features so far, by which the next sample will be
-        standardised; 0 and 1 for features that are not used, and a scale of 1 for constant ones.
+        Means and standard deviations of the features over the samples learned so far. The next
+        sample is standardized by them. The scale of constant features is 1. For features that are
+        not used, the mean is 0 and the scale is 1.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    OnlineRidgeClassifier : Second-order updates, and kernels by random features.
-    sklearn.linear_model.SGDClassifier : Plain gradient steps on features scaled beforehand.
+    OnlineRidgeClassifier : Classifier with second-order updates and random features for kernels.
+    sklearn.linear_model.SGDClassifier : Classifier with plain gradient steps, for features that are
+        already scaled.
 
     References
     ----------
@@ -197,73 +205,80 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
 
 
 class OnlineRidgeClassifier(_OnlineLinearClassifier):
-    """Online ridge regression of the labels, exact after every sample.
+    """Online ridge classifier, which solves a least squares problem exactly after every sample.
 
-    Each sample is standardised by the samples before it. Recursive least squares then computes the
-    weights that minimise the sum of the squared errors over all samples so far plus ``alpha`` times
-    their squared length, at a cost that is quadratic in the number of features used. Probabilities
-    are the estimates of the regression, clipped at zero and scaled to the sum one.
+    Each sample is standardized by the means and standard deviations of the previous samples.
+    Recursive least squares then computes the weights that minimize the sum of two terms: the sum of
+    the squared errors over all samples so far, and ``alpha`` times the squared norm of the weights.
+    The cost per sample is quadratic in the number of features used. The probabilities are the
+    predictions of the regression, clipped at zero and normalized to the sum one.
 
-    As a weak learner of a booster it is a regression of the negative costs of all labels: a
-    second-order step of gradient boosting for every sample. With top-k feedback these costs are
-    estimated by importance weights and noisy; with ``boosting_target="relevance"`` it is a
-    regression of the relevance of the labels shown instead.
+    As a weak learner of a booster, the model is a regression of the negative costs of all labels,
+    which corresponds to a second-order step of gradient boosting for every sample. With top-k
+    feedback, these costs are estimated by importance weights and are therefore noisy. With
+    ``boosting_target="relevance"``, the model is instead a regression of the relevance of the
+    labels shown.
 
     Parameters
     ----------
     kernel : {"linear", "rbf", "constant"}, default="linear"
-        Features of the regression: the standardised features of the samples; random Fourier
-        features, which approximate a Gaussian kernel [1]_; or the intercept alone, which estimates
-        the frequency of each label.
+        Features of the regression. With "linear", they are the standardized features of the
+        samples. With "rbf", they are random Fourier features, which approximate a Gaussian kernel
+        [1]_. With "constant", the only feature is the intercept, and the model estimates the
+        frequency of each label.
     alpha : float, default=1.0
-        Strength of the L2 penalty, at least 1e-10; that of the intercept is at most 1. Sample
-        weights may be up to 1e10 times as large.
+        Strength of the L2 penalty, at least 1e-10. The penalty on the intercept is the smaller of
+        `alpha` and 1. Sample weights must not exceed 1e10 times `alpha`.
     n_components : int, default=100
         Number of random features for the "rbf" kernel.
     gamma : float, default=0.5
-        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)`` of the standardised
-        features z, where `d` is the number of features used: 1 corresponds to ``gamma="scale"`` in
-        scikit-learn.
+        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)``, where `z` and `z'` are
+        vectors of standardized features and `d` is the number of features used. The value 1
+        corresponds to ``gamma="scale"`` in scikit-learn.
     process_noise : float, default=0.0
-        Variance, per sample, of the random walk that the weights are assumed to take, as in a
-        Kalman filter. Above 0 the influence of old samples fades.
+        Variance, per sample, of the random walk that the weights are assumed to follow, as in a
+        Kalman filter. If it is above 0, the influence of old samples decreases over time.
     boosting_target : {"costs", "relevance"}, default="costs"
-        Target of the regression in a booster: the negative costs of all labels, or the relevance of
-        the labels that are known. In the latter case the weights of unknown labels do not change,
-        and a label that is known more often than the average takes shorter steps. Has no effect on
-        `fit` and `partial_fit`. The default is for full information; use "relevance" in boosters
-        with top-k feedback.
+        Target of the regression in a booster. With "costs", it is the negative costs of all labels.
+        With "relevance", it is the relevance of the known labels: the weights of unknown labels are
+        not changed, and the steps of labels that are known more often than the average are shorter.
+        "costs" is suited to full information; use "relevance" in boosters with top-k feedback. The
+        parameter has no effect on `fit` and `partial_fit`.
     vote_scale : float, default=1.0
-        Factor of the estimated deviations from a uniform vote, before the votes are clipped at
-        zero.
+        Factor that multiplies the predicted deviations from a uniform vote before the votes are
+        clipped at zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number or share of the features that the model uses, which are drawn once; None: all.
+        Number of features used by the model, drawn at random once: an int, a fraction of the
+        features, "sqrt", "log2", or None for all features.
     clip : float, default=3.0
-        Standardised values are clipped at plus and minus this number.
+        Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
-        Seed or generator for the choice of the features and for the random features.
+        Controls the random choice of the features and the random Fourier features.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the standardised features; 0 for features that are not used. For two classes the
-        weights of the second less those of the first. Not available for the "rbf" kernel.
+        Weights of the standardized features. They are 0 for features that are not used. For two
+        classes, the difference between the weights of the second and the first class. Not defined
+        for the "rbf" kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts. Not available for the "rbf" kernel.
+        Intercepts. Not defined for the "rbf" kernel.
     mean_, scale_ : ndarray of shape (n_features,)
-        Means and standard deviations of the features so far, by which the next sample will be
-        standardised; 0 and 1 for features that are not used, and a scale of 1 for constant ones.
+        Means and standard deviations of the features over the samples learned so far. The next
+        sample is standardized by them. The scale of constant features is 1. For features that are
+        not used, the mean is 0 and the scale is 1.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    OnlineLogisticRegression : First-order updates, linear in the number of features.
-    sklearn.linear_model.RidgeClassifier : Ridge regression of the labels for data in memory.
+    OnlineLogisticRegression : Classifier with first-order updates, whose cost is linear in the
+        number of features.
+    sklearn.linear_model.RidgeClassifier : Ridge classifier for data sets in memory.
 
     References
     ----------
@@ -332,7 +347,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         columns = draw_features(self.max_features, n_features, random_state)
         if self.kernel == "constant":
             columns = columns[:0]
-        # Normal frequencies of variance 2 gamma / d: the kernel of the docstring.
+        # Normal frequencies with variance 2 gamma / d lead to the kernel of the docstring.
         frequencies = random_state.standard_normal((len(columns), n_components))
         frequencies *= np.sqrt(2 * self.gamma / max(len(columns), 1))
         phases = random_state.uniform(0, 2 * np.pi, n_components)

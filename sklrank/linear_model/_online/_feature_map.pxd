@@ -1,4 +1,4 @@
-"""Feature maps of online linear learners: running standardisation and random Fourier features."""
+"""Feature maps of online linear learners: running standardization and random Fourier features."""
 
 
 cdef enum Kernel:
@@ -11,26 +11,28 @@ cdef class FeatureMap:
     cdef readonly Kernel kernel
     cdef readonly Py_ssize_t n_features, n_columns, n_outputs
     cdef readonly double clip, scale
-    cdef readonly double count                  # number of samples seen
-    cdef const Py_ssize_t[::1] columns          # (n_columns,) of X, those that the map uses
-    cdef double[::1] mean                       # (n_columns,)
-    cdef double[::1] m2                         # (n_columns,) sums of squared deviations from it
-    cdef double[::1] inverse_scale              # (n_columns,) 0 while a column is constant
+    cdef readonly double count                  # number of samples in the statistics
+    cdef const Py_ssize_t[::1] columns          # (n_columns,) columns of X that the map uses
+    cdef double[::1] mean                       # (n_columns,) means of the columns
+    cdef double[::1] m2                         # (n_columns,) sums of squared deviations
+    cdef double[::1] inverse_scale              # (n_columns,) 1 / standard deviation; 0 if constant
     cdef const double[:, ::1] frequencies       # (n_columns, n_components) of random features
-    cdef const double[::1] phases               # (n_components,)
+    cdef const double[::1] phases               # (n_components,) of random features
 
-    # Write the features (n_outputs,) of a sample, the last of which is 1. `scratch`: (n_columns,)
+    # Write the features of a sample into `features` (n_outputs,). The last feature is 1. `scratch`
+    # (n_columns,) may be overwritten.
     cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil
 
-    # Add a sample to the means and deviations. `scratch`: (n_columns,)
+    # Add a sample to the means and standard deviations. `scratch` (n_columns,) is overwritten.
     cdef void update(self, const double* x, double* scratch) noexcept nogil
 
 
 cdef inline void add_product(
     const double* vector, const double* table, Py_ssize_t n, Py_ssize_t m, double* sums
 ) noexcept nogil:
-    # sums += vector . table, with a table (n, m): most of the time of a linear learner. Four rows
-    # of the table at a time, so that the sums are loaded and stored a quarter as often.
+    # Add the product of the vector (n,) and the table (n, m) to `sums` (m,). Linear learners spend
+    # most of their time here. Four rows of the table are processed at a time, so that the sums are
+    # loaded and stored a quarter as often.
     cdef Py_ssize_t j, k
     cdef double a, b, c, d
     cdef const double* p

@@ -1,16 +1,17 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Feature maps of online linear learners: running standardisation and random Fourier features.
+"""Feature maps of online linear learners: running standardization and random Fourier features.
 
-The columns in use are standardised by the samples seen before, (x - mean) / standard deviation, and
-clipped at +-clip, because the first samples estimate the standard deviations badly. With z the
-result times `scale`, the features are
+The columns in use are standardized by the statistics of the previous samples, (x - mean) / standard
+deviation. The results are clipped at +-clip, because standard deviations estimated from the first
+few samples are inaccurate. Let z be the clipped values times `scale`. The features of the kernels
+are
 
 - CONSTANT: none;
 - LINEAR: z;
-- RBF: cos(z . omega + phase) with random omega and phase, whose inner products estimate a Gaussian
-  kernel (Rahimi & Recht 2007);
+- RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
+  approximate a Gaussian kernel (Rahimi & Recht 2007).
 
-followed by a 1 for the intercept.
+Each kernel has one more feature, the last one, which is 1 for the intercept.
 """
 
 from libc.math cimport fabs, sqrt
@@ -21,7 +22,10 @@ KERNELS = {"constant": Kernel.CONSTANT, "linear": Kernel.LINEAR, "rbf": Kernel.R
 
 
 cdef class FeatureMap:
-    """Running standardisation and feature map; `frequencies`, `phases` are empty unless "rbf"."""
+    """Running standardization and feature map.
+
+    Unless the kernel is "rbf", `frequencies` has no columns and `phases` is empty.
+    """
 
     def __init__(
         self,
@@ -100,7 +104,7 @@ cdef class FeatureMap:
 
     @property
     def standardisation(self):
-        """Copies of the column indices, means and standard deviations (0: constant so far)."""
+        """Column indices, means and standard deviations (0 if constant), as copied arrays."""
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
         deviations[np.asarray(self.inverse_scale) == 0.0] = 0.0
         return np.array(self.columns), np.array(self.mean), deviations
@@ -123,24 +127,27 @@ cdef class FeatureMap:
 
 
 cdef inline double bounded(double value) noexcept nogil:
-    # Differences of values must not overflow. Their squares may: the column then counts as
-    # constant.
+    # Return the value, limited so that differences of values cannot overflow. The squares of the
+    # differences can overflow; the column is then treated as constant.
     return min(max(value, -1e300), 1e300)
 
 
-# Beyond this number of turns the cosine is rounding only, and an int could not hold the number.
+# Maximal angle of a cosine, in turns. For larger angles, the cosine would consist only of rounding
+# errors, and the number of turns would not fit into an int.
 cdef double MAX_TURNS = 1e9
 
 
 cdef void cosines(double* angles, Py_ssize_t n) noexcept nogil:
-    # Replace angles by their cosines, accurate to 1e-15 and the rounding of the angles. The
-    # compiler vectorises this loop; calls of libm's cos, which it cannot, took five times as long.
+    # Replace angles by their cosines. The error is 1e-15 plus the effect of rounding the angles.
+    # The compiler vectorizes this loop. It cannot vectorize calls of libm's cos, which took five
+    # times as long.
     cdef double turns, u, square, series
     cdef Py_ssize_t q
     for q in range(n):
         turns = min(MAX_TURNS, max(-MAX_TURNS, angles[q] * 0.15915494309189535))
-        # The cosine of t turns depends on the fractional part of t only; it is sin(2 pi u) with
-        # u = | |t| - 1/2 | - 1/4 in [-1/4, 1/4], for which a short series is sufficient.
+        # The cosine of t turns depends only on the fractional part of t. For this part, it is
+        # sin(2 pi u) with u = | |t| - 1/2 | - 1/4. Because u is in [-1/4, 1/4], a short series is
+        # sufficient.
         u = fabs(fabs(turns - <int>turns) - 0.5) - 0.25
         square = u * u
         series = 3.817365633469135 - 0.6925067010720717 * square

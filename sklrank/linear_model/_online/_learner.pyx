@@ -1,5 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Base class of the online linear learners: a feature map f, weights W, and votes from W'f."""
+"""Base class of the online linear learners.
+
+A learner has a feature map, which computes the features f of a sample, and weights W. It computes
+its votes from the products W'f.
+"""
 
 from libc.stdlib cimport free, malloc
 
@@ -9,7 +13,7 @@ from sklrank.linear_model._online._feature_map cimport add_product
 
 
 cdef class LinearLearner(OnlineLearner):
-    """A subclass defines `vote` and `update`."""
+    """Base class of the learners. A subclass overrides `update`, and `vote` if necessary."""
 
     def __init__(self, FeatureMap feature_map, Py_ssize_t n_classes):
         self.feature_map = feature_map
@@ -21,7 +25,7 @@ cdef class LinearLearner(OnlineLearner):
         self.predictions = np.empty(n_classes)
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
-        # Each call allocates its memory, so that threads can share a fitted model.
+        # Each call allocates memory of its own, so that threads can share a fitted model.
         cdef Py_ssize_t n = self.feature_map.n_outputs
         cdef double* memory = <double*>malloc((n + self.feature_map.n_columns + 1) * sizeof(double))
         if memory == NULL:
@@ -62,14 +66,14 @@ cdef class LinearLearner(OnlineLearner):
 
     @property
     def weight_table(self):
-        """Copy of the weights `(n_outputs, n_classes)`; the last row has the intercepts."""
+        """Copy of the weights `(n_outputs, n_classes)`, whose last row contains the intercepts."""
         return np.array(self.weights)
 
 
 cdef void linear_predictions(
     const double* features, const double[:, ::1] weights, double* predictions
 ) noexcept nogil:
-    # predictions = W'f
+    # Write W'f into `predictions`.
     cdef Py_ssize_t l
     for l in range(weights.shape[1]):
         predictions[l] = 0.0
@@ -77,7 +81,7 @@ cdef void linear_predictions(
 
 
 cdef void normalise(double* votes, Py_ssize_t n) noexcept nogil:
-    # Scale numbers >= 0 to the sum one; if all are 0, make them equal.
+
     cdef double total = 0.0
     cdef Py_ssize_t l
     for l in range(n):

@@ -1,23 +1,25 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Online logistic regression by adaptive gradient steps (AdaGrad, Duchi, Hazan & Singer 2011).
 
-With the features f of a sample, of length about one, and the margins z = W'f, the derivative of the
-loss with respect to the margin of label l is
+Let f be the features of a sample, of norm about one, and let z = W'f be its margins. The derivative
+of the loss with respect to the margin of label l is s_l,
 
-    multinomial     s_l = sum_k w_k (softmax(z)_l - [l = k])            k: the relevant labels
-    one-versus-rest s_l = w (sigma(z_l) - [l is relevant])
+    multinomial         s_l = sum_k w_k (softmax(z)_l - [l = k])
+    one-versus-rest     s_l = w (sigma(z_l) - [l is relevant]).
 
-and each weight takes the step learning_rate g / sqrt(1 + sum of g^2 so far), where
-g = s_l f_j + alpha w W_jl and w is the weight of the sample. Because of the 1, the first steps of
-a rare feature are short.
+The sum runs over the relevant labels k, whose importance weights are w_k, and w is the weight of
+the sample. With g = s_l f_j + alpha w W_jl, the weight W_jl takes the step
+-learning_rate g / sqrt(1 + sum of g^2), where the sum runs over all steps so far. Because of the 1,
+the first steps of a rare feature are short.
 
-The multinomial loss uses the importance weight w_k of each relevant label. One-versus-rest learns
-from every label, irrelevant ones included, with the same weight: for feedback of a booster it is
-sum_l |c[l] - mean(c)|, twice the weight of Jung & Tewari (2018), Eq. 9. It is 1 for the first
-learner of Ada.OLMR, and smaller for the next ones if the sample is ranked well already. If only
-some labels of a sample are known, as with top-k feedback, one-versus-rest learns from those with
-the weight of the sample itself and does not change the others: costs estimated from few labels by
-importance weights are 0 or very large, while the relevance of the labels shown was observed.
+The multinomial loss uses only the relevant labels, each with its importance weight w_k.
+One-versus-rest uses all labels, relevant and irrelevant, with the same weight w. For feedback with
+costs c from a booster, this weight is sum_l |c[l] - mean(c)|, which is twice the weight of Jung &
+Tewari (2018), Eq. 9. It is 1 for the first learner of Ada.OLMR, and it is smaller for the next
+learners if the sample is already ranked well. If only some labels of a sample are known, as with
+top-k feedback, one-versus-rest uses these labels with the weight of the sample itself, and does not
+change the weights of the other labels. The reason is that costs estimated from few labels by
+importance weights are 0 or very large, while the relevance of the labels shown is observed.
 """
 
 from libc.math cimport exp, fabs, sqrt
@@ -28,7 +30,7 @@ from sklrank.linear_model._online._learner cimport normalise
 
 
 cdef class LogisticLearner(LinearLearner):
-    """Compiled learner; OnlineLogisticRegression documents and validates the parameters."""
+    """Compiled learner of OnlineLogisticRegression, which documents and checks the parameters."""
 
     def __init__(
         self, FeatureMap feature_map, Py_ssize_t n_classes, bint multinomial, double learning_rate,

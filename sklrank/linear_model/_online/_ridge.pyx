@@ -1,37 +1,38 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Recursive least squares for votes: ridge regression, exact after every sample.
+"""Recursive least squares for votes: a ridge regression that is exact after every sample.
 
-With the features f of a sample of weight w, the last of which is the intercept, and the targets t
-of the votes for the labels, relative to a uniform vote,
+Let f be the features of a sample, the last of which is the intercept, and let w be its weight. Let
+t be the targets: the votes for the labels, relative to a uniform vote. The updates are
 
     g = P f / (1 / w + f . P f),    W += g (t - W'f)',    P -= g (P f)',
 
-from W = 0 and P = I / alpha. Then W minimises sum w |t - W'f|^2 + alpha |W|^2 over the samples so
-far. The penalty of the intercept is at most 1, the weight of one sample. A `process_noise` > 0 is
-added to the diagonal of P before each sample: the weights are assumed to take a random walk, and
-the influence of old samples fades.
+starting from W = 0 and P = I / alpha. Then W minimizes sum w |t - W'f|^2 + alpha |W|^2, where the
+sum runs over the samples so far. The penalty on the intercept is at most 1, which is the weight of
+one sample. A `process_noise` > 0 is added to the diagonal of P before each sample. This corresponds
+to the assumption that the weights follow a random walk, and the influence of old samples decreases.
 
-If columns are collinear, P remains 1 / alpha large in some directions while it shrinks in others,
-below the rounding errors of the large ones: it may lose its definiteness, and the weights diverge.
-Therefore the diagonal also grows by the relative rounding error in each step.
+If columns are collinear, P remains as large as 1 / alpha in some directions. In other directions it
+shrinks below the rounding errors of the large ones. P can then become indefinite, and the weights
+diverge. Therefore the relative rounding error is also added to the diagonal in each step.
 
-P is by far the largest array. Only its lower triangle is kept up to date, and its update waits for
-the next sample, for which one pass makes the update and computes the product P f.
+P is by far the largest array. Only its lower triangle is updated, and each update is postponed to
+the next sample. One pass over P then applies the update and computes the product P f.
 
-The feedback of a booster has the targets t = -costs: the steepest descent of its loss, as in
-gradient boosting. Feedback without costs, only with labels, has all votes on these as target.
+For the feedback of a booster, the targets are t = -costs, the steepest descent of its loss, as in
+gradient boosting. For feedback with labels but without costs, the target has all votes on these
+labels.
 
-With `learns_relevance` the targets are t[l] = 1 - 1/m for a relevant label and -1/m for an
-irrelevant one, of those that are known; the weights of the other labels do not change. All labels
-share P. If a share q of the m labels is known (k/m with top-k feedback), P is updated with the
-weight q w: it is then the matrix of a label that is known as often as the average. A label that is
-known more often takes shorter steps,
+With `learns_relevance`, the target of a known label l among the m labels is t[l] = 1 - 1/m if it is
+relevant and -1/m if it is irrelevant. The weights of unknown labels are not changed. All labels use
+the same P. If a proportion q of them is known (k/m with top-k feedback), P is updated with the
+weight q w. It is then the matrix of a label that is known as often as the average. The steps of
+labels that are known more often are shorter,
 
-    W_l += v P f / (1 + v f . P f) (t[l] - W_l . f),      v = w min(1, mean of n / n_l)
+    W_l += v P f / (1 + v f . P f) (t[l] - W_l . f),      v = w min(1, mean of n / n_l).
 
-with n_l the weight of the samples in which l was known, this one included. If all labels are known
-equally often, this is recursive least squares for each of them with its expected share of the
-samples.
+Here n_l is the total weight of the samples in which label l was known, including this sample, and
+the mean is taken over all labels. If all labels are known equally often, this is recursive least
+squares for each label with its expected proportion of the samples.
 """
 
 import numpy as np
@@ -42,7 +43,7 @@ cdef double ROUNDING = np.finfo(np.float64).eps
 
 
 cdef class RidgeLearner(LinearLearner):
-    """Compiled learner; OnlineRidgeClassifier documents and validates the parameters."""
+    """Compiled learner of OnlineRidgeClassifier, which documents and validates the parameters."""
 
     def __init__(
         self, FeatureMap feature_map, Py_ssize_t n_classes, double alpha, double process_noise,
@@ -102,7 +103,8 @@ cdef class RidgeLearner(LinearLearner):
         cdef double* weights
         cdef double step, variance = self.compute_gain_direction(self.process_noise)
         cdef Py_ssize_t j, l
-        # Only rounding makes the variance 0 or negative: in this direction the weights are known.
+        # The variance can be 0 or negative only by rounding errors. The weights in this direction
+        # are then already determined and are not updated.
         self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
         for j in range(self.feature_map.n_outputs):
             step = self.gain * self.gain_direction[j]
@@ -141,8 +143,8 @@ cdef class RidgeLearner(LinearLearner):
             self.weights[j, label] += gain * self.gain_direction[j] * error
 
     cdef double compute_gain_direction(self, double process_noise) noexcept nogil:
-        # Entries left of the diagonal count twice. Two rows of P at a time, so that the sums are
-        # loaded and stored half as often.
+        # Each entry left of the diagonal is used twice, for itself and its mirror image. Two rows
+        # of P are processed at a time, so that the sums are loaded and stored half as often.
         cdef Py_ssize_t n = self.feature_map.n_outputs, j, k
         cdef const double* features = &self.features[0]
         cdef double* direction = &self.gain_direction[0]
