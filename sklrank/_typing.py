@@ -1,4 +1,4 @@
-"""Types of the annotations of several modules; only type checkers import them."""
+"""Types for annotations in several modules. Only type checkers import this module."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ __all__ = [
 
 
 class HasWeights(Protocol):
-    """User-defined mirror map."""
+    """Type of a user-defined mirror map."""
 
     def weights(self, dual_weights: np.ndarray, /) -> ArrayLike: ...
 
 
 class RankingLoss(Protocol):
-    """User-defined loss of rankings."""
+    """Type of a user-defined loss of rankings."""
 
     def gains(self, relevance: np.ndarray, /) -> ArrayLike: ...
 
     def discounts(self, n_positions: int, /) -> ArrayLike: ...
 
 
-# The number of features of one model: an integer, a share of all features, or None for all.
+# The number of features used by a model: an integer, a fraction of all features, the square root or
+# the logarithm of their number, or None for all features.
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
 
 # The exploration rate of a linear bandit: a number, or the name of a schedule.
@@ -42,9 +43,9 @@ MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights
 )
 
-# Exploration schemes of top-k feedback: the keys of `RANDOMIZATIONS` in `sklrank.feedback`.
+# The exploration schemes of top-k feedback are the keys of `RANDOMIZATIONS` in `sklrank.feedback`.
 RandomizationName = Literal["uniform", "single-swap"]
 
-# Return type of the file readers: a Bunch, or tuples, depending on arguments. With a union of both,
-# type checkers would make every caller check which it is.
+# The file readers return a Bunch or tuples, depending on their arguments. With a union of both
+# types, type checkers would require every caller to check the type of the result.
 Loaded = Bunch | Any

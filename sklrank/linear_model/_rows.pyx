@@ -1,8 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rows of a dense or a CSR matrix, one at a time, and sums over their entries.
 
-A loop that reads rows through :class:`Rows` takes dense and CSR matrices, and its cost grows with
-the stored entries only. The intercept is the weight of one more feature, whose value is `constant`.
+A loop that reads rows through :class:`Rows` works for dense and CSR matrices, and its cost is
+proportional to the number of stored entries. The intercept is the weight of an additional feature,
+whose value is `constant`.
 """
 
 import numpy as np
@@ -10,7 +11,10 @@ from scipy import sparse
 
 
 cdef class Rows:
-    """Rows of `X`: a C-contiguous float64 array, or CSR with int32 indices and no duplicates."""
+    """Rows of `X`, a C-contiguous float64 array or a CSR matrix.
+
+    A CSR matrix must have int32 indices without duplicates.
+    """
 
     def __init__(self, X, double constant):
         self.n_rows, self.n_features = X.shape
@@ -47,7 +51,7 @@ cdef class Rows:
 
 
 cdef class RowSum:
-    """Weighted sum of rows, which is a row itself; the sum of sparse rows is sparse."""
+    """Weighted sum of rows, which can be read as a row. The sum of sparse rows is sparse."""
 
     def __init__(self, Py_ssize_t n_features):
         self.n_features = n_features
@@ -93,7 +97,8 @@ cdef class RowSum:
 cdef void table_products(
     const double* table, Py_ssize_t n_rows, Py_ssize_t width, const Row* row, double* products
 ) noexcept nogil:
-    # Four rows of the table at a time: their sums are independent, so the processor overlaps them.
+    # Four rows of the table are processed at a time. Their sums are independent, so the processor
+    # can compute them in parallel.
     cdef const double* x = row.values
     cdef const double* p
     cdef const double* q

@@ -1,1 +1,1 @@
-"""Mirror maps: from dual weights to weights."""
+"""Mirror maps, which turn dual weights into weights."""

@@ -4,16 +4,16 @@ from sklrank.linear_model._rows cimport Row
 
 
 cdef inline bint is_inaccurate(double total, double max_total) noexcept nogil:
-    # Whether a sum of positive numbers that is updated in place must be computed from scratch: it
-    # nears overflow, or it has fallen so far below its maximum that the rounding errors made there
-    # are no longer small beside it.
+    # Return whether a sum of positive numbers that is updated in place must be recomputed. This is
+    # the case if the sum is close to overflow, or if it is so far below its maximum that the
+    # rounding errors made at the maximum are no longer small relative to the sum.
     return not total < 1e100 or total < 1e-3 * max_total
 
 
 cdef class MirrorMap:
     cdef readonly Py_ssize_t n_classes
-    cdef readonly Py_ssize_t width          # features, and the constant if there is one
-    cdef readonly object error              # kept for `raise_error`, or None
+    cdef readonly Py_ssize_t width          # number of features, including the constant if any
+    cdef readonly object error              # error that `raise_error` will raise, or None
     cdef double[:, ::1] duals               # (n_classes, width)
 
     # Write the linear scores of the classes into `scores`. The dual weights do not change.
@@ -22,15 +22,16 @@ cdef class MirrorMap:
     # Add `size` times the row to the dual weights of class `k`.
     cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil
 
-    # Add `size * direction[k]` times the row to the dual weights of every class k. Zeros of
-    # `direction` cost nothing.
+    # Add `size * direction[k]` times the row to the dual weights of every class k. Classes with
+    # `direction[k] == 0` are skipped.
     cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil
 
-    # sums += factor * weights, both (n_classes, width). The dual weights do not change.
+    # Compute sums += factor * weights, both of shape (n_classes, width). The dual weights do not
+    # change.
     cdef void add_weights(self, double factor, double* sums) noexcept nogil
 
 
-# sums += factor * values, both (n,)
+# Compute sums += factor * values, both of shape (n,).
 cdef void add_scaled(
     double factor, const double* values, Py_ssize_t n, double* sums
 ) noexcept nogil
@@ -49,7 +50,7 @@ cdef class EntropicMap(MirrorMap):
     cdef double[::1] shifts                 # (n_classes,)
     cdef double[::1] totals                 # (n_classes,) sums of `unnormalized`
     cdef double[::1] max_totals             # (n_classes,) largest totals since the last `recompute`
-    cdef Py_ssize_t[::1] n_changed          # (n_classes,) entries changed since then
+    cdef Py_ssize_t[::1] n_changed          # (n_classes,) number of changes since `recompute`
 
     cdef void recompute(self, Py_ssize_t k) noexcept nogil
     cdef void add_to_dual(self, Py_ssize_t k, Py_ssize_t j, double addition) noexcept nogil

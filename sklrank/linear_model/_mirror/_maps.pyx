@@ -1,23 +1,24 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Online mirror descent for linear scores: dual weights, mirror maps and rank-one steps.
 
-Each class k has dual weights Theta_k, one for each feature. The mirror map, which is the gradient
-of the conjugate Phi* of a potential Phi, turns them into weights, W = grad Phi*(Theta), and a row x
-has the scores W x. A learning step adds a multiple of the row to the dual weights of some classes,
-Theta_k += size x. The maps of this file are
+Each class k has dual weights Theta_k, one for each feature. The mirror map is the gradient of the
+conjugate Phi* of a potential Phi. It turns the dual weights into weights, W = grad Phi*(Theta), and
+the scores of a row x are W x. A learning step adds a multiple of the row to the dual weights of
+some classes, Theta_k += size x. The maps of this file are
 
     Euclidean   W = Theta
     positive    W = Theta, and every step ends with the projection Theta = max(Theta, 0)
     entropic    W_kj = exp(Theta_kj) / sum_i exp(Theta_ki), a distribution over the features
     custom      W = mirror_map.weights(Theta), a method of a user's object
 
-(Valizadegan 2010, Algorithm 8 and Section 5.4; the entropic map is that of Algorithm 9, which
-starts from Theta = 1/d: the same uniform weights as those of Theta = 0). `_norms.pyx` has the maps
+(Valizadegan 2010, Algorithm 8 and Section 5.4). The entropic map is that of Algorithm 9, which
+starts from Theta = 1/d. This gives the same uniform weights as Theta = 0. `_norms.pyx` has the maps
 of other norms.
 
-If Phi = 1/2 ||W||^2 is `convexity`-strongly convex in its norm, the learning rate of the theorems
-for rank-one steps u x' follows from this constant and from a norm |||x||| of rows, the radius, with
-||u x'||_* <= ||u||_2 |||x||| (Jain et al. 2015, Appendix B.2, Eq. 6 and Theorem 15).
+Let Phi = 1/2 ||W||^2 be `convexity`-strongly convex in its norm. Let the radius |||x||| be a norm
+of rows with ||u x'||_* <= ||u||_2 |||x||| for rank-one steps u x'. The learning rate of the
+theorems follows from `convexity` and the radii of the rows (Jain et al. 2015, Appendix B.2, Eq. 6
+and Theorem 15).
 """
 
 from libc.math cimport exp, fabs, pow
@@ -28,12 +29,12 @@ from sklrank.linear_model._rows cimport Row, Rows, add_outer, add_row, table_pro
 
 
 cdef class MirrorMap:
-    """Base of the mirror maps: scores and steps of the Euclidean map.
+    """Base of the mirror maps, with the scores and steps of the Euclidean map.
 
-    A subclass overrides `score`, `add_weights` and the steps.
+    A subclass overrides `score`, `add_weights`, `step` and `step_all` as needed.
 
-    The compiled loops cannot raise an error of a step or a score. It is kept in `error`, and the
-    caller of the loop calls `raise_error` afterwards.
+    If an error occurs in a step or a score, the compiled loops cannot raise it. The error is kept
+    in `error`, and the caller of a loop calls `raise_error` afterwards.
     """
 
     convexity = None
@@ -57,7 +58,7 @@ cdef class MirrorMap:
         return np.asarray(sums)
 
     def take_steps(self, Rows rows, const double[:, ::1] directions):
-        """Take the step Theta += d x' for each row x and its row d of `directions`."""
+        """Take the step Theta += d x' for each row x, where d is the same row of `directions`."""
         cdef Row row
         cdef Py_ssize_t i
         if (directions.shape[0], directions.shape[1]) != (rows.n_rows, self.n_classes):
@@ -71,7 +72,7 @@ cdef class MirrorMap:
         self.raise_error()
 
     def raise_error(self):
-        """Raise the error that was kept since the last call, if there is one."""
+        """Raise the error that was kept since the last call, if any."""
         error, self.error = self.error, None
         if error is not None:
             raise error
@@ -99,24 +100,24 @@ cdef class MirrorMap:
 
 
 cdef class EuclideanMap(MirrorMap):
-    """The weights are the dual weights."""
+    """Euclidean map: the weights are the dual weights."""
 
     convexity = 1.0
 
     @classmethod
     def of(cls, weights):
-        """Return the map with these weights, `(n_classes, width)`."""
+        """Return a map with the given weights, `(n_classes, width)`."""
         cdef EuclideanMap mirror_map = cls(*np.shape(weights))
         mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
         return mirror_map
 
     def radii(self, X, double constant):
-        """Return the Euclidean norms of the rows."""
+        """Return the Euclidean norms of the rows, `(n_samples,)`."""
         return row_norms(X, constant, 2.0)
 
 
 cdef class PositiveMap(MirrorMap):
-    """Negative weights are set to zero after each step."""
+    """Positive map: negative weights are set to zero after each step."""
 
     cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
         cdef double* duals = &self.duals[k, 0]
@@ -133,12 +134,15 @@ cdef class PositiveMap(MirrorMap):
 
 
 cdef class EntropicMap(MirrorMap):
-    """The weights of a class are a distribution over the features (exponentiated gradient).
+    """Entropic map: the weights of a class are a distribution over the features.
 
-    The map keeps the unnormalized weights exp(Theta - shift) and their sum. A step changes those of
-    its row's entries only. The shift, which is the largest dual weight, and the sum are recomputed
-    once as many weights were changed as there are, or when numbers become too large or too small.
-    So a step costs as much as its row has entries, and rounding errors of the sum do not build up.
+    Steps with this map are exponentiated gradient steps. The map keeps the unnormalized weights
+    exp(Theta - shift) of each class and their sum. A step changes only the weights of the features
+    that have entries in the row. The shift is the largest dual weight at the last `recompute`. The
+    shift, the weights and the sum are recomputed when the number of changes reaches the number of
+    weights, or when the sum becomes too large or too small. So on average the cost of a step is
+    proportional to the number of entries of the row, and rounding errors of the sum do not
+    accumulate.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
@@ -210,11 +214,12 @@ cdef class EntropicMap(MirrorMap):
 
 
 cdef class CustomMap(MirrorMap):
-    """The method `weights` of a user's object `mirror_map` computes the weights after each step.
+    """User-defined map: the method `weights` of an object computes the weights after each step.
 
-    The method gets a read-only array of the dual weights. It is first called with random numbers
-    and with zeros, so that an object that cannot work is refused at once. If it fails later, the
-    weights do not change, and it is not called again before the error is raised.
+    The method receives a read-only array of the dual weights. The constructor calls it with random
+    numbers and with zeros, so that an object with a faulty method is rejected immediately. If the
+    method fails later, the weights do not change, and the method is not called again before the
+    error is raised.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, mirror_map):
@@ -224,7 +229,7 @@ cdef class CustomMap(MirrorMap):
         self.primals = self.compute_weights(np.zeros((n_classes, width)))
 
     def compute_weights(self, duals):
-        """Return a checked copy of the weights for these dual weights."""
+        """Return the weights for the given dual weights, as a checked copy of the same shape."""
         duals = duals.view()
         duals.flags.writeable = False
         weights = self.mirror_map.weights(duals)
@@ -286,7 +291,7 @@ cdef void add_scaled(
 
 
 def row_norms(X, double constant, double q):
-    """Return the l_q norms `(n_samples,)` of the rows of X, including the constant."""
+    """Return the l_q norms of the rows of X including the constant, `(n_samples,)`."""
     cdef Rows rows = Rows(X, constant)
     cdef double[::1] norms = np.empty(rows.n_rows)
     cdef Row row
@@ -299,7 +304,8 @@ def row_norms(X, double constant, double q):
 
 
 cdef double row_norm(const Row* row, double q) noexcept nogil:
-    # Entries are divided by the largest one, so that their powers neither overflow nor underflow.
+    # Entries are divided by the largest absolute value, so that the sum of their powers neither
+    # overflows nor underflows.
     cdef double largest = fabs(row.constant), total
     cdef Py_ssize_t i
     for i in range(row.n):

@@ -4,7 +4,7 @@ from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
 
-# q of the l_q norm of p numbers
+# Return the exponent q of the l_q norm of p numbers.
 cdef double dual_exponent(Py_ssize_t p) noexcept nogil
 
 
@@ -17,7 +17,7 @@ cdef class GroupedMap(MirrorMap):
     cdef double unit                        # largest dual weight at the last `recompute`
     cdef double total                       # sum of `powers`
     cdef double max_total                   # largest total since the last `recompute`
-    cdef Py_ssize_t n_changed               # powers changed since then
+    cdef Py_ssize_t n_changed               # number of changed powers since the last `recompute`
 
     cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil
     cdef void update_group(self, Py_ssize_t group) noexcept nogil
@@ -37,9 +37,9 @@ cdef class SchattenMap(MirrorMap):
     cdef double[:, ::1] gram                # (n_classes, n_classes) Theta Theta' / unit^2
     cdef double unit                        # largest dual weight at the last `recompute`
     cdef double max_trace                   # largest trace of `gram` since the last `recompute`
-    cdef Py_ssize_t n_changed               # entries of rows added since then
-    cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless it is stale
-    cdef bint is_stale
+    cdef Py_ssize_t n_changed               # entries of rows added since the last `recompute`
+    cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless `is_stale`
+    cdef bint is_stale                      # whether `gram` has changed since M was computed
     cdef double[::1] direction              # scratch: (n_classes,)
     cdef double[::1] products               # scratch: (n_classes,)
 

@@ -1,30 +1,30 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Mirror maps of norms: margins by few entries, few features or few singular values.
+"""Mirror maps of norms, for weights with few large entries, features or singular values.
 
-With the potential Phi(W) = 1/2 ||W||^2 the conjugate is 1/2 ||Theta||_*^2, and the weights are its
-gradient. Each norm is the l_r norm of p numbers, and its dual norm is the l_q norm of these
-numbers, 1/r + 1/q = 1:
+The conjugate of the potential Phi(W) = 1/2 ||W||^2 is 1/2 ||Theta||_*^2, and the weights are the
+gradient of this conjugate. Each norm is the l_r norm of p numbers, and its dual norm is the l_q
+norm of the same numbers of Theta, with 1/r + 1/q = 1. The numbers are
 
     p-norm           the entries of W, p = n_classes * width
     group norm       the l_2 norms of the columns of W, one for each feature, p = width
     Schatten norm    the singular values of W, p = min(n_classes, width)
 
-With q = ln p, and so r = ln p / (ln p - 1), the l_r norm is within a factor of 3 of the l_1 norm,
-and Phi is (r - 1)-strongly convex (Jain et al. 2015, Corollaries 6 and 8; Appendix B.2, footnote 1
-for the Schatten norm). This holds up to r = 2. If ln p < 2, which means p <= 7, we take q = 2, and
-the map is Euclidean.
+If q = ln p, and so r = ln p / (ln p - 1), the l_r norm is within a factor of 3 of the l_1 norm, and
+Phi is (r - 1)-strongly convex (Jain et al. 2015, Corollaries 6 and 8; Appendix B.2, footnote 1 for
+the Schatten norm). This holds for r <= 2. If ln p < 2, which means p <= 7, we choose q = 2, and the
+map is Euclidean.
 
-For the first two, let c be the p numbers of Theta, and c_kj the one that an entry belongs to: its
-absolute value, or the norm of its column. Then
+For the p-norm and the group norm, let c be the p numbers of Theta. Let c_kj be the number to which
+the entry Theta_kj belongs: its absolute value, or the norm of its column. The weights are
 
-    W_kj = Theta_kj (c_kj / ||c||_q)^(q - 2)
+    W_kj = Theta_kj (c_kj / ||c||_q)^(q - 2).
 
-For the Schatten norm, with the singular value decomposition Theta = U diag(s) V',
+For the Schatten norm, let Theta = U diag(s) V' be the singular value decomposition. The weights are
 
-    W = U diag(s (s / ||s||_q)^(q - 2)) V' = M Theta,    M = U diag((s / ||s||_q)^(q - 2)) U'
+    W = U diag(s (s / ||s||_q)^(q - 2)) V' = M Theta,    M = U diag((s / ||s||_q)^(q - 2)) U'.
 
-The left factor M is a small matrix, (n_classes, n_classes); U and s^2 are the eigenvectors and
-eigenvalues of the Gram matrix Theta Theta'.
+The left factor M is a small matrix of shape (n_classes, n_classes). U and s^2 are the eigenvectors
+and eigenvalues of the Gram matrix Theta Theta'.
 """
 
 from libc.math cimport NAN, fabs, log, pow
@@ -37,7 +37,7 @@ from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
 from sklrank.linear_model._mirror._maps import row_norms
 
-# The least unit of a Gram matrix: products of smaller numbers may underflow.
+# Smallest unit of a Gram matrix. Products of smaller numbers may underflow.
 cdef double MIN_UNIT = 1e-100
 
 
@@ -46,15 +46,17 @@ cdef double dual_exponent(Py_ssize_t p) noexcept nogil:
 
 
 cdef class GroupedMap(MirrorMap):
-    """Base of the p-norm and the group norm, for groups of entries of the dual weights.
+    """Base of the maps of the p-norm and the group norm, for groups of entries of dual weights.
 
     Entry e, counted row by row, belongs to the group e modulo `n_groups`.
 
-    The map keeps the powers c^q of the groups, their sum, and the unnormalized weights Theta c^(q -
-    2). These numbers are relative to a unit, which is the largest dual weight at the last
-    `recompute`. A step changes those of its row's entries only. All are recomputed once as many
-    powers were changed as there are, or when numbers become too large or too small. So a step costs
-    as much as its row has entries, and rounding errors of the sum do not build up.
+    The map keeps the powers c^q of the groups, the sum of these powers, and the unnormalized
+    weights Theta c^(q - 2). These numbers are relative to a unit, which is the largest absolute
+    dual weight at the last `recompute`. A step changes only the numbers of the groups that have
+    entries in the row. All numbers are recomputed when the number of changed powers reaches the
+    number of groups, or when the sum becomes too large or too small. So on average the cost of a
+    step is proportional to the number of entries of the row, and rounding errors of the sum do not
+    accumulate.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, Py_ssize_t n_groups):
@@ -70,7 +72,10 @@ cdef class GroupedMap(MirrorMap):
         return 1.0 / (self.exponent - 1.0)
 
     def radii(self, X, double constant):
-        """Return the l_q norms of the rows: ||u x'||_* is that of x times a norm of u."""
+        """Return the l_q norms of the rows, `(n_samples,)`.
+
+        ||u x'||_* is the product of the l_q norm of x and a norm of u.
+        """
         return row_norms(X, constant, self.exponent)
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
@@ -88,8 +93,8 @@ cdef class GroupedMap(MirrorMap):
         add_scaled(factor * self.factor, &self.unnormalized[0, 0], n, sums)
 
     cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil:
-        # Update the numbers that depend on the dual weights of the row's columns, which have
-        # changed. The group of column 0 is `first`.
+        # The dual weights of the row's columns have changed. Update the numbers that depend on
+        # them. The group of column 0 is `first`.
         cdef Py_ssize_t i
         self.n_changed += row.n + (row.constant != 0.0)
         if self.n_changed >= self.n_groups:
@@ -137,7 +142,7 @@ cdef class GroupedMap(MirrorMap):
         if largest != 0.0:
             self.factor = self.unit * pow(self.total, 2.0 / self.exponent - 1.0)
         # If all dual weights are zero, the unit is zero, and the next step makes the sum infinite.
-        # Then `recompute` is called, and sets a new unit.
+        # Then `recompute` is called again and sets a new unit.
         self.unit = largest
 
     def __reduce__(self):
@@ -152,14 +157,14 @@ cdef class GroupedMap(MirrorMap):
 
 
 cdef class PNormMap(GroupedMap):
-    """Map of the p-norm, for weights of few large entries: each entry is a group."""
+    """Map of the p-norm, for weights with few large entries. Each entry is a group."""
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         super().__init__(n_classes, width, n_classes * width)
 
 
 cdef class GroupNormMap(GroupedMap):
-    """Map of the group norm, for few relevant features: the entries of a feature are a group."""
+    """Map of the group norm, for few relevant features. The entries of a feature form a group."""
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         super().__init__(n_classes, width, width)
@@ -172,11 +177,12 @@ cdef class GroupNormMap(GroupedMap):
 cdef class SchattenMap(MirrorMap):
     """Map of the Schatten norm, for weights of low rank.
 
-    The map keeps the Gram matrix of the classes' dual weights, relative to a unit, which is the
-    largest dual weight at the last `recompute`. A step is a rank-two update of the Gram matrix and
-    costs as much as scoring the row. The Gram matrix is recomputed once the updates have cost as
-    much as that does, or when numbers become too large or too small. Its eigensystem is computed
-    when it is next needed.
+    The map keeps the Gram matrix of the dual weights of the classes, relative to a unit, which is
+    the largest absolute dual weight at the last `recompute`. A step makes a rank-two update of the
+    Gram matrix, which costs about as much as scoring the row. The Gram matrix is recomputed when
+    the total cost of the updates reaches the cost of recomputing it, or when its trace becomes too
+    large or too small. The eigenvectors and eigenvalues are computed only when they are needed for
+    scores or weights.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
@@ -193,7 +199,10 @@ cdef class SchattenMap(MirrorMap):
         return 1.0 / (self.exponent - 1.0)
 
     def radii(self, X, double constant):
-        """Return the Euclidean norms of the rows: u x' has the singular value ||u||_2 ||x||_2."""
+        """Return the Euclidean norms of the rows, `(n_samples,)`.
+
+        The only nonzero singular value of u x' is ||u||_2 ||x||_2.
+        """
         return row_norms(X, constant, 2.0)
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
@@ -203,7 +212,7 @@ cdef class SchattenMap(MirrorMap):
         if self.exponent == 2.0:
             return
         self.ensure_left_factor()
-        # The memory belongs to the call, since two threads may score with one map.
+        # Each call allocates its own memory, since two threads may compute scores with one map.
         products = <double*>malloc(n * sizeof(double))
         for k in range(n):
             if products == NULL:
@@ -242,7 +251,8 @@ cdef class SchattenMap(MirrorMap):
         add_outer(&self.duals[0, 0], n, self.width, direction, size, row)
         if self.exponent == 2.0:
             return
-        # With z = Theta x after the step d x', G += d z' + z d' - |x|^2 d d', all in units.
+        # Let z = Theta x after the step d x'. The Gram matrix G changes by
+        # d z' + z d' - |x|^2 d d'. All numbers are relative to the unit.
         table_products(&self.duals[0, 0], n, self.width, row, &self.products[0])
         share = size / self.unit
         square = (share * row.constant) * (share * row.constant)
@@ -290,7 +300,7 @@ cdef class SchattenMap(MirrorMap):
 
     cdef void update_left_factor(self) noexcept with gil:
         if not self.is_stale:
-            # Another thread has done it while this one waited for the lock.
+            # Another thread has updated the left factor while this thread waited for the lock.
             return
         try:
             left_factor = compute_left_factor(np.asarray(self.gram), self.exponent)
@@ -310,11 +320,14 @@ cdef class SchattenMap(MirrorMap):
 
 
 def compute_left_factor(gram, exponent):
-    """Compute M from the Gram matrix of the dual weights in any unit; zero if that is zero."""
+    """Return M, `(n_classes, n_classes)`, for the Gram matrix of the dual weights.
+
+    The result does not depend on the unit of the Gram matrix. It is zero if the matrix is zero.
+    """
     if not np.isfinite(gram).all():
         return np.full_like(gram, np.nan)
     squares, vectors = np.linalg.eigh(gram)
-    # Rounding may make an eigenvalue of zero negative.
+    # An eigenvalue of zero may be negative because of rounding errors.
     values = np.sqrt(np.maximum(squares, 0.0))
     largest = values.max()
     if largest == 0.0:

@@ -1,4 +1,4 @@
-"""The parameter `mirror_map`: names of the maps, its constraints and its tags."""
+"""The parameter `mirror_map`: the names of the maps, the constraints and the tag `poor_score`."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ CONSTRAINTS = [StrOptions(set(MIRROR_MAPS)), HasMethods("weights")]
 
 
 def make_mirror_map(mirror_map, n_classes: int, width: int) -> MirrorMap:
-    """Return the map of this name or user's object, with dual weights of zero."""
+    """Return the map with the given name, or of a user's object, with dual weights of zero."""
     if isinstance(mirror_map, str):
         return MIRROR_MAPS[mirror_map](n_classes, width)
     return CustomMap(n_classes, width, mirror_map)
 
 
 def scores_poorly(mirror_map, *, one_score: bool) -> bool:
-    """Return scikit-learn's tag `poor_score`: the map may fail on linearly separable data.
+    """Return whether a map may fail on linearly separable data, scikit-learn's tag `poor_score`.
 
-    Weights that are a distribution fail if a feature is evidence against a class. Nonnegative
-    weights can use such a feature as evidence for the other classes, unless two classes share one
-    score (`one_score`): then no feature can be evidence for the first class. Nothing is known about
-    a user's map.
+    Weights that are a distribution may fail if a feature is evidence against a class. Nonnegative
+    weights can use such a feature as evidence for the other classes. But if two classes share one
+    score (`one_score`), no feature can be evidence for the first class. A user-defined map may
+    always fail, since nothing is known about it.
     """
     if not isinstance(mirror_map, str):
         return True

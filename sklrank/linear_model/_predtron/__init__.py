@@ -1,1 +1,1 @@
-"""Perceptrons for any loss: losses, tasks, rounds and estimators."""
+"""Predtron: perceptrons for any loss, with their losses, tasks, rounds and estimators."""

@@ -1,8 +1,9 @@
 """Common base of the Predtrons: parameters, passes over the rounds, models, fitted attributes.
 
-A model holds the weights: a `LinearModel` those of the features, a `KernelModel` dual coefficients.
-Both play rounds and score samples. A round is a row of X or, if `starts` are given, the rows of a
-query, `starts[i]:starts[i + 1]` of those played: ::
+A model holds what is learned: a `LinearModel` holds the weights of the features, and a
+`KernelModel` holds dual coefficients. Both play rounds, which means that they predict and learn,
+and both score samples. A round uses one row of X. If `starts` are given, round i uses the rows of a
+query instead, which are the rows `starts[i]:starts[i + 1]` of `rows`: ::
 
     with model.transaction(X) as play:
         play(rows, starts, task, radii, scores, prediction_scores)  # rows: a slice or indices of X
@@ -31,7 +32,7 @@ __all__ = ["PredtronMixin", "can_partial_fit", "rows_are_rounds"]
 
 
 def can_partial_fit(model):
-    """Return True; raise AttributeError for a precomputed kernel, which cannot be extended."""
+    """Return True, or raise AttributeError if the kernel is precomputed and cannot be extended."""
     if model._is_precomputed:
         raise AttributeError(
             "kernel='precomputed' cannot continue training, since the kernel values of new samples "
@@ -41,19 +42,21 @@ def can_partial_fit(model):
 
 
 def rows_are_rounds(rounds):
-    """Return the rows of X of these rounds, one row each, and no starts of queries."""
+    """Return the rows of X in the given rounds, which have one row each, and None for `starts`."""
     return rounds, None
 
 
 class PredtronMixin:
     """Parameters, passes over the rounds and fitted attributes of a Predtron.
 
-    A subclass defines `_make_task(*data, restart)`. It checks the data and returns X, the task of
-    their rounds, and a function that returns the rows of X of chosen rounds and, for queries, where
-    those of each query start. If `restart`, it starts a model: it sets `_model` by `_make_model`.
+    A subclass defines `_make_task(*data, restart)`. This method checks the data and returns X, the
+    task of the rounds, and a function. For given rounds, the function returns their rows of X, and
+    the index of the first row of each query, or None if a round uses one row. If `restart` is True,
+    `_make_task` starts a new model by setting `_model` to the result of `_make_model`.
     """
 
-    # Set by a classifier with a reject option; updated with the held-out scores of the first pass.
+    # A classifier with a reject option sets the rule. The rule is updated with the held-out scores
+    # of the first pass.
     _reject_rule = None
 
     _accepts_sparse = True
@@ -75,7 +78,7 @@ class PredtronMixin:
     }
 
     def _make_model(self, n_scores, constant):
-        """Return a model without rounds, made from the current parameters."""
+        """Return an untrained model, made from the current parameters."""
         self._loss_driven = self.update == "loss-driven"
         by_theory = self.learning_rate == "theory"
         rate = np.nan if by_theory else float(self.learning_rate)
@@ -107,7 +110,7 @@ class PredtronMixin:
             return None
         kernel = self.kernel
         if isinstance(kernel, str):
-            # The default is filled in here, since not every kernel understands None.
+            # The default value is set here, since not every kernel accepts None.
             gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
             parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
             kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
@@ -134,7 +137,7 @@ class PredtronMixin:
         return self
 
     def _partial_fit(self, *data, return_scores=False):
-        """Continue training; return the scores before each round if `return_scores`, else None."""
+        """Continue training. Return the scores before each round if `return_scores`, else None."""
         scores = None
         with unchanged_on_error(self):
             X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
@@ -150,7 +153,7 @@ class PredtronMixin:
             for i in range(n_passes):
                 order = random_state.permutation(n_rounds) if shuffle else None
                 before = self._mistakes_and_loss()
-                # Later passes would score samples that are learned already.
+                # In later passes, the model has already learned from the samples that it scores.
                 rule = self._reject_rule if i == 0 else None
                 self._play_pass(X, task, rows_of, play, order, scores, rule)
                 if self.verbose:
@@ -202,33 +205,33 @@ class PredtronMixin:
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Weights of the constant feature; 0 if there is none."""
+        """Weights of the constant feature, which are 0 if there is no such feature."""
         weights = self._model_of_kind(LinearModel, "intercept_").weights
         return weights[:, self.n_features_in_ :].sum(axis=1)
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the support vectors."""
+        """Dual coefficients of the support vectors."""
         return self._model_of_kind(KernelModel, "dual_coef_").weights.copy()
 
     @property
     def support_vectors_(self) -> np.ndarray:
-        """Support vectors; their indices under a precomputed kernel."""
+        """Support vectors, or their indices if the kernel is precomputed."""
         return self._model_of_kind(KernelModel, "support_vectors_").points.copy()
 
     @property
     def n_rounds_(self) -> int:
-        """Number of rounds so far."""
+        """Number of rounds that the model has been trained on."""
         return self._fitted_model().rounds.n_rounds
 
     @property
     def n_mistakes_(self) -> int:
-        """Number of rounds so far whose prediction had a loss."""
+        """Number of training rounds in which the loss of the prediction was not zero."""
         return self._fitted_model().rounds.n_mistakes
 
     @property
     def mean_loss_(self) -> float:
-        """Mean loss of the rounds so far."""
+        """Mean loss of the predictions in the training rounds, or NaN before the first round."""
         rounds = self._fitted_model().rounds
         return rounds.total_loss / rounds.n_rounds if rounds.n_rounds else np.nan
 
@@ -239,7 +242,7 @@ class PredtronMixin:
 
 
 def _call_kernel(kernel, A, B):
-    # Values that overflow are refused below, with a message that names the kernel.
+    # Values that overflow are rejected below, with an error message that names the kernel.
     with np.errstate(over="ignore", invalid="ignore"):
         values = kernel(A, B)
     values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
@@ -256,21 +259,21 @@ def _call_kernel(kernel, A, B):
 
 
 class LinearModel:
-    """Weights of the features, computed by a mirror map.
+    """Linear model: weights of the features, which a mirror map computes.
 
     Parameters
     ----------
     mirror_map : MirrorMap
         Map from dual weights to weights.
     constant : float
-        Value of one more feature, for the intercept; 0 for no intercept.
+        Value of the constant feature, whose weight is the intercept. If 0, there is no intercept.
     learning_rate : float
-        Size of the steps. NaN: that of the theorems.
+        Learning rate that multiplies each step. If NaN, the rate of the theorems is used.
     average : bool
-        Whether samples are scored by the mean of the weights over the rounds.
+        Whether samples are scored with the mean of the weights over the rounds.
     """
 
-    # Rows of a compiled call: Ctrl-C is noticed only between calls.
+    # Maximum number of rows of a compiled call. Ctrl-C interrupts training only between calls.
     max_rows = 10_000
     is_precomputed = False
 
@@ -283,14 +286,15 @@ class LinearModel:
 
     @contextmanager
     def transaction(self, X):
-        """Yield a function that plays rounds of these rows; restore the model after an error.
+        """Yield a function that plays rounds on rows of X, and restore the model after an error.
 
-        A user's mirror map may fail in any round.
+        An error may occur in any round, since a user-defined mirror map may fail.
         """
         rounds, before = self.rounds, []
         if isinstance(rounds.mirror_map, CustomMap):
             parts = [rounds, rounds.mirror_map, rounds.sums]
-            # States, not copies: copying a CustomMap calls the user's function.
+            # The states are saved instead of copies, since copying a CustomMap calls the user's
+            # function.
             before = [(part, part.__reduce__()[2]) for part in parts if part is not None]
         try:
             yield partial(self._play, X)
@@ -303,7 +307,7 @@ class LinearModel:
         _play_rounds(self.rounds, Rows(X[rows], self.constant), *arguments)
 
     def radii(self, X, rows, starts=None):
-        """Return the radius of each round, `(n_rounds,)`: R of the theorems is the largest one."""
+        """Return the radius of each round, `(n_rounds,)`. R of the theorems is the largest one."""
         X, mirror_map = X[rows], self.rounds.mirror_map
         if starts is None:
             return mirror_map.radii(X, self.constant)
@@ -316,7 +320,7 @@ class LinearModel:
 
     @property
     def weights(self):
-        """Weights `(n_scores, width)` of the features, and of the constant if there is one."""
+        """Weights `(n_scores, width)` of the features and of the constant feature, if any."""
         rounds = self.rounds
         if rounds.sums is None:
             return rounds.mirror_map.weights
@@ -331,26 +335,27 @@ class LinearModel:
 
 
 class KernelModel:
-    """Dual coefficients of the support vectors.
+    """Kernel model: dual coefficients of the support vectors.
 
     Parameters
     ----------
     n_scores : int
         Number of scores of a sample.
     kernel : callable or None
-        Function that returns the kernel values `(n, m)` of two sets of points. None: the rows of X
-        are kernel values with the points of `fit`.
+        Function that returns the kernel values `(n, m)` of two sets of points. If None, the rows of
+        X are the kernel values with the points of `fit`.
     constant : float
-        Its square is added to the kernel, which makes the intercept.
+        Number whose square is added to the kernel values, which has the effect of an intercept.
     learning_rate : float
-        Size of the steps. NaN: that of the theorems.
+        Learning rate that multiplies each step. If NaN, the rate of the theorems is used.
     average : bool
-        Whether samples are scored by the mean of the coefficients over the rounds.
+        Whether samples are scored with the mean of the coefficients over the rounds.
     budget : int
-        Greatest number of support vectors, 0 for no limit.
+        Maximum number of support vectors. If 0, the number is not limited.
     """
 
-    # Rows of a compiled call, whose kernel values with all support vectors are in memory.
+    # Maximum number of rows of a compiled call. Their kernel values with all support vectors are
+    # held in memory.
     max_rows = 200
 
     def __init__(self, n_scores, kernel, constant, learning_rate, average, budget):
@@ -360,7 +365,7 @@ class KernelModel:
         self.average = average
         self.budget = budget
         self.rounds = PredtronRounds(EuclideanMap(n_scores, 0), learning_rate, 1.0)
-        self.points = None  # rows; their indices under a precomputed kernel
+        self.points = None  # rows, or their indices if the kernel is precomputed
         self.coefs = np.zeros((n_scores, 0))
         self.sums = np.zeros((n_scores, 0))
         self.insertion_order = np.zeros(0, dtype=np.intp)  # of the points, see KernelRows
@@ -368,11 +373,13 @@ class KernelModel:
 
     @contextmanager
     def transaction(self, X):
-        """Yield a function that plays rounds of these rows; restore the model after an error.
+        """Yield a function that plays rounds on rows of X, and restore the model after an error.
 
-        A kernel may fail in any round. Afterwards only the support vectors are kept.
+        An error may occur in any round, since a kernel may fail. After the rounds, the model keeps
+        only the points that are support vectors.
         """
-        # References are enough: the arrays are replaced within the context, not written to.
+        # References are sufficient, since the arrays are replaced within the context and not
+        # changed in place.
         before = vars(self) | {"rounds": copy(self.rounds)}
         known = np.arange(len(self.insertion_order))
         self._set_points(known, X)
@@ -389,7 +396,7 @@ class KernelModel:
         return self.kernel is None
 
     def _set_points(self, kept, X=None):
-        """Keep some of the points, and add new ones without coefficients."""
+        """Keep the points with the indices `kept`, and add the rows of X with coefficients of 0."""
         n_new = 0 if X is None else X.shape[0]
         if self.is_precomputed:
             X = np.arange(n_new)
@@ -404,7 +411,7 @@ class KernelModel:
 
     def _play(self, X, offset, rows, *arguments):
         own = offset + np.arange(X.shape[0])[rows]
-        # The points that have a coefficient or may get one in these rounds.
+        # These are the points that have a coefficient or may receive one in these rounds.
         active = np.union1d(np.flatnonzero(self.insertion_order), own)
         values = self._kernel_values(X[rows], active)
         own_column = np.searchsorted(active, own).astype(np.intc)
@@ -424,7 +431,7 @@ class KernelModel:
         return self._with_constant(X[:, points] if self.is_precomputed else self.kernel(X, points))
 
     def radii(self, X, rows, starts=None):
-        """Return the radius of each round, as in `LinearModel`, in the space of the kernel."""
+        """Return the radius of each round in the feature space of the kernel, `(n_rounds,)`."""
         gram = self._gram(X, np.arange(X.shape[0])[rows])
         if starts is None:
             return np.sqrt(np.maximum(np.diagonal(gram), 0.0))
@@ -477,7 +484,7 @@ def _stack(points, X):
 
 
 def _smaller_gram(X):
-    # Both products have the same eigenvalues, apart from zeros.
+    # X X' and X' X have the same eigenvalues, apart from zeros.
     return X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
 
 

@@ -1,4 +1,4 @@
-"""Common base of the Predtrons that rank: their losses, representations and tasks."""
+"""Common base of the Predtron rankers: their losses, representations and tasks."""
 
 from functools import partial
 from numbers import Integral, Real
@@ -21,7 +21,7 @@ __all__ = ["PredtronRankerMixin"]
 
 
 class PredtronRankerMixin(PredtronMixin):
-    """Predtron whose predictions are rankings."""
+    """Base of a Predtron whose predictions are rankings."""
 
     _parameter_constraints: dict = {
         "loss": [StrOptions(set(RANKING_LOSSES)), HasMethods(["gains", "discounts"])],
@@ -37,7 +37,7 @@ class PredtronRankerMixin(PredtronMixin):
         self._model = self._make_model(n_scores, constant)
 
     def _make_ranking_task(self, relevance, starts):
-        """Return the task of rounds whose items have the relevance `starts[i]:starts[i + 1]`."""
+        """Return the task in which the items `starts[i]:starts[i + 1]` belong to round i."""
         gains = gains_of(self._loss, relevance, starts)
         sizes = np.unique(np.diff(starts))
         discounts = _evaluate_positions("loss", partial(discounts_of, self._loss), sizes)
@@ -46,10 +46,13 @@ class PredtronRankerMixin(PredtronMixin):
 
 
 def _evaluate_positions(name, values_of, sizes):
-    """Return the values at the positions of the longest list, which must fit shorter lists."""
+    """Return the values at the positions of the longest list, `(max(sizes),)`.
+
+    Raise ValueError if the value at a position depends on the number of positions.
+    """
     longest = max(sizes, default=1)
     values = values_of(longest)
-    # One size more is checked, since longer lists may come in another call.
+    # An additional size is checked, since another call may have longer lists.
     for size in (*sizes, longest + 1):
         if not np.array_equal(values_of(size)[:longest], values[:size]):
             raise ValueError(

@@ -39,161 +39,175 @@ __all__ = ["PredtronClassifier"]
 
 
 class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
-    r"""Perceptron for any loss of class labels or label sets, with a reject option.
+    r"""Predtron classifier: a perceptron for any loss of class labels or label sets.
 
-    A prediction :math:`\sigma` is represented by a unit vector :math:`rep(\sigma)`. The model
-    predicts the one with the greatest similarity :math:`\langle rep(\sigma), t \rangle` to the
-    scores :math:`t = W x`. If its loss :math:`L(\sigma, y)` is not zero, the weights take a step
-    ([1]_, Algorithm 1)
+    The model computes the scores :math:`t = W x` of a sample. Each possible prediction
+    :math:`\sigma` is represented by a unit vector :math:`rep(\sigma)`, and the model predicts the
+    one with the greatest similarity :math:`\langle rep(\sigma), t \rangle` to the scores. If the
+    loss :math:`L` of the prediction is not zero, the weights take the step ([1]_, Algorithm 1)
 
     .. math:: W \leftarrow W - \eta \, (rep(\tilde\sigma) - rep(\sigma_y)) \, x^T, \qquad
-              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle,
+              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
-    away from the loss-augmented prediction :math:`\tilde\sigma`, and towards the correct
-    prediction :math:`\sigma_y`, which has the greatest similarity among those without loss. With
-    two classes and the zero-one loss it is the classic perceptron, with steps of twice the learning
-    rate; with more classes it is the multiclass perceptron.
+    The step moves the scores away from the loss-augmented prediction :math:`\tilde\sigma` and
+    towards the correct prediction :math:`\sigma_y`, which has the greatest similarity among the
+    predictions without loss. With two classes and the zero-one loss, this method is the classic
+    perceptron with steps of twice the learning rate. With more classes, it is the multiclass
+    perceptron. If `reject_cost` is given, the model rejects uncertain samples.
 
     Parameters
     ----------
     loss : str, array-like or callable, default="zero_one"
-        Loss of a prediction. For class labels, 1-d `y`:
+        Loss of a prediction. If `y` holds class labels, the loss is one of
 
-        - "zero_one": 1 for a wrong class;
-        - "absolute": the number of classes between the prediction and the true class, in the order
-          of `classes_` (ordinal classes). Encode them as numbers, since strings are sorted
-          alphabetically;
-        - array-like of shape (n_classes,): the cost of a mistake on a sample of each class;
-        - array-like of shape (n_classes, n_classes): the cost of a prediction (column) for a sample
-          of a class (row), zero on the diagonal;
-        - callable ``cost(true_class, predicted_class)``.
+        - "zero_one": 1 for every wrong class;
+        - "absolute": the absolute difference between the indices of the predicted and the true
+          class in `classes_`, for ordinal classes. Ordinal classes should be encoded as numbers,
+          since strings are sorted alphabetically;
+        - an array-like of shape (n_classes,): the cost of a mistake on a sample of each class;
+        - an array-like of shape (n_classes, n_classes): the cost of each prediction (column) for a
+          sample of each class (row), with zeros on the diagonal;
+        - a callable ``cost(true_class, predicted_class)`` that returns the cost of a prediction.
 
-        With two classes there is one wrong prediction for each class, so their costs change the
-        steps of "loss-driven" only.
+        With two classes, only one prediction is wrong for each class. So the costs influence the
+        length of a step only, and not its direction.
 
-        For label sets, an indicator matrix `Y`:
+        If `y` is an indicator matrix of label sets, the loss is one of
 
-        - "zero_one", "subset_zero_one": 1 for a set that is not exactly the true one;
+        - "zero_one" or "subset_zero_one": 1 for every set that differs from the true set;
         - "hamming": the number of labels in error;
         - "error_set_size": the number of pairs of a relevant label that is missing and an
           irrelevant label that is predicted. The empty set and the set of all labels have no loss,
-          so a model may end up predicting either for all samples;
-        - callable ``f(tp, fp, fn, tn)`` of integer arrays: the numbers of true positives, false
-          positives, false negatives and true negatives among the labels.
+          so the model may learn to predict one of them for all samples;
+        - a callable ``f(tp, fp, fn, tn)`` of integer arrays, which hold the numbers of true
+          positives, false positives, false negatives and true negatives among the labels.
 
-        For class labels, the names of losses of label sets mean "zero_one".
+        If `y` holds class labels, the names "subset_zero_one", "hamming" and "error_set_size" mean
+        "zero_one".
     update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
-        Step of the weights. "loss-augmented": the step above. "loss-driven": that of Predtron.LD
-        ([1]_, Algorithm 2), with the prediction itself as :math:`\tilde\sigma`, and :math:`L` times
-        as long.
+        Step of the weights. "loss-augmented" is the step above. "loss-driven" is the step of
+        Predtron.LD ([1]_, Algorithm 2): the prediction itself takes the place of
+        :math:`\tilde\sigma`, and the step is multiplied by the loss :math:`L` of the prediction.
     mirror_map : str or object, default="euclidean"
-        Map from the sum of the steps :math:`\Theta` to the weights. It sets the norm in which the
-        margin is large ([1]_, Algorithm 3).
+        Map from the sum of the steps :math:`\Theta` to the weights. It determines the norm in which
+        the margin is large ([1]_, Algorithm 3).
 
         - "euclidean": :math:`W = \Theta`;
         - "p-norm": a norm close to the sum of absolute values, for few nonzero weights;
         - "group-norm": a norm close to the sum over features of the norms of their weights, for few
           relevant features;
-        - "schatten": a norm close to the sum of singular values, for weights of low rank. With less
-          than 8 scores or features it is "euclidean";
+        - "schatten": a norm close to the sum of singular values, for weights of low rank. With
+          fewer than 8 scores, or fewer than 8 features including the constant feature, it is
+          identical to "euclidean";
         - "entropy": exponentiated gradient. The weights of a class are a distribution over the
           features;
-        - "positive": negative weights are set to zero. Two classes share one score, so that with
-          this map and with "entropy" no feature can be evidence for the first class;
+        - "positive": negative weights are set to zero. Two classes share one score, so with this
+          map and with "entropy" no feature can be evidence for the first class;
         - an object with a method ``weights(dual_weights)``, which maps an array `(n_scores,
-          n_weights)` to one of the same shape.
+          n_weights)` to an array of the same shape.
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. It changes predictions only with "entropy", or with
-        "loss-augmented" steps of a loss with more than two values; otherwise it only scales the
-        scores. "theory": the rate of [1]_, Theorems 1, 14 and 15, for the samples so far; it is not
-        known for "entropy", "positive" and objects.
+        Learning rate :math:`\eta` that multiplies each step. It can change predictions only with
+        "entropy", with a user-defined mirror map, or with "loss-augmented" steps of a loss that has
+        more than two values. Otherwise it only scales the scores. "theory" is the rate of [1]_,
+        Theorems 1, 14 and 15, for the samples of all rounds up to the current one. It is not
+        available for "entropy", "positive" and user-defined mirror maps.
     reject_cost : float, array-like of shape (n_classes,) or None, default=None
-        Cost of rejecting a sample, 0 or more: one number, or one for each class. None: no sample is
-        rejected. Do not search over it, since `score` depends on it.
+        Cost of rejecting a sample, at least 0: one number, or one number for each class. If None,
+        no sample is rejected. `reject_cost` should not be tuned by `score`, which depends on it.
     reject_rule : {"margin"}, default="margin"
-        Rule by which samples are rejected, with `reject_cost`. "margin": a sample is rejected if
-        the difference between its two greatest scores is below a threshold. The threshold is the
-        one that would have cost least so far, if each sample is scored before it is first learned
-        (held-out scores).
+        Rule that decides which samples are rejected. It is used only if `reject_cost` is given.
+        With "margin", a sample is rejected if the difference between its two greatest scores is
+        below a threshold. The threshold minimizes the total cost on held-out scores: each training
+        sample is scored before the model first learns from it.
     reject_label : int, str or None, default=None
-        Label that `predict` returns for a rejected sample; not a class. None is "reject" if the
-        classes are strings, and -1 if they are numbers, or the integer below all of them if -1 is
-        a class.
+        Label that `predict` returns for a rejected sample. It must not be a class. If None, the
+        label is "reject" if the classes are strings. If the classes are numbers, it is -1, or an
+        integer below all classes if -1 is a class.
     average : bool, default=False
-        Whether to predict by the mean of the weights over the rounds (averaged perceptron). For
-        "euclidean" it adds little cost; with the other maps each mistake costs a pass over all
-        weights.
+        Whether to predict with the mean of the weights over the rounds (averaged perceptron). The
+        additional cost is small for "euclidean". For the other maps, each mistake requires a pass
+        over all weights.
     kernel : str, callable or None, default=None
-        None: the model learns weights of the features. Otherwise it learns dual coefficients of
-        support vectors, with a kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels`, as
-        "rbf" or "poly"; with "precomputed", where `X` is the kernel matrix; or with
-        ``kernel(A, B)``, which returns the values `(n, m)` for the rows of both arrays.
+        If None, the model learns weights of the features. Otherwise, it learns dual coefficients
+        of support vectors. A string is the name of a kernel of
+        :func:`sklearn.metrics.pairwise.pairwise_kernels`, such as "rbf" or "poly", or
+        "precomputed", in which case `X` must be the kernel matrix. A callable ``kernel(A, B)``
+        returns the array `(n, m)` of the kernel values between the n rows of A and the m rows of B.
     gamma, degree, coef0 : float, default=None, 3, 1
-        Parameters of kernels; `gamma` None is ``1 / n_features``.
+        Parameters of the kernels that are given by name. If `gamma` is None, ``1 / n_features`` is
+        used.
     budget : int or None, default=None
-        Greatest number of support vectors under a kernel; the oldest ones are removed. None: no
-        limit. Ignored without a kernel.
+        Maximum number of support vectors of a model with a kernel. If it is exceeded, the oldest
+        support vectors are removed. If None, the number is not limited. `budget` is ignored if
+        `kernel` is None.
     fit_intercept : bool, default=True
-        Whether to add a constant feature of value one; under a kernel, one is added to its values.
+        Whether to add a constant feature of value one. With a kernel, one is added to the kernel
+        values instead.
     max_iter : int, default=1
-        Number of passes of `fit` over the samples; `partial_fit` makes one.
+        Number of passes over the samples in `fit`; `partial_fit` always makes one pass.
     shuffle : bool, default=False
-        Whether `fit` shuffles the samples before each pass. It is needed for samples that are
+        Whether `fit` shuffles the samples before each pass. Shuffling is needed if the samples are
         sorted by class.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
+        Controls the order of the samples if `shuffle` is True.
     verbose : int, default=0
-        Whether to print the mistakes and the mean loss of each pass.
+        If positive, the number of mistakes and the mean loss of each pass are printed.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels. For an indicator matrix its columns, by name if it is a data frame with names.
+        Sorted class labels. If `y` is an indicator matrix, the names of its columns, which are
+        0, ..., n_labels - 1 unless `y` is a data frame with names or `classes` was passed.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features)
-        Weights of the features; one row for two classes. Not under a kernel.
+        Weights of the features, in one row if `y` holds the labels of two classes. Defined only if
+        the model has no kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Weights of the constant feature, zero without `fit_intercept`. Not under a kernel.
+        Weights of the constant feature, which are zero if `fit_intercept` is False. Defined only
+        if the model has no kernel.
     dual_coef_ : ndarray of shape (n_classes, n_supports) or (1, n_supports)
-        Coefficients of the support vectors. Under a kernel only.
+        Dual coefficients of the support vectors. Defined only if the model has a kernel.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
-        Samples with a coefficient; under a precomputed kernel their indices `(n_supports,)`.
+        Samples that have dual coefficients. With a precomputed kernel, the indices of these
+        samples, of shape (n_supports,).
     reject_threshold_ : float
-        The least margin that is not rejected. With `reject_cost` only.
+        Smallest margin for which a sample is not rejected. Defined only if `reject_cost` is given.
     reject_label_ : object
-        Label that `predict` returns for a rejected sample; None without `reject_cost`.
+        Label that `predict` returns for a rejected sample, or None if `reject_cost` is None.
     n_rounds_ : int
-        Number of rounds so far; each is one sample.
+        Number of rounds that the model has been trained on. Each round uses one sample.
     n_mistakes_ : int
-        Number of rounds so far whose prediction had a loss. Among tied predictions the one with the
-        greatest loss counts.
+        Number of these rounds in which the loss of the prediction was not zero. Among tied
+        predictions, the one with the greatest loss is the prediction.
     mean_loss_ : float
-        Mean loss of the rounds so far, each before its step; NaN before the first one.
+        Mean loss of the predictions that were made in these rounds, before the step of each round.
+        It is NaN before the first round.
     n_iter_ : int
-        Number of passes of `fit`.
+        Number of passes made by `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if those of `X` are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
     PredtronLabelRanker : Ranks the labels of a sample.
     PredtronQueryRanker : Ranks the documents of a query.
-    BanditronClassifier : Learns from the feedback on the class that it showed.
+    BanditronClassifier : Observes only whether the class that it shows is correct.
 
     Notes
     -----
-    Parameters take effect when a model is started, by `fit` or the first `partial_fit`.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
 
-    A rejection is not a vote: the hard voting of :class:`sklearn.ensemble.VotingClassifier` fails
-    on it, so do not set `reject_cost` there.
+    Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on the label of rejected
+    samples, which is not a class. So `reject_cost` should not be set for its estimators.
 
-    The defaults are the algorithm as printed: one pass, and the unaveraged weights that its mistake
-    bounds are about. For predictions ``average=True, max_iter=10, shuffle=True`` and features
-    of similar scale are recommended: on five data sets the accuracy is within .014 of logistic
-    regression. On pendigits it is .95 and on letter .78, against .87 and .63 by the defaults. If
-    the loss has more than two values, try smaller learning rates: for grades and standardised
-    features .1 is better than 1 (``benchmarks/predtron.py``).
+    The default parameters follow the published algorithm, which makes one pass over the samples and
+    predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weights. For more
+    accurate predictions, ``average=True, max_iter=10, shuffle=True`` and features of similar scale
+    are recommended. On five data sets, the accuracy with these parameters is within .014 of that of
+    logistic regression. It is .95 on pendigits and .78 on letter, compared with .87 and .63 with
+    the default parameters. If the loss has more than two values, smaller learning rates should be
+    tried: for grades and standardized features, .1 is better than 1 (``benchmarks/predtron.py``).
 
     References
     ----------
@@ -212,7 +226,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     >>> round(model.score(X_test, y_test), 2)
     0.96
 
-    With a reject option that costs .3, where a mistake costs 1:
+    In the next example, a rejection costs .3 and a mistake costs 1:
 
     >>> model = PredtronClassifier(reject_cost=0.3, average=True, max_iter=10)
     >>> model = model.fit(X_train, y_train)
@@ -280,12 +294,12 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model from scratch, by `max_iter` passes over the samples.
+        """Fit the model from scratch with `max_iter` passes over the samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; under a precomputed kernel the kernel matrix.
+            Samples, or the kernel matrix `(n_samples, n_samples)` if the kernel is precomputed.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix.
 
@@ -297,8 +311,9 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or hold one class only, or if parameters do not go together or
-            with the data. A fitted model is not changed then.
+            If the data are malformed or hold only one class, or if parameters are not compatible
+            with each other or with the data. A model that was fitted before is not changed in this
+            case.
         """
         return self._fit_from_scratch(X, y, None)
 
@@ -307,8 +322,9 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        Samples in one call, in chunks, or before and after pickling make bit-identical models;
-        under a kernel they agree up to rounding of its values.
+        The resulting model is bit-identical whether the samples are given in one call or in
+        several, and whether or not the model is pickled between two calls. With a kernel, models
+        agree up to rounding errors of the kernel values.
 
         Parameters
         ----------
@@ -317,8 +333,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix.
         classes : array-like of shape (n_classes,), default=None
-            All classes that may occur, at the first call; by default those of `y`. For an indicator
-            matrix the names of its columns.
+            All classes that may occur in any call, given in the first call. If None, they are the
+            classes of `y`. For an indicator matrix, the names of its columns.
 
         Returns
         -------
@@ -329,7 +345,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or hold labels that are not in `classes`. The model is not
-            changed then.
+            changed in this case.
         """
         self._partial_fit(X, y, classes)
         return self
@@ -341,8 +357,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     ) -> np.ndarray:
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is that of `partial_fit`. The scores are those of the current weights,
-        even with `average`.
+        The resulting model is the same as after `partial_fit`. The scores are computed with the
+        current weights, even if `average` is True.
 
         Parameters
         ----------
@@ -351,23 +367,24 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix.
         classes : array-like of shape (n_classes,), default=None
-            As in `partial_fit`.
+            See `partial_fit`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Scores of each sample before it was learned; columns as in `classes_`. With two classes
-            the first one has the score 0, the second one that of `decision_function`.
+            Scores of each sample before the model learned from it, with columns in the order of
+            `classes_`. With two classes, the score of the first class is 0, and the score of the
+            second class is the one that `decision_function` returns.
 
         Raises
         ------
         ValueError
-            As `partial_fit`.
+            See `partial_fit`.
         """
         return self._add_first_class(self._partial_fit(X, y, classes, return_scores=True))
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the classes, or labels.
+        """Compute the scores of the classes or labels.
 
         Parameters
         ----------
@@ -377,13 +394,14 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            The scores t; for two classes the difference between those of the second and the first.
+            The scores :math:`t`. For two classes, the difference between the scores of the second
+            and the first class.
         """
         scores = self._add_first_class(self._scores(X))
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict the class of the greatest score, or the labels of positive scores.
+        """Predict the class with the greatest score, or the labels with positive scores.
 
         Parameters
         ----------
@@ -393,8 +411,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Entries of `classes_`, the first one among equal scores, and `reject_label_` for
-            rejected samples; or an indicator matrix.
+            Predicted classes, with `reject_label_` for rejected samples, or an indicator matrix of
+            the predicted labels. Ties are broken in favor of the class that is first in `classes_`.
         """
         scores = self._scores(X)
         if self._fitted_with_indicators:
@@ -411,7 +429,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         return predictions
 
     def coverage(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of samples that are not rejected.
+        """Return the fraction of samples that are not rejected.
 
         Parameters
         ----------
@@ -423,7 +441,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Returns
         -------
         float
-            From 0 to 1; 1 without `reject_cost`.
+            Weighted fraction of samples, from 0 to 1. It is 1 if `reject_cost` is None.
         """
         predictions = self.predict(X)
         if self.reject_label_ is None:
@@ -433,22 +451,24 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         )
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy, or with `reject_cost` 1 - mean cost of mistakes and rejections.
+        """Return the accuracy, or 1 minus the mean cost if `reject_cost` is given.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or an indicator matrix: then the subset accuracy is returned.
+            Class labels, or an indicator matrix. For an indicator matrix, the subset accuracy is
+            returned.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights.
 
         Returns
         -------
         float
-            At most 1. With `reject_cost` each sample counts 1 - cost of its prediction. If the true
-            class is unknown, this is the greatest cost of the prediction for any class.
+            The accuracy if `reject_cost` is None. Otherwise, 1 minus the mean cost of the
+            predictions, including rejections. If the true class of a sample is unknown to the
+            model, the cost of its prediction is the greatest cost for any class.
         """
         check_is_fitted(self, "classes_")
         if self.reject_label_ is None:
@@ -461,7 +481,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         y = check_target(y, multilabel=False).values
         check_consistent_length(predictions, y)
         weights = check_weights(sample_weight, len(y), positive=True)
-        # The costs for unknown classes are in one more row, at index -1.
+        # The costs for unknown classes are in an additional row, at index -1.
         indices = {label: index for index, label in enumerate(self.classes_.tolist())}
         labels = [indices.get(label, -1) for label in y.tolist()]
         costs = np.vstack([self._costs, self._costs.max(axis=0)])
@@ -469,7 +489,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         return 1.0 - float(np.average(costs, weights=weights))
 
     def _decide(self, scores):
-        """Return the index of the best class of each sample, and whether it is rejected."""
+        """Return the index of the best class of each sample, and whether the sample is rejected."""
         _, best = margins(scores)
         if self._reject_rule is None:
             return best, np.zeros(len(best), dtype=bool)
@@ -486,7 +506,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         self._model = self._make_model(n_scores, float(self.fit_intercept))
 
     def _start_classes(self, classes):
-        # A class is a set of one label, for which losses of sets are 1 for a mistake.
+        # A class label is a set of one label. All mistakes on such sets have the same loss, 2 for
+        # "hamming" and 1 for the other names of losses of sets. So these names mean "zero_one".
         is_subset_loss = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
         loss = "zero_one" if is_subset_loss else self.loss
         self._costs = class_costs(loss, classes, self.reject_cost)
@@ -524,14 +545,15 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
                 indptr, labels, losses.n_labels, losses.offsets, losses.values, self._loss_driven
             )
         else:
-            # The rule is updated in place, and unchanged_on_error restores the reference only.
+            # The rule is updated in place. A copy is used, since `unchanged_on_error` restores only
+            # the reference to the rule after an error.
             self._reject_rule = deepcopy(self._reject_rule)
             costs = np.ascontiguousarray(self._costs[:, : len(self.classes_)])
             task = ClassTask(costs, labels, self._loss_driven)
         return X, task, rows_are_rounds
 
     def _add_first_class(self, scores):
-        """Add the score 0 of the first of two classes, which share one score in the model."""
+        """Return the scores with a column of zeros for the first class if two classes share one."""
         if self._fitted_with_indicators or scores.shape[1] > 1:
             return scores
         return np.column_stack([np.zeros(len(scores)), scores])
@@ -543,7 +565,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     @property
     def reject_threshold_(self) -> float:
-        """The least margin that is not rejected."""
+        """Smallest margin for which a sample is not rejected."""
         check_is_fitted(self, "classes_")
         if self._reject_rule is None:
             raise AttributeError("reject_threshold_ is an attribute of models with reject_cost")

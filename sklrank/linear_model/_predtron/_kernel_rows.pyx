@@ -1,13 +1,13 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Rows of a kernel matrix, with which a linear learner becomes a kernelised one.
+"""Rows of a kernel matrix, by which a linear learner becomes a kernelized learner.
 
-Steps of rank one make the weights a sum over the rows of the steps, w = a_1 x_1 + a_2 x_2 + ...,
-and the score of x is a_1 k(x_1, x) + a_2 k(x_2, x) + ... So the dual coefficients `a` are the
-weights of a row of kernel values, and a step on x_i, which adds to a_i, is a step on the i-th unit
-vector.
+After steps of rank one, the weights are a weighted sum of the rows of the steps,
+w = a_1 x_1 + a_2 x_2 + ..., and the score of x is a_1 k(x_1, x) + a_2 k(x_2, x) + ... So the dual
+coefficients `a` are the weights of a row of kernel values. A step on x_i changes only a_i, so it is
+a step on the i-th unit vector.
 
-A budget limits the number of support vectors, which are the points with a coefficient. If there are
-more, the oldest ones are removed (budget perceptron).
+A budget limits the number of support vectors, which are the points that have a coefficient. If
+there are more support vectors, the oldest ones are removed (budget perceptron).
 """
 
 import numpy as np
@@ -16,21 +16,21 @@ from sklrank.linear_model._rows cimport Row
 
 
 cdef class KernelRows(Rows):
-    """Kernel values of rows and points, where each row is one of the points.
+    """Kernel values between rows and points, where each row is one of the points.
 
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_points)
         Kernel values, C-contiguous.
     own_column : ndarray of int32, shape (n_rows,)
-        Index of the row's own point.
+        Index of the point that is the row itself.
     insertion_order : ndarray of intp, shape (n_points,)
-        Number of each support vector in the order of insertion, from 1; 0 for other points. Changed
-        in place.
+        Number of each support vector in the order of insertion, from 1. It is 0 for other points.
+        The array is changed in place.
     n_inserted : int
-        The largest such number so far.
+        Number of support vectors inserted so far, including those that were removed.
     budget : int
-        Greatest number of support vectors; 0 for no limit.
+        Maximum number of support vectors. If 0, the number is not limited.
     """
 
     def __init__(

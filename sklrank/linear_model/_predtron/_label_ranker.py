@@ -33,118 +33,132 @@ __all__ = ["PredtronLabelRanker"]
 
 
 class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
-    r"""Perceptron that ranks labels by graded relevance, for NDCG or precision at the top.
+    r"""Predtron label ranker: a perceptron for NDCG or precision at the top.
 
-    A ranking that puts label i at the position :math:`\sigma(i)` is represented by the unit vector
-    of entries :math:`f(\sigma(i)) / Z`, for a decreasing f. The prediction has the greatest inner
-    product with the scores :math:`t = W x`: it sorts the labels by score. If its loss is not zero,
-    the weights take a step ([1]_, Algorithm 1 and Section 5)
+    The model ranks the labels of each sample by graded relevance. A ranking that puts label i at
+    the position :math:`\sigma(i)` is represented by the unit vector of the entries
+    :math:`f(\sigma(i)) / Z` with a strictly decreasing function :math:`f`. The predicted ranking
+    has the greatest inner product with the scores :math:`t = W x`, so it sorts the labels by score.
+    If its loss is not zero, the weights take the step ([1]_, Algorithm 1 and Section 5)
 
     .. math:: W \leftarrow W - \eta \, (rep(\tilde\sigma) - rep(\sigma_y)) \, x^T, \qquad
-              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle,
+              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
-    away from the loss-augmented ranking :math:`\tilde\sigma`, which solves a linear assignment
-    problem ([1]_, Lemma 3), and towards the correct ranking :math:`\sigma_y`, which has the
-    greatest inner product with the scores among those without loss.
+    The step moves the scores away from the loss-augmented ranking :math:`\tilde\sigma`, which is
+    found by solving a linear assignment problem ([1]_, Lemma 3). It moves them towards the correct
+    ranking :math:`\sigma_y`, which has the greatest inner product with the scores among the
+    rankings without loss.
 
     Parameters
     ----------
     loss : {"ndcg", "precision"} or object, default="ndcg"
-        Loss of a ranking: 1 minus
+        Loss of a ranking. It is 1 minus one of the following measures:
 
-        - "ndcg": the normalised discounted cumulative gain, with the gains :math:`2^y - 1` and the
+        - "ndcg": the normalized discounted cumulative gain, with the gains :math:`2^y - 1` and the
           discounts :math:`1 / \log_2(1 + j)` at position j;
-        - "precision": the precision at `k`, divided by its greatest possible value; labels with
-          :math:`y > 0` are relevant;
-        - an object with the methods ``gains(relevance)``, which returns the gains of labels, and
-          ``discounts(n)``, which returns the discounts at the positions 1 to n, not negative and
-          not increasing: the sum of gains times discounts, divided by its greatest possible value.
+        - "precision": the precision at `k`, divided by its greatest possible value. The relevant
+          labels are those with :math:`y > 0`;
+        - an object that defines the sum of gains times discounts, divided by its greatest possible
+          value. Its method ``gains(relevance)`` returns the gains for an array of relevance values
+          of shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
+          positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
     k : int or None, default=None
-        Number of labels that count, from the top. None: all; "precision" needs a number.
+        Number of top-ranked labels to include in the loss. If None, all labels are included.
+        `k` must be given for "precision", and must be None if `loss` is an object.
     representation : {"power", "linear", "reciprocal"} or callable, default="power"
-        The strictly decreasing function f: :math:`-j^{power}`, :math:`-j`, :math:`1 / j`, or a
-        callable that maps an array of positions to values. Where f decreases faster, smaller
-        differences between scores suffice ([1]_, Lemma 4).
+        The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power",
+        :math:`-j` for "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of
+        positions to the values of :math:`f`. At positions where :math:`f` decreases faster, smaller
+        differences between the scores suffice ([1]_, Lemma 4).
     power : float, default=1.1
-        Exponent of the representation "power".
+        Exponent of the "power" representation. It is ignored for other representations.
     update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
-        Step of the weights. "loss-augmented": the step above. "loss-driven": that of Predtron.LD
-        ([1]_, Algorithm 2), with the prediction itself as :math:`\tilde\sigma`, and :math:`L` times
-        as long.
+        Step of the weights. "loss-augmented" is the step above. "loss-driven" is the step of
+        Predtron.LD ([1]_, Algorithm 2): the prediction itself takes the place of
+        :math:`\tilde\sigma`, and the step is multiplied by the loss :math:`L` of the prediction.
     mirror_map : str or object, default="euclidean"
         Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm",
-        "schatten", "entropy", "positive" or an object, see :class:`PredtronClassifier`.
+        "schatten", "entropy", "positive" or an object. See :class:`PredtronClassifier` for their
+        descriptions.
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. "theory": the rate of [1]_, Theorems 1, 14 and 15, for the
-        samples so far, which is small.
+        Learning rate :math:`\eta` that multiplies each step. "theory" is the rate of [1]_, Theorems
+        1, 14 and 15, for the samples of all rounds up to the current one. It is usually small.
     average : bool, default=False
-        Whether to predict by the mean of the weights over the rounds (averaged perceptron).
+        Whether to predict with the mean of the weights over the rounds (averaged perceptron).
     kernel : str, callable or None, default=None
-        None: the model learns weights of the features. Otherwise it learns dual coefficients of
-        support vectors, see :class:`PredtronClassifier`.
+        If None, the model learns weights of the features. Otherwise, it learns dual coefficients
+        of support vectors; see :class:`PredtronClassifier` for the possible values.
     gamma, degree, coef0 : float, default=None, 3, 1
-        Parameters of kernels; `gamma` None is ``1 / n_features``.
+        Parameters of the kernels that are given by name. If `gamma` is None, ``1 / n_features`` is
+        used.
     budget : int or None, default=None
-        Greatest number of support vectors under a kernel; the oldest ones are removed. None: no
-        limit. Ignored without a kernel.
+        Maximum number of support vectors of a model with a kernel. If it is exceeded, the oldest
+        support vectors are removed. If None, the number is not limited. `budget` is ignored if
+        `kernel` is None.
     fit_intercept : bool, default=True
-        Whether to add a constant feature of value one; under a kernel, one is added to its values.
+        Whether to add a constant feature of value one. With a kernel, one is added to the kernel
+        values instead.
     max_iter : int, default=1
-        Number of passes of `fit` over the samples; `partial_fit` makes one.
+        Number of passes over the samples in `fit`; `partial_fit` always makes one pass.
     shuffle : bool, default=False
         Whether `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
+        Controls the order of the samples if `shuffle` is True.
     verbose : int, default=0
-        Whether to print the mistakes and the mean loss of each pass.
+        If positive, the number of mistakes and the mean loss of each pass are printed.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name if it is a data frame with names.
+        Labels, which are the names of the columns of `y`. They are 0, ..., n_labels - 1 unless `y`
+        is a data frame with column names or `classes` was passed.
     coef_ : ndarray of shape (n_labels, n_features)
-        Weights of the features. Not under a kernel.
+        Weights of the features. Defined only if the model has no kernel.
     intercept_ : ndarray of shape (n_labels,)
-        Weights of the constant feature, zero without `fit_intercept`. Not under a kernel.
+        Weights of the constant feature, which are zero if `fit_intercept` is False. Defined only
+        if the model has no kernel.
     dual_coef_ : ndarray of shape (n_labels, n_supports)
-        Coefficients of the support vectors. Under a kernel only.
+        Dual coefficients of the support vectors. Defined only if the model has a kernel.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
-        Samples with a coefficient; under a precomputed kernel their indices `(n_supports,)`.
+        Samples that have dual coefficients. With a precomputed kernel, the indices of these
+        samples, of shape (n_supports,).
     n_rounds_ : int
-        Number of rounds so far; each is one sample.
+        Number of rounds that the model has been trained on. Each round uses one sample.
     n_mistakes_ : int
-        Number of rounds so far whose ranking had a loss. Among tied rankings the one with the
-        greatest loss counts.
+        Number of these rounds in which the loss of the predicted ranking was not zero. Among tied
+        rankings, the one with the greatest loss is the prediction.
     mean_loss_ : float
-        Mean loss of the rounds so far, each before its step; NaN before the first one.
+        Mean loss of the predictions that were made in these rounds, before the step of each round.
+        It is NaN before the first round.
     n_iter_ : int
-        Number of passes of `fit`.
+        Number of passes made by `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if those of `X` are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
     PredtronClassifier : Predicts class labels or label sets.
     PredtronQueryRanker : Ranks the documents of a query.
-    sklrank.online_boosting.AdaOLMR : Boosts rankings of labels that are relevant or not.
+    sklrank.online_boosting.AdaOLMR : Learns rankings with binary relevance by online boosting.
 
     Notes
     -----
-    Parameters take effect when a model is started, by `fit` or the first `partial_fit`. A sample
-    whose labels have equal relevance does not change the model.
+    Parameters take effect when training starts, in `fit` or in the first call of another method. A
+    sample whose labels have equal relevance does not change the model.
 
     :func:`sklearn.model_selection.cross_val_predict` with ``method="decision_function"`` replaces
-    the grades of each column by their indices among the sorted grades of that column, and so trains
-    on other grades without a warning. Use ``method="predict"``, which does not change the grades;
+    the grades of each column by their indices among the sorted grades of that column. So the model
+    is trained on other grades, without a warning. ``method="predict"`` does not change the grades.
     `cross_val_score` and `GridSearchCV` are not affected.
 
-    The defaults are the algorithm as printed: one pass, and the unaveraged weights that its mistake
-    bounds are about. For predictions ``average=True, max_iter=10, shuffle=True`` and features
-    of similar scale are recommended: on the data sets emotions, scene and yeast the rank loss is
-    .17, .09 and .18, against .21, .11 and .23 by the defaults, and .16, .11 and .19 by a logistic
-    regression for each label (``benchmarks/predtron.py``).
+    The default parameters follow the published algorithm, which makes one pass over the samples and
+    predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weights. For more
+    accurate predictions, ``average=True, max_iter=10, shuffle=True`` and features of similar scale
+    are recommended. With these parameters, the rank loss on the data sets emotions, scene and yeast
+    is .17, .09 and .18. With the default parameters it is .21, .11 and .23, and with a logistic
+    regression for each label .16, .11 and .19 (``benchmarks/predtron.py``).
 
     References
     ----------
@@ -213,16 +227,16 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model from scratch, by `max_iter` passes over the samples.
+        """Fit the model from scratch with `max_iter` passes over the samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; under a precomputed kernel the kernel matrix.
+            Samples, or the kernel matrix `(n_samples, n_samples)` if the kernel is precomputed.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Relevance of the labels, 0 or more: grades, or an indicator matrix. Convert lists of
-            labels by :class:`sklearn.preprocessing.MultiLabelBinarizer`: lists of equal lengths
-            would be taken for grades.
+            Relevance of the labels, at least 0: grades, or an indicator matrix. Lists of labels
+            must be converted by :class:`sklearn.preprocessing.MultiLabelBinarizer`, since lists of
+            equal lengths would be interpreted as grades.
 
         Returns
         -------
@@ -232,8 +246,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed, or if parameters do not go together or with the data. A
-            fitted model is not changed then.
+            If the data are malformed, or if parameters are not compatible with each other or with
+            the data. A model that was fitted before is not changed in this case.
         """
         return self._fit_from_scratch(X, y, None)
 
@@ -242,18 +256,20 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        Samples in one call, in chunks, or before and after pickling make bit-identical models;
-        under a kernel they agree up to rounding of its values.
+        The resulting model is bit-identical whether the samples are given in one call or in
+        several, and whether or not the model is pickled between two calls. With a kernel, models
+        agree up to rounding errors of the kernel values.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Relevance of the labels, 0 or more.
+            Relevance of the labels, at least 0.
         classes : array-like of shape (n_labels,), default=None
-            Names of the columns of `y`, at the first call; by default those of a data frame, else
-            0, 1, ...
+            Names of the columns of `y`, given in the first call. If None, they are the column names
+            of `y` if it is a data frame with column names that are strings, and otherwise
+            0, ..., n_labels - 1.
 
         Returns
         -------
@@ -263,8 +279,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed or have other labels than before. The model is not changed
-            then.
+            If the data are malformed, or if their labels differ from those of the first call. The
+            model is not changed in this case.
         """
         self._partial_fit(X, y, classes)
         return self
@@ -276,32 +292,32 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     ) -> np.ndarray:
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is that of `partial_fit`. The scores are those of the current weights,
-        even with `average`.
+        The resulting model is the same as after `partial_fit`. The scores are computed with the
+        current weights, even if `average` is True.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Relevance of the labels, 0 or more.
+            Relevance of the labels, at least 0.
         classes : array-like of shape (n_labels,), default=None
-            As in `partial_fit`.
+            See `partial_fit`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Scores of each sample before it was learned.
+            Scores of each sample before the model learned from it.
 
         Raises
         ------
         ValueError
-            As `partial_fit`.
+            See `partial_fit`.
         """
         return self._partial_fit(X, y, classes, return_scores=True)
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the labels.
+        """Compute the scores of the labels.
 
         Parameters
         ----------
@@ -311,7 +327,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Higher scores rank earlier.
+            Scores of the labels. Labels with higher scores are ranked earlier.
         """
         return self._scores(X)
 
@@ -326,26 +342,26 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
-            1 is best; each row is a permutation.
+            Positions of the labels. 1 is the best position, and each row is a permutation.
         """
         return self.predict_ranks(X)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean NDCG of the samples with a relevant label.
+        """Return the mean NDCG over the samples that have a relevant label.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Relevance of the labels, 0 or more.
+            Relevance of the labels, at least 0.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights.
 
         Returns
         -------
         float
-            From 0 to 1, over the first `k` labels; see :func:`sklrank.metrics.ndcg_score`.
+            Mean NDCG at `k`, from 0 to 1; see :func:`sklrank.metrics.ndcg_score`.
         """
         scores = self._scores(X)
         check_columns(column_names(y), self.classes_)

@@ -1,11 +1,19 @@
 """Losses of classes and of label sets, as tables of numbers that the compiled tasks read.
 
-- A *class loss* is a table of costs: `class_costs`.
+- A *class loss* is a table of costs by true and predicted class. `class_costs` returns the table.
 - A *subset loss* is a function of the numbers of true positives (tp), false positives (fp), false
-  negatives (fn) and true negatives (tn) among the labels. `SubsetLosses` has its values for all
-  possible counts.
+  negatives (fn) and true negatives (tn) among the labels. `SubsetLosses` tabulates its values for
+  all possible counts.
 
-A new loss is a new entry of `CLASS_LOSSES` or `SUBSET_LOSSES`.
+A new loss is added as an entry of one of two dictionaries, and its name is added to the docstring
+of `class_costs` or `SubsetLosses`, which list the names:
+
+- An entry of `CLASS_LOSSES` is a function of the number of classes. It returns the table of costs
+  of shape (n_classes, n_classes), with a row for each true class and a column for each prediction.
+  The costs are from 0 to `MAX_FACTOR`, and those on the diagonal are 0.
+- An entry of `SUBSET_LOSSES` is a function `f(tp, fp, fn, tn)` of integer arrays of one shape. It
+  returns the losses, an array of this shape with values from 0 to `MAX_FACTOR` that are 0 where
+  fp = fn = 0. For class labels, a name in `SUBSET_LOSSES` means "zero_one".
 """
 
 import numpy as np
@@ -30,7 +38,7 @@ def _absolute(n_classes):
     return np.abs(indices[:, None] - indices)
 
 
-# Functions of the number of classes that return the table of costs.
+# The functions return the table of costs for a number of classes.
 CLASS_LOSSES = {"absolute": _absolute, "zero_one": _zero_one}
 
 
@@ -40,23 +48,26 @@ def class_costs(loss, classes, reject_cost=None):
     Parameters
     ----------
     loss : str, callable or array-like
+        The loss is one of
+
         - "zero_one": 1 for every mistake;
-        - "absolute": :math:`|y - \sigma|`, the difference of the indices of the two classes;
-        - array of shape (n_classes,): the cost of a mistake on each true class;
-        - array of shape (n_classes, n_classes): a row for each true class, a column for each
-          prediction, zeros where they are the same;
-        - a function of the true and the predicted class.
+        - "absolute": :math:`|y - \sigma|`, the absolute difference between the indices of the true
+          and the predicted class in `classes`;
+        - an array of shape (n_classes,): the cost of a mistake on each true class;
+        - an array of shape (n_classes, n_classes): the cost by true class (row) and predicted class
+          (column), with zeros on the diagonal;
+        - a function of the true and the predicted class that returns the cost.
     classes : array-like of shape (n_classes,)
         Sorted classes.
     reject_cost : float or array-like of shape (n_classes,), default=None
-        Cost of the prediction REJECT, for all or for each class, 0 or more. None: no such
-        prediction.
+        Cost of the prediction REJECT, at least 0: one number, or one number for each class. If
+        None, there is no such prediction.
 
     Returns
     -------
     ndarray of shape (n_classes, n_classes) or (n_classes, n_classes + 1)
-        Costs by true class (row) and prediction (column). The last of n_classes + 1 columns is that
-        of REJECT.
+        Costs by true class (row) and prediction (column). If there are n_classes + 1 columns, the
+        last column holds the costs of REJECT.
 
     Raises
     ------
@@ -76,7 +87,8 @@ def class_costs(loss, classes, reject_cost=None):
     elif callable(loss):
         costs = as_numbers([[loss(truth, guess) for guess in classes] for truth in classes], "loss")
     else:
-        # A copy, since the caller may change the array, and the compiled loops rely on the checks.
+        # The array is copied, since the caller may change it, and the compiled loops rely on the
+        # checks.
         costs = np.array(as_numbers(loss, "loss"), order="C")
         if costs.shape == (n_classes,):
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
@@ -115,7 +127,8 @@ def _pairs_in_error(tp, fp, fn, tn):
     return fp * fn
 
 
-# Functions of counts. Section 3 of the paper prints "subset_zero_one" with 0 and 1 swapped.
+# The functions return the losses for counts. In Section 3 of the paper, the values 0 and 1 of
+# "subset_zero_one" are swapped.
 SUBSET_LOSSES = {
     "error_set_size": _pairs_in_error,
     "hamming": _errors,
@@ -125,25 +138,30 @@ SUBSET_LOSSES = {
 
 
 class SubsetLosses:
-    """Tables of a subset loss, one for each number of relevant labels seen so far.
+    """Tables of a subset loss, one for each number of relevant labels passed to `cover`.
 
     Parameters
     ----------
     loss : str or callable
+        The loss is one of
+
         - "hamming": fp + fn, the number of labels in error;
         - "subset_zero_one" or "zero_one": 1 if any label is in error;
         - "error_set_size": fp fn, the number of pairs of a relevant and an irrelevant label that
           are both in error;
-        - a function `f(tp, fp, fn, tn)` of integer arrays of one shape, zero if fp = fn = 0.
+        - a function `f(tp, fp, fn, tn)` of integer arrays of one shape that returns an array of
+          this shape, with zeros where fp = fn = 0.
     n_labels : int
         Number of labels.
 
     Attributes
     ----------
     offsets : ndarray of shape (n_labels + 1,)
-        Start in `values` of the table for 0, 1, ... relevant labels; -1: no such sample so far.
+        Index in `values` at which the table for 0, 1, ... relevant labels starts, or -1 if there is
+        no such table yet.
     values : ndarray of shape (n_values,)
-        Tables by tp and fp, of the shapes (r + 1, n_labels - r + 1), one after the other.
+        Concatenated tables. The table for r relevant labels has the shape (r + 1, n_labels - r + 1)
+        and holds the losses by tp (row) and fp (column).
 
     Examples
     --------
@@ -166,12 +184,12 @@ class SubsetLosses:
         self.values = np.empty(0)
 
     def cover(self, n_relevant):
-        """Add the missing tables for these numbers of relevant labels."""
+        """Add the tables that are missing for the given numbers of relevant labels."""
         numbers = np.unique(np.asarray(n_relevant, dtype=np.intp))
         new = numbers[self.offsets[numbers] < 0]
         tables = [self._evaluate(r).ravel() for r in new]
         ends = len(self.values) + np.cumsum([len(table) for table in tables], dtype=np.intp)
-        # A copy, since joblib may have mapped the array from a file, read-only.
+        # The array is copied, since joblib may have mapped it from a file, read-only.
         self.offsets = self.offsets.copy()
         self.offsets[new] = ends - [len(table) for table in tables]
         self.values = np.concatenate([self.values, *tables])
@@ -194,7 +212,10 @@ class SubsetLosses:
 
 
 def look_up(name, table, choice, otherwise):
-    """Return the entry of the table for a parameter's value; `otherwise` is for the message."""
+    """Return the entry of the table for a parameter's value, or raise ValueError.
+
+    The error message lists the keys of the table, and `otherwise` as a further option.
+    """
     if not isinstance(choice, str) or choice not in table:
         raise ValueError(f"{name} must be one of {sorted(table)}, or {otherwise}, got {choice!r}.")
     return table[choice]

@@ -28,113 +28,124 @@ __all__ = ["PredtronQueryRanker"]
 
 
 class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
-    r"""Perceptron that ranks the documents of queries, for NDCG or precision at the top.
+    r"""Predtron query ranker: a perceptron for NDCG or precision at the top.
 
-    The documents of a query are the rows of X, and one vector of weights scores them,
-    :math:`t = X w`. A ranking that puts document i at the position :math:`\sigma(i)` is represented
-    by the unit vector of entries :math:`f(\sigma(i)) / Z`, for a decreasing f. The prediction has
-    the greatest inner product with the scores: it sorts the documents by score. If its loss is not
-    zero, the weights take a step ([1]_, Section 4)
+    The model ranks the documents of each query, which are rows of X. One vector of weights scores
+    them, :math:`t = X w`. A ranking that puts document i at the position :math:`\sigma(i)` is
+    represented by the unit vector of the entries :math:`f(\sigma(i)) / Z` with a strictly
+    decreasing function :math:`f`. The predicted ranking has the greatest inner product with the
+    scores, so it sorts the documents by score. If its loss is not zero, the weights take the step
+    ([1]_, Section 4)
 
     .. math:: w \leftarrow w - \eta \, X^T (rep(\tilde\sigma) - rep(\sigma_y)), \qquad
-              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle,
+              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
-    away from the loss-augmented ranking :math:`\tilde\sigma`, which solves a linear assignment
-    problem ([1]_, Lemma 3), and towards the correct ranking :math:`\sigma_y`, which has the
-    greatest inner product with the scores among those without loss.
+    The step moves the scores away from the loss-augmented ranking :math:`\tilde\sigma`, which is
+    found by solving a linear assignment problem ([1]_, Lemma 3). It moves them towards the correct
+    ranking :math:`\sigma_y`, which has the greatest inner product with the scores among the
+    rankings without loss.
 
     Parameters
     ----------
     loss : {"ndcg", "precision"} or object, default="ndcg"
-        Loss of a ranking: 1 minus
+        Loss of a ranking. It is 1 minus one of the following measures:
 
-        - "ndcg": the normalised discounted cumulative gain, with the gains :math:`2^y - 1` and the
+        - "ndcg": the normalized discounted cumulative gain, with the gains :math:`2^y - 1` and the
           discounts :math:`1 / \log_2(1 + j)` at position j;
-        - "precision": the precision at `k`, divided by its greatest possible value; documents with
-          :math:`y > 0` are relevant;
-        - an object with the methods ``gains(relevance)``, which returns the gains of documents, and
-          ``discounts(n)``, which returns the discounts at the positions 1 to n, not negative and
-          not increasing: the sum of gains times discounts, divided by its greatest possible value.
+        - "precision": the precision at `k`, divided by its greatest possible value. The relevant
+          documents are those with :math:`y > 0`;
+        - an object that defines the sum of gains times discounts, divided by its greatest possible
+          value. Its method ``gains(relevance)`` returns the gains for an array of relevance values
+          of shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
+          positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
     k : int or None, default=None
-        Number of documents that count, from the top. None: all; "precision" needs a number.
+        Number of top-ranked documents to include in the loss. If None, all documents are included.
+        `k` must be given for "precision", and must be None if `loss` is an object.
     representation : {"power", "linear", "reciprocal"} or callable, default="power"
-        The strictly decreasing function f: :math:`-j^{power}`, :math:`-j`, :math:`1 / j`, or a
-        callable that maps an array of positions to values. Where f decreases faster, smaller
-        differences between scores suffice ([1]_, Lemma 4).
+        The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power",
+        :math:`-j` for "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of
+        positions to the values of :math:`f`. At positions where :math:`f` decreases faster, smaller
+        differences between the scores suffice ([1]_, Lemma 4).
     power : float, default=1.1
-        Exponent of the representation "power".
+        Exponent of the "power" representation. It is ignored for other representations.
     update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
-        Step of the weights. "loss-augmented": the step above. "loss-driven": that of Predtron.LD
-        ([1]_, Algorithm 2), with the prediction itself as :math:`\tilde\sigma`, and :math:`L` times
-        as long.
+        Step of the weights. "loss-augmented" is the step above. "loss-driven" is the step of
+        Predtron.LD ([1]_, Algorithm 2): the prediction itself takes the place of
+        :math:`\tilde\sigma`, and the step is multiplied by the loss :math:`L` of the prediction.
     mirror_map : str or object, default="euclidean"
         Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm",
-        "schatten", "entropy", "positive" or an object, see :class:`PredtronClassifier`. For one
-        vector of weights "group-norm" equals "p-norm", and "schatten" equals "euclidean".
+        "schatten", "entropy", "positive" or an object. See :class:`PredtronClassifier` for their
+        descriptions. For one vector of weights, "group-norm" is identical to "p-norm", and
+        "schatten" is identical to "euclidean".
     learning_rate : float or "theory", default=1.0
-        Size :math:`\eta` of the steps. "theory": the rate of [1]_, Theorems 1, 14 and 15, for the
-        queries so far, which is small.
+        Learning rate :math:`\eta` that multiplies each step. "theory" is the rate of [1]_, Theorems
+        1, 14 and 15, for the queries of all rounds up to the current one. It is usually small.
     average : bool, default=False
-        Whether to predict by the mean of the weights over the rounds (averaged perceptron).
+        Whether to predict with the mean of the weights over the rounds (averaged perceptron).
     kernel : str, callable or None, default=None
-        None: the model learns weights of the features. Otherwise it learns dual coefficients of
-        support vectors, see :class:`PredtronClassifier`.
+        If None, the model learns weights of the features. Otherwise, it learns dual coefficients
+        of support vectors; see :class:`PredtronClassifier` for the possible values.
     gamma, degree, coef0 : float, default=None, 3, 1
-        Parameters of kernels; `gamma` None is ``1 / n_features``.
+        Parameters of the kernels that are given by name. If `gamma` is None, ``1 / n_features`` is
+        used.
     budget : int or None, default=None
-        Greatest number of support vectors under a kernel; the oldest ones are removed. None: no
-        limit. Ignored without a kernel.
+        Maximum number of support vectors of a model with a kernel. If it is exceeded, the oldest
+        support vectors are removed. If None, the number is not limited. `budget` is ignored if
+        `kernel` is None.
     max_iter : int, default=1
-        Number of passes of `fit` over the queries; `partial_fit` makes one.
+        Number of passes over the queries in `fit`; `partial_fit` always makes one pass.
     shuffle : bool, default=False
         Whether `fit` shuffles the queries before each pass.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
+        Controls the order of the queries if `shuffle` is True.
     verbose : int, default=0
-        Whether to print the mistakes and the mean loss of each pass.
+        If positive, the number of mistakes and the mean loss of each pass are printed.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights of the features. Not under a kernel.
+        Weights of the features. Defined only if the model has no kernel.
     intercept_ : ndarray of shape (1,)
-        0. Not under a kernel.
+        Always zero, since the model has no intercept. Defined only if the model has no kernel.
     dual_coef_ : ndarray of shape (1, n_supports)
-        Coefficients of the support vectors. Under a kernel only.
+        Dual coefficients of the support vectors. Defined only if the model has a kernel.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
-        Documents with a coefficient; under a precomputed kernel their indices `(n_supports,)`.
+        Documents that have dual coefficients. With a precomputed kernel, the indices of these
+        documents, of shape (n_supports,).
     n_rounds_ : int
-        Number of rounds so far; each is one query.
+        Number of rounds that the model has been trained on. Each round uses one query.
     n_mistakes_ : int
-        Number of rounds so far whose ranking had a loss. Among tied rankings the one with the
-        greatest loss counts.
+        Number of these rounds in which the loss of the predicted ranking was not zero. Among tied
+        rankings, the one with the greatest loss is the prediction.
     mean_loss_ : float
-        Mean loss of the rounds so far, each before its step; NaN before the first one.
+        Mean loss of the predictions that were made in these rounds, before the step of each round.
+        It is NaN before the first round.
     n_iter_ : int
-        Number of passes of `fit`.
+        Number of passes made by `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if those of `X` are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
     PredtronLabelRanker : Ranks the labels of a sample.
-    sklrank.boosting.NDCGBoost : Boosts weak learners for NDCG, on whole data.
-    sklrank.model_selection.QueryKFold : Splits into folds of whole queries.
+    sklrank.boosting.NDCGBoost : Maximizes NDCG by boosting on the whole training set.
+    sklrank.model_selection.QueryKFold : Cross-validator that does not split queries.
 
     Notes
     -----
-    Parameters take effect when a model is started, by `fit` or the first `partial_fit`. A query
-    whose documents have equal relevance does not change the model. There is no intercept, since it
-    would change all scores of a query equally.
+    Parameters take effect when training starts, in `fit` or in the first call of another method. A
+    query whose documents have equal relevance does not change the model. There is no intercept,
+    since it would change all scores of a query equally.
 
-    The defaults are the algorithm as printed: one pass, and the unaveraged weights that its mistake
-    bounds are about. For predictions ``representation="reciprocal", learning_rate=0.001,
-    average=True, max_iter=20, shuffle=True`` and features standardised within each query are
-    recommended. On MQ2008 the ``NDCG@10`` is .706, or .704 if each fold selects its own setting,
-    against .639 by the defaults and .705 by a linear support vector machine of pairs
-    (``benchmarks/predtron.py``).
+    The default parameters follow the published algorithm, which makes one pass over the queries and
+    predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weights. For more
+    accurate predictions, ``representation="reciprocal", learning_rate=0.001, average=True,
+    max_iter=20, shuffle=True`` and features standardized within each query are recommended. With
+    these parameters, the ``NDCG@10`` on MQ2008 is .706, or .704 if each fold selects its own
+    parameters. With the default parameters it is .639, and with a linear support vector machine on
+    pairs of documents .705 (``benchmarks/predtron.py``).
 
     References
     ----------
@@ -196,17 +207,18 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
-        """Fit the model from scratch, by `max_iter` passes over the queries.
+        """Fit the model from scratch with `max_iter` passes over the queries.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents; under a precomputed kernel the kernel matrix.
+            Documents, or the kernel matrix `(n_samples, n_samples)` if the kernel is precomputed.
         y : array-like of shape (n_samples,)
-            Relevance, 0 or more.
+            Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order. None: all belong to one query, which takes long
-            for thousands of documents. Queries are played in the order of their first documents.
+            Query of each document, in any order. If None, all documents belong to one query, which
+            is slow for thousands of documents. The queries are used for training in the order of
+            their first documents.
 
         Returns
         -------
@@ -216,8 +228,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed, or if parameters do not go together or with the data. A
-            fitted model is not changed then.
+            If the data are malformed, or if parameters are not compatible with each other or with
+            the data. A model that was fitted before is not changed in this case.
         """
         return self._fit_from_scratch(X, y, qid)
 
@@ -226,18 +238,19 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Continue training with each query in order.
 
-        Queries in one call, in chunks, or before and after pickling make bit-identical models;
-        under a kernel they agree up to rounding of its values. All documents of a query must be in
-        one call: an id that occurs in another call means another query.
+        The resulting model is bit-identical whether the queries are given in one call or in
+        several, and whether or not the model is pickled between two calls. With a kernel, models
+        agree up to rounding errors of the kernel values. All documents of a query must be given in
+        one call: a query id that occurs again in another call denotes another query.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents.
         y : array-like of shape (n_samples,)
-            Relevance, 0 or more.
+            Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document. None: all belong to one query.
+            Query of each document. If None, all documents belong to one query.
 
         Returns
         -------
@@ -247,13 +260,13 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed. The model is not changed then.
+            If the data are malformed. The model is not changed in this case.
         """
         self._partial_fit(X, y, qid)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Score the documents.
+        """Compute the scores of the documents.
 
         Parameters
         ----------
@@ -263,7 +276,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Higher scores rank earlier in the query.
+            Scores of the documents. Documents with higher scores are ranked earlier in a query.
         """
         return self._scores(X)[:, 0]
 
@@ -280,7 +293,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
             self._start_ranking_model(1, 0.0)
         self._check_pairwise(X)
         self._set_fitted_with_qid(qid, len(y))
-        # Rounds are in the order of the queries' first documents, whatever their ids.
+        # The rounds are in the order of the first documents of the queries, whatever their ids are.
         order = np.argsort(queries.order[queries.starts[:-1]])
         starts, items = lists_of(queries.starts, order)
         documents = queries.order[items]
@@ -289,6 +302,6 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
 
 
 def _rows_of_queries(starts, documents, rounds):
-    """Return the rows of X of these rounds, and where those of each query start."""
+    """Return the rows of X in the given rounds, and the index of the first row of each query."""
     starts, items = lists_of(starts, rounds)
     return documents[items], starts

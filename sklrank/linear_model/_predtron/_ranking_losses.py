@@ -1,17 +1,26 @@
 """Losses and representations of rankings.
 
 A *ranking loss* is an object that returns a gain g for each item of a ranking and a discount D for
-each position. With sigma(i) the position of item i,
+each position. Let sigma(i) be the position of item i. The loss of a ranking is
 
     L(sigma) = 1 - sum_i g_i D(sigma(i)) / best
 
-where best is the greatest value of the sum (Jain et al. 2015, proof of Lemma 3). A new loss is a
-new entry of `RANKING_LOSSES`.
+where best is the greatest value of the sum (Jain et al. 2015, proof of Lemma 3). The discount at a
+position must not depend on the number of positions. Losses that do not have this form need a task
+such as that of `_ranking_task.pyx`.
 
-A *representation* is a function f of positions: rep(sigma)_i = f(sigma(i)) / Z. The margin that two
-neighbours at the positions i - 1 and i need grows with 1 / (f(i - 1) - f(i)) (Lemma 4). So "power",
--i^p with p > 1, needs small margins at the bottom of a ranking, where items are hard to tell apart,
-and "reciprocal", 1 / i, needs small margins at the top.
+A new loss is added as an entry of `RANKING_LOSSES`, and its name is added to the docstrings that
+list the names. An entry is a class that is called as `Entry(k)`, where `k` is the number of
+top-ranked items to include in the loss, or None. Its method `gains(relevance)` receives an array of
+shape (n_rankings, n_items) and returns the gains, an array of the same shape. Its method
+`discounts(n_positions)` returns the discounts at the positions 1 to n_positions. `gains_of` and
+`discounts_of` describe the valid values.
+
+A *representation* is a function f of positions, with rep(sigma)_i = f(sigma(i)) / Z. The difference
+between the scores of two items at the positions i - 1 and i that Lemma 4 requires grows with
+1 / (f(i - 1) - f(i)). So "power", -i^p with p > 1, requires small differences at the bottom of a
+ranking, where items are hard to tell apart. "reciprocal", 1 / i, requires small differences at the
+top.
 """
 
 from numbers import Real
@@ -33,23 +42,23 @@ __all__ = [
     "position_values",
 ]
 
-# Sums of greater gains would overflow, and so would the reciprocal of `best` if all gains were
-# smaller.
+# Sums of gains above MAX_GAIN would overflow. The reciprocal of `best` would overflow if all gains
+# were below MIN_GAIN.
 MAX_GAIN, MIN_GAIN = 1e300, 1e-300
 
 
 class NDCGLoss:
-    r"""One minus the normalised discounted cumulative gain, :math:`1 - NDCG`.
+    r"""NDCG loss: 1 minus the normalized discounted cumulative gain.
 
     The gain of an item of relevance :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
-    position j is :math:`1 / \log_2(1 + j)` (Section 4 of the paper, which prints another gain).
-    Gains of a ranking are divided by :math:`2^{\max y}`, which does not change the loss, so that
-    the relevance may be in the hundreds.
+    position j is :math:`1 / \log_2(1 + j)`. Section 4 of the paper has the same discounts, but
+    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that the relevance may
+    be in the hundreds. This does not change the loss.
 
     Parameters
     ----------
     k : int, default=None
-        Number of positions that count, from the top; None for all.
+        Number of top-ranked items to include. If None, all items are included.
     """
 
     def __init__(self, k=None):
@@ -67,15 +76,16 @@ class NDCGLoss:
 
 
 class PrecisionLoss:
-    r"""One minus the precision at k, relative to the best possible one.
+    r"""Precision loss: 1 minus the precision at k divided by its greatest possible value.
 
-    Items with a relevance above 0 have the gain 1, positions up to k the discount 1. With r
-    relevant items, h of which are at these positions, the loss is :math:`1 - h / \min(k, r)`.
+    An item is relevant and has the gain 1 if its relevance is above 0. Positions up to k have the
+    discount 1. All other gains and discounts are 0. If h of r relevant items are at the positions
+    up to k, the loss is :math:`1 - h / \min(k, r)`.
 
     Parameters
     ----------
     k : int
-        Number of positions that count, from the top.
+        Number of top-ranked items to include.
     """
 
     def __init__(self, k):
@@ -103,25 +113,27 @@ RANKING_LOSSES = {"ndcg": NDCGLoss, "precision": PrecisionLoss}
 
 
 def make_ranking_loss(loss, k=None):
-    """Return the ranking loss of this name, or a user's object unchanged.
+    """Return the ranking loss with the given name, or a user-defined loss unchanged.
 
     Parameters
     ----------
     loss : str or object
         "ndcg" (`NDCGLoss`), "precision" (`PrecisionLoss`), or an object with the methods
-        `gains(relevance)`, of arrays `(n_rankings, n_items)`, and `discounts(n_positions)`.
+        `gains(relevance)`, which receives an array of shape (n_rankings, n_items), and
+        `discounts(n_positions)`.
     k : int, default=None
-        Number of positions that count. None for an object, whose discounts define it.
+        Number of top-ranked items to include. It must be None if `loss` is an object, whose
+        discounts determine which positions are included.
 
     Returns
     -------
     object
-        With the methods `gains` and `discounts`.
+        Ranking loss with the methods `gains` and `discounts`.
 
     Raises
     ------
     ValueError
-        If the loss is unknown, or `k` does not fit it.
+        If the loss is unknown, or if `k` is not valid for the loss.
     """
     if not all(callable(getattr(loss, name, None)) for name in ("gains", "discounts")):
         return look_up("loss", RANKING_LOSSES, loss, "an object with gains and discounts")(k)
@@ -138,19 +150,19 @@ def gains_of(loss, relevance, starts):
     loss : object
         Ranking loss, see `make_ranking_loss`.
     relevance : ndarray of shape (n_items,)
-        Relevance of the items; round i has the items `starts[i]:starts[i + 1]`.
+        Relevance of the items of all rounds.
     starts : ndarray of shape (n_rounds + 1,)
-        First item of each round.
+        Index of the first item of each round. Round i has the items `starts[i]:starts[i + 1]`.
 
     Returns
     -------
     ndarray of shape (n_items,)
-        Gains, finite and not negative. The greatest gain of a round is zero or not near zero.
+        Gains from 0 to `MAX_GAIN`. The greatest gain of a round is zero or at least `MIN_GAIN`.
 
     Raises
     ------
     ValueError
-        If the relevance is not finite, or the loss returns other gains.
+        If the relevance is not finite, or if the loss returns invalid gains.
     """
     relevance = np.asarray(relevance, dtype=np.float64)
     if not np.isfinite(relevance).all():
@@ -190,13 +202,13 @@ def discounts_of(loss, n_positions):
     Returns
     -------
     ndarray of shape (n_positions,)
-        Discounts, finite, not negative and not increasing. They are divided by the first one, which
-        does not change the loss, so that sums do not overflow.
+        Finite, nonnegative and nonincreasing discounts. They are divided by the first discount
+        unless all are zero, so that sums do not overflow. This does not change the loss.
 
     Raises
     ------
     ValueError
-        If the loss returns other discounts.
+        If the loss returns invalid discounts.
     """
     discounts = np.array(as_numbers(loss.discounts(n_positions), "loss"))
     fair = discounts.shape == (n_positions,) and np.isfinite(discounts).all()
@@ -209,7 +221,7 @@ def discounts_of(loss, n_positions):
     return discounts / discounts[0] if discounts.any() else discounts
 
 
-# Functions of positions and of the exponent, which only "power" uses.
+# The functions return the values of f at positions. Only "power" uses the exponent `power`.
 REPRESENTATIONS = {
     "linear": lambda positions, power: -positions,
     "power": lambda positions, power: -(positions**power),
@@ -223,17 +235,17 @@ def position_values(representation, n_positions, *, power=1.1):
     Parameters
     ----------
     representation : str or callable
-        "power": -i^power; "linear": -i; "reciprocal": 1/i; or a function that takes an array of
-        positions, floats from 1, and returns the values there.
+        The value at position i is -i^power for "power", -i for "linear" and 1/i for "reciprocal".
+        A function receives the positions, an array of floats 1.0, 2.0, ..., and returns the values.
     n_positions : int
         Number of positions.
     power : float, default=1.1
-        The exponent of "power", greater than 0.
+        Exponent of "power", greater than 0.
 
     Returns
     -------
     ndarray of shape (n_positions,)
-        Values, strictly decreasing.
+        Strictly decreasing values.
 
     Raises
     ------
@@ -261,7 +273,7 @@ def position_values(representation, n_positions, *, power=1.1):
             f"representation must return a value for each of {n_positions} positions, got the "
             f"shape {values.shape}."
         )
-    # The condition is stated positively, since a NaN makes every comparison false.
+    # The condition is the negation of a valid case, since every comparison with NaN is false.
     if not (np.isfinite(squares) and (np.diff(values) < 0).all()):
         raise ValueError(
             "representation must give finite values that decrease strictly, with finite squares, "

@@ -1,4 +1,4 @@
-"""Predtron's task of rankings, and the assignment problem of its loss-augmented inference."""
+"""The ranking task of Predtron, and the assignment problem of its loss-augmented inference."""
 
 cimport cython
 
@@ -6,8 +6,8 @@ from sklrank.linear_model._predtron._sorting cimport Item
 from sklrank.linear_model._predtron._tasks cimport LossRange, Task
 
 
-# The value of an item of score t and gain g at position j, from 0, is
-# score_unit t position_values[j] - gain_unit g discounts[j]; the sum over all items is maximised.
+# An item with the score t and the gain g has at position j, counted from 0, the value
+# score_unit t position_values[j] - gain_unit g discounts[j]. The sum over all items is maximized.
 cdef struct AssignmentValue:
     const double* discounts                 # (n_items,)
     const double* position_values           # (n_items,)
@@ -18,14 +18,14 @@ cdef struct AssignmentValue:
 @cython.final
 cdef class Assigner:
     cdef double max_states
-    cdef double[::1] values                 # scratch, by state
-    cdef Py_ssize_t[::1] starts             # scratch, by group: its first item,
-    cdef Py_ssize_t[::1] sizes              # the number of its items,
-    cdef Py_ssize_t[::1] taken              # how many of them are placed already,
-    cdef Py_ssize_t[::1] strides            # the difference between states with one more of them
+    cdef double[::1] values                 # scratch: best value of each state
+    cdef Py_ssize_t[::1] starts             # scratch: index of the first item of each group
+    cdef Py_ssize_t[::1] sizes              # scratch: number of items of each group
+    cdef Py_ssize_t[::1] taken              # scratch: number of placed items of each group
+    cdef Py_ssize_t[::1] strides            # scratch: change of the state per item of each group
 
-    # Write the item at each position into `order`. The items have the gain in `first` and the score
-    # in `second`, and they are sorted.
+    # Write the index of the item at each position into `order`. The items must be sorted, with the
+    # gain in `first` and the score in `second`.
     cdef int assign(
         self, const Item* items, Py_ssize_t n_items, const AssignmentValue* value, Py_ssize_t* order
     ) except -1 nogil
@@ -44,13 +44,13 @@ cdef class Assigner:
 
 cdef class RankingTask(Task):
     cdef const double[::1] gains            # of the items of all lists
-    cdef const Py_ssize_t[::1] starts       # (n_all + 1,) the first item of each list
+    cdef const Py_ssize_t[::1] starts       # (n_all + 1,) index of the first item of each list
     cdef const double[::1] discounts        # (n_positions,)
-    cdef const double[::1] position_values  # (n_positions,) the representation's f
-    cdef double[::1] lengths                # (n_positions + 1,) Z, by the number of items
-    cdef Py_ssize_t n_discounted            # positions of a discount above zero
-    cdef double[::1] ideal                  # gains of each list, sorted
-    cdef Py_ssize_t[::1] first_positions    # for each item, the first position of its gain there
+    cdef const double[::1] position_values  # (n_positions,) f of the representation
+    cdef double[::1] lengths                # (n_positions + 1,) Z for each number of items
+    cdef Py_ssize_t n_discounted            # number of positions with a discount above zero
+    cdef double[::1] ideal                  # gains of each list in decreasing order
+    cdef Py_ssize_t[::1] first_positions    # for each item, the first position of its gain in ideal
     cdef double[::1] best                   # (n_all,) sum of discounted ideal gains
     cdef Assigner assigner
     cdef Item[::1] predicted                # scratch: items by score, ties by increasing gain

@@ -2,30 +2,32 @@
 """Rankings of labels or documents (Jain et al. 2015, Sections 4 and 5).
 
 A round has items with gains g_i >= 0. A ranking sigma puts item i at position sigma(i). It is
-represented by the vector of entries f(sigma(i)) / Z, with a strictly decreasing f and with Z such
-that the vector has unit length. Its loss, with discounts D_j >= 0 that do not increase with j, is
+represented by the vector of the entries f(sigma(i)) / Z, where f is strictly decreasing and Z makes
+the length of the vector 1. Let D_j >= 0 be discounts that do not increase with j. The loss is
 
     L(sigma) = 1 - sum_i g_i D(sigma(i)) / best = sum_j (ideal_j - g at position j) D_j / best
 
-where `ideal` are the gains in decreasing order and best = sum_j ideal_j D_j. NDCG and precision at
-k are of this form. Positions of equal D are a *block*. The loss depends on the gains in each block,
-not on their order there. With the gains sorted in each block, the second sum of a ranking without
-loss is exactly 0, without rounding errors.
+where `ideal` are the gains in decreasing order and best = sum_j ideal_j D_j. The losses of NDCG and
+of precision at k have this form. Positions with equal D form a *block*. The loss depends on which
+gains are in each block, but not on their order in the block. If the gains are sorted in each block,
+the second sum of a ranking without loss is exactly 0, without rounding errors.
 
-The prediction and the correct ranking are found by sorting. Gains are sorted once, when the task is
-made, so a round sorts its scores only, and then distributes the items to their gains in that order.
+The prediction and the correct ranking are found by sorting. The gains are sorted once, when the
+task is made. So a round only sorts its items by score, and then appends them in this order to the
+items of the same gain.
 
-Loss-augmented inference is an assignment problem (Lemma 3). An item of gain g and score t has at
-position j the value
+Loss-augmented inference is an assignment problem (Lemma 3). The value of an item with gain g and
+score t at position j is
 
     f_j t / Z - D_j g / best
 
-and the ranking with the greatest sum of values is sought. A general solver takes time cubic in the
-number of items. But items of equal gain stand in the order of their scores, since swapping two of
-them changes the first term only. So the ranking merges as many sorted groups of items as there are
-distinct gains, and dynamic programming over the number of items of each group that are placed
-already finds it. For groups of n_g items the table has prod(n_g + 1) states, which are few if there
-are few grades. The general solver is called if the table would be more work, or too large.
+and the solution is the ranking with the greatest sum of values. The time of a general solver is
+cubic in the number of items. But in the solution, items of equal gain are in the order of their
+scores, since swapping two of them changes only the first term. So the solution merges sorted groups
+of items, one group for each distinct gain. It is found by dynamic programming, where a state is the
+number of placed items of each group. If group g has n_g items, the table has prod(n_g + 1) states,
+which are few if there are few grades. The general solver is called if the table would be too large
+or would take more time.
 """
 
 from libc.math cimport INFINITY
@@ -39,9 +41,9 @@ from sklrank.linear_model._predtron._sorting import make_items
 
 from sklrank.linear_model._predtron._sorting cimport sort_items
 
-# The solver takes n^3 units of time for n items. In these units, STEP is the cost of an entry of
-# the table for each group, and CALL the overhead of calling the solver. Both were measured for 5 to
-# 800 items; a unit is 0.3 ns.
+# The general solver needs n^3 units of time for n items. In these units, STEP is the cost per state
+# of the table and group, and CALL is the overhead of calling the solver. Both were measured for 5
+# to 800 items. A unit is 0.3 ns.
 cdef double STEP = 6.0
 cdef double CALL = 6000.0
 
@@ -49,23 +51,23 @@ MAX_STATES = 2.0**22
 
 
 cdef class RankingTask(Task):
-    """Rounds with a list of items each.
+    """Task whose rounds have one list of items each.
 
     Parameters
     ----------
     gains : ndarray of shape (n_items,)
-        Gains of the items of all rounds, not negative.
+        Nonnegative gains of the items of all rounds.
     starts : ndarray of shape (n_rounds + 1,)
-        Round i has the items `starts[i]:starts[i + 1]`.
+        Index of the first item of each round. Round i has the items `starts[i]:starts[i + 1]`.
     discounts : ndarray of shape (n_positions,)
-        D at the positions 1, 2, ...: not negative, not increasing. There are at least as many
-        positions as the longest list has items.
+        Nonnegative and nonincreasing values of D at the positions 1, 2, ... There must be at least
+        as many positions as items in the longest list.
     representation : ndarray of shape (n_positions,)
-        f at the positions 1, 2, ...: strictly decreasing.
+        Strictly decreasing values of f at the positions 1, 2, ...
     loss_driven : bool
-        Whether to take the steps of Predtron.LD.
+        Whether to use the steps of Predtron.LD.
     max_states : float
-        The greatest size of the table of `Assigner`.
+        Maximum number of states in the table of `Assigner`.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ cdef class RankingTask(Task):
         self.loss_driven, self.gains, self.starts = loss_driven, gains, starts
         self.set_size(len(sizes))
         self.discounts, self.position_values = discounts, representation
-        # Lengths are computed by hypot, since squares may underflow.
+        # The lengths are computed by `hypot`, since squares may underflow.
         self.lengths = np.hypot.accumulate(np.append(0.0, representation))
         self.n_discounted = np.count_nonzero(discounts)
         self.assigner = Assigner(longest, max_states)
@@ -117,9 +119,10 @@ cdef class RankingTask(Task):
         return self.starts[self.chosen[i] + 1] - self.starts[self.chosen[i]]
 
     cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        # The ranking in reverse order has the greatest loss. Any ranking with a loss becomes a
-        # correct one by swaps of two items that each lower the loss, so the least loss is that of a
-        # correct ranking with one swap, (g_j - g_k) (D_j - D_k) / best. For each j it is least for
+        # The reverse of a correct ranking has the greatest loss. Any ranking with a loss can be
+        # turned into a correct ranking by swaps of two items that each reduce the loss. So the
+        # least nonzero loss is that of a correct ranking in which the items at two positions j and
+        # k are swapped, which is (g_j - g_k) (D_j - D_k) / best. For each j, this loss is least for
         # the first k > j at which both differences are not zero.
         cdef Py_ssize_t which = self.chosen[i], n = self.n_scores(i), j, k = 0
         cdef LossRange found = LossRange(INFINITY, 0.0)
@@ -184,8 +187,8 @@ cdef class RankingTask(Task):
         return max(lost, 0.0) / self.best[i]
 
     cdef void sort_correct(self, Py_ssize_t i, const double* scores) noexcept nogil:
-        # Write the correct ranking into `blocks`: gains decrease, and scores decrease in a block.
-        # The items of each gain are in the order of their scores in `predicted` already.
+        # Write the correct ranking into `blocks`. Its gains are decreasing, and its scores are
+        # decreasing in each block. In `predicted`, the items are already sorted by score.
         cdef Py_ssize_t j, k, first, start = self.starts[i], n = self.starts[i + 1] - start
         for j in range(n):
             self.order[j] = j
@@ -210,14 +213,14 @@ cdef class RankingTask(Task):
 
 @cython.final
 cdef class Assigner:
-    """Solver of the assignment problem, by dynamic programming or SciPy's solver.
+    """Solver of the assignment problem, which uses dynamic programming or SciPy's solver.
 
     Parameters
     ----------
     max_items : int
-        The greatest number of items.
+        Maximum number of items.
     max_states : float
-        The greatest size of the table.
+        Maximum number of states in the table of the dynamic programming.
     """
 
     def __init__(self, Py_ssize_t max_items, double max_states=MAX_STATES):
@@ -243,7 +246,8 @@ cdef class Assigner:
         return 0
 
     cdef Py_ssize_t group(self, const Item* items, Py_ssize_t n_items) noexcept nogil:
-        # Write the starts and sizes of the groups of equal gain; return their number.
+        # Write the starts and sizes of the groups of items with equal gain. Return the number of
+        # groups.
         cdef Py_ssize_t k, n_groups = 0
         for k in range(n_items):
             if k == 0 or items[k].first != items[k - 1].first:
@@ -263,7 +267,7 @@ cdef class Assigner:
         self, const Item* items, Py_ssize_t n_items, Py_ssize_t n_groups,
         const AssignmentValue* value, Py_ssize_t* order,
     ) noexcept nogil:
-        # A state is a number of mixed radix, whose digits are `taken`.
+        # A state is a mixed-radix number with the digits `taken`.
         cdef Py_ssize_t g, state, n_states = 1, n_taken = 0
         cdef double best_value
         for g in range(n_groups):
@@ -292,7 +296,7 @@ cdef class Assigner:
         self, Py_ssize_t state, const Item* items, Py_ssize_t n_groups, Py_ssize_t position,
         const AssignmentValue* value, double* best_value,
     ) noexcept nogil:
-        # Write the best value of the state; return the group of the item at its last position.
+        # Write the best value of the state. Return the group of the item at the last position.
         cdef double discount = value.gain_unit * value.discounts[position]
         cdef double position_value = value.score_unit * value.position_values[position], candidate
         cdef const Item* item

@@ -1,4 +1,4 @@
-"""Rounds of Predtron, and the mean of the weights over them."""
+"""Rounds of Predtron, and the mean of the weights over these rounds."""
 
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._predtron._tasks cimport Task
@@ -8,15 +8,16 @@ from sklrank.linear_model._rows cimport Row, Rows, RowSum
 cdef class WeightSums:
     cdef double[:, ::1] sums                # (n_classes, width)
     cdef double sign
-    cdef Py_ssize_t last                    # round of the last change; 0 if it is not used
+    cdef Py_ssize_t last                    # round of the last change, or 0 if it is not used
 
-    # Write the scores of a row by the mean weights after `n_rounds` rounds, one or more. `scores`
-    # are those by the current weights.
+    # Write the scores of a row with the mean weights after `n_rounds` >= 1 rounds into `means`.
+    # `scores` are the scores of the row with the current weights.
     cdef void score(
         self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
     ) noexcept nogil
 
-    # Called in round `t`, from 1, before the dual weights change by `size * direction row'`.
+    # This method is called in round `t`, counted from 1, before the dual weights change by
+    # `size * direction row'`.
     cdef void before_step(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
         const Row* row,
@@ -29,20 +30,21 @@ cdef class EuclideanSums(WeightSums):
 
 cdef class PredtronRounds:
     cdef public MirrorMap mirror_map
-    cdef public WeightSums sums             # None: the weights are not averaged
-    cdef readonly double learning_rate      # NaN: that of the theorems
+    cdef public WeightSums sums             # None if the weights are not averaged
+    cdef readonly double learning_rate      # NaN for the rate of the theorems
     cdef readonly double convexity
     cdef readonly Py_ssize_t n_rounds, n_mistakes
     cdef readonly double total_loss
     cdef double radius, min_loss, max_loss          # of the rounds so far
     cdef double[::1] unit                   # (1,) one
 
-    # Write the scores of a row by the weights that predict. `scores` are those by the current ones.
+    # Write the scores of a row with the weights used for prediction, which are the mean weights if
+    # there are `sums`. `scores` are the scores of the row with the current weights.
     cdef void score_for_prediction(
         self, const Row* row, const double* scores, double* prediction_scores
     ) noexcept nogil
 
-    # Count a round; return the size of its step.
+    # Count a round, and return the size of its step.
     cdef double count_round(
         self, double loss, Task task, const double[::1] radii, Py_ssize_t i
     ) noexcept nogil

@@ -1,19 +1,18 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Rounds of Predtron: score, compare the prediction with the label, and step after a mistake.
 
-With the scores t = W x, the prediction is the one whose representation has the greatest inner
-product
-with t. If its loss L is not 0, the dual weights take the step (Jain, Natarajan and Tewari 2015,
-Algorithms 1 to 3)
+Let t = W x be the scores of a row. The representation of the prediction has the greatest inner
+product with t. If the loss L of the prediction is not 0, the dual weights take the step (Jain,
+Natarajan and Tewari 2015, Algorithms 1 to 3)
 
-    Theta -= eta direction x',      direction = rep(sigma~) - rep(sigma_y),
+    Theta -= eta direction x',      direction = rep(sigma~) - rep(sigma_y).
 
-and the step of Predtron.LD is L times as long. A task (`_tasks.pyx`, `_ranking_task.pyx`) computes
-losses and directions; a mirror map computes the weights W from Theta.
+The step of Predtron.LD is multiplied by L. A task (`_tasks.pyx`, `_ranking_task.pyx`) computes
+losses and directions, and a mirror map computes the weights W from Theta.
 
-A round is a row, or the documents of a query. A query has one score for each document, by one
-vector of weights, and its step is on the sum direction_1 x_1 + direction_2 x_2 + ... of its
-documents (Corollary 5).
+A round uses one row, or the documents of one query. In a query, one vector of weights scores all
+documents, and the step adds a multiple of the sum direction_1 x_1 + direction_2 x_2 + ... of the
+documents to the dual weights (Corollary 5).
 """
 
 from libc.math cimport INFINITY, NAN, isnan
@@ -25,14 +24,15 @@ from sklrank.linear_model._mirror._maps cimport EuclideanMap
 from sklrank.linear_model._predtron._tasks cimport LossRange
 from sklrank.linear_model._rows cimport add_outer, table_products
 
-# Greatest learning rate of the theorems, which would be infinite for rows whose squares underflow.
+# Upper limit of the learning rate of the theorems. Without it, the rate would be infinite for rows
+# whose squares underflow.
 cdef double MAX_RATE = 1e300
 
 
 cdef class WeightSums:
     """Sums of the weights after each round so far, updated only when the weights change.
 
-    With the current weights W, the sum over T rounds is
+    Let W be the current weights and W_t the weights after round t. The sum over T rounds is
 
         sum_t W_t = sign * sums + (T + 1 - last) * W.
     """
@@ -44,7 +44,7 @@ cdef class WeightSums:
 
     @classmethod
     def of(cls, values):
-        """Return sums with these values."""
+        """Return an object whose array `sums` has the given values."""
         cdef WeightSums sums = cls(*np.shape(values))
         sums.sums = np.array(values, dtype=np.float64, order="C")
         return sums
@@ -55,9 +55,10 @@ cdef class WeightSums:
         return np.array(self.sums)
 
     def mean(self, MirrorMap mirror_map, Py_ssize_t n_rounds):
-        """Return the mean `(n_classes, width)` of the weights after each round.
+        """Return the mean of the weights after each round, `(n_classes, width)`.
 
-        It does not include the initial weights, unless there are no rounds: then it is those.
+        The mean does not include the initial weights. If there are no rounds, the initial weights
+        are returned.
         """
         weights = mirror_map.weights
         if not n_rounds:
@@ -88,10 +89,11 @@ cdef class WeightSums:
 
 
 cdef class EuclideanSums(WeightSums):
-    """Sums of weights that are sums of steps, at a cost that grows with the entries of a row.
+    """Sums of the weights of a Euclidean map, updated at a cost proportional to a row's entries.
 
-    The step of round s is part of the weights after the rounds s, s + 1, ..., T. So the sum over T
-    rounds is (T + 1) W minus the sum of s times the step of round s, which `sums` holds.
+    These weights are sums of steps. The step of round s is part of the weights after the rounds s,
+    s + 1, ..., T. So the sum over T rounds is (T + 1) W - sum_s s step_s, and the array `sums`
+    holds the last sum.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
@@ -109,17 +111,18 @@ cdef class EuclideanSums(WeightSums):
 
 
 def make_sums(MirrorMap mirror_map):
-    """Return sums, of no rounds so far, for the weights of this map."""
+    """Return sums over no rounds for the weights of a mirror map."""
     kind = EuclideanSums if type(mirror_map) is EuclideanMap else WeightSums
     return kind(mirror_map.n_classes, mirror_map.width)
 
 
 cdef class PredtronRounds:
-    """Rounds with one set of weights, and the mistakes and losses so far.
+    """Rounds that train one set of weights, with counts of the mistakes and losses so far.
 
-    If `learning_rate` is NaN, it is that of the theorems for the rounds so far. With their greatest
-    radius R, least nonzero loss c and greatest loss C, and the map's constant of strong convexity
-    a, it is a c / (4 R^2) (Theorems 1 and 15), or a / (4 C R^2) for Predtron.LD (Theorem 14).
+    If `learning_rate` is NaN, the rate of the theorems for the rounds so far is used. In these
+    rounds, let R be the greatest radius, c the least possible nonzero loss, and C the greatest
+    possible loss. Let a be the constant of strong convexity of the mirror map. The rate is
+    a c / (4 R^2) (Theorems 1 and 15), or a / (4 C R^2) for Predtron.LD (Theorem 14).
     """
 
     def __init__(
@@ -138,11 +141,11 @@ cdef class PredtronRounds:
     ):
         """Play a round for each row.
 
-        `radii` `(n_rounds,)` are needed for the learning rate of the theorems only. If given,
-        `scores` and `prediction_scores` `(n_rounds, n_scores)` get the scores of each row before
-        its round: by the current weights, and by those that predict, which are the mean of the
-        weights
-        if there is one.
+        `radii` `(n_rounds,)` are needed only for the learning rate of the theorems. If given, the
+        arrays `scores` and `prediction_scores` `(n_rounds, n_scores)` are filled with the scores of
+        each row before its round. `scores` are computed with the current weights, and
+        `prediction_scores` with the weights used for prediction, which are the mean weights if
+        there are `sums`.
         """
         cdef double[::1] row_scores = np.empty(self.mirror_map.n_classes)
         cdef double[::1] direction = np.empty(self.mirror_map.n_classes)
@@ -174,7 +177,7 @@ cdef class PredtronRounds:
     def play_queries(
         self, Rows rows, const Py_ssize_t[::1] starts, Task task, const double[::1] radii=None
     ):
-        """Play a round for each query; query i has the rows `starts[i]:starts[i + 1]`."""
+        """Play a round for each query. Query i has the rows `starts[i]:starts[i + 1]`."""
         cdef Py_ssize_t longest = np.max(np.diff(starts), initial=0)
         cdef double[::1] scores = np.empty(longest)
         cdef double[::1] direction = np.empty(longest)
@@ -209,7 +212,7 @@ cdef class PredtronRounds:
         self.mirror_map.raise_error()
 
     def score(self, Rows rows):
-        """Return the scores `(n_rows, n_scores)` by the current weights."""
+        """Return the scores of the rows with the current weights, `(n_rows, n_scores)`."""
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.mirror_map.n_classes))
         cdef Row row
         cdef Py_ssize_t i
@@ -259,7 +262,7 @@ cdef class PredtronRounds:
         self.mirror_map.step_all(direction, size, row)
 
     def check(self, Rows rows, Task task, radii, Py_ssize_t n_rounds):
-        """Refuse arguments that the loops would read out of bounds."""
+        """Raise ValueError for arguments that the loops would read out of bounds."""
         self.check_width(rows)
         if task.n_rounds != n_rounds:
             raise ValueError("the task has other rounds than the rows")
@@ -267,14 +270,14 @@ cdef class PredtronRounds:
             raise ValueError("radii do not fit the rounds")
 
     def check_width(self, Rows rows):
-        """Refuse rows of another length than the weights."""
+        """Raise ValueError if the length of the rows differs from the width of the weights."""
         if rows.n_features + (rows.constant != 0.0) != self.mirror_map.width:
             raise ValueError(
                 f"X has {rows.n_features} columns, the weights {self.mirror_map.width}"
             )
 
     def check_scores(self, Rows rows, scores):
-        """Refuse an output array of the wrong shape; None is no output."""
+        """Raise ValueError if an output array has the wrong shape. None means no output."""
         if scores is not None and tuple(scores.shape) != (rows.n_rows, self.mirror_map.n_classes):
             raise ValueError("scores do not fit the rows")
 

@@ -5,17 +5,17 @@ import numpy as np
 
 _ITEM = np.dtype([("first", np.float64), ("second", np.float64), ("index", np.intp)])
 
-# Up to so many items are sorted by insertion.
+# Maximum number of items that are sorted by insertion.
 cdef Py_ssize_t MAX_INSERTION = 12
 
 
 def make_items(n):
-    """Return an array for `n` items, or one item if `n` is 0."""
+    """Return an uninitialized array of `n` items, or of one item if `n` is 0."""
     return np.empty(max(n, 1), dtype=_ITEM)
 
 
 cdef void sort_items(Item* items, Py_ssize_t n, Item* buffer) noexcept nogil:
-    # Merge sort. Its comparisons are inlined, unlike those of the C library's `qsort`.
+    # This is a merge sort. Its comparisons are inlined, unlike those of `qsort` in the C library.
     cdef Py_ssize_t half = n // 2, i = 0, j = half, k = 0
     if n <= MAX_INSERTION:
         insert_items(items, n)

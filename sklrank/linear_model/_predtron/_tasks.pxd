@@ -3,37 +3,37 @@
 from sklrank.linear_model._predtron._sorting cimport Item
 
 
-# Of the losses of all predictions.
+# The range of the losses of all predictions.
 cdef struct LossRange:
-    double min                  # the least one that is not zero; infinite if all are zero
-    double max
+    double min                  # least nonzero loss, or infinity if all losses are zero
+    double max                  # greatest loss
 
 
 cdef class Task:
-    cdef readonly bint loss_driven              # Predtron.LD
-    cdef readonly Py_ssize_t n_rounds           # rounds chosen
+    cdef readonly bint loss_driven              # whether to use the steps of Predtron.LD
+    cdef readonly Py_ssize_t n_rounds           # number of chosen rounds
     cdef const Py_ssize_t[::1] chosen           # (n_rounds,) their indices among all rounds
-    cdef readonly Py_ssize_t n_all              # all rounds
+    cdef readonly Py_ssize_t n_all              # number of all rounds
 
-    # The methods below get the index `i` of a round among those chosen.
+    # In the methods below, `i` is the index of a round among the chosen rounds.
 
     # Return the number of scores.
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil
 
-    # Return the loss of the prediction by the scores `(n_scores(i),)`. If it is not 0, write
+    # Return the loss of the prediction for the scores `(n_scores(i),)`. If the loss is not 0, write
     # rep(sigma~) - rep(sigma_y) into `direction`, `(n_scores(i),)`.
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil
 
-    # Return the range of the losses.
+    # Return the range of the losses of all predictions in the round.
     cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil
 
 
 cdef class ClassTask(Task):
     cdef const double[:, ::1] costs         # (n_classes, n_classes)
     cdef const Py_ssize_t[::1] labels       # (n_all,)
-    cdef Py_ssize_t width                   # scores of a round
+    cdef Py_ssize_t width                   # number of scores of a round
     cdef LossRange costs_range
     cdef double[::1] similarities           # scratch: (n_classes,)
 
@@ -41,7 +41,7 @@ cdef class ClassTask(Task):
     cdef void add(self, Py_ssize_t prediction, double sign, double* direction) noexcept nogil
 
 
-# The best of the sets that have so many relevant and irrelevant labels.
+# The best one of the sets that have `n_relevant` relevant and `n_irrelevant` irrelevant labels.
 cdef struct Candidate:
     Py_ssize_t n_relevant
     Py_ssize_t n_irrelevant
@@ -49,13 +49,13 @@ cdef struct Candidate:
     double loss
 
 
-# The relevant labels of a round, or the irrelevant ones.
+# The relevant labels or the irrelevant labels of a round.
 cdef struct LabelGroup:
-    Item* items                 # first: the score; index: the label
-    double* similarities        # (n + 1,) if the set has the first 0, 1, ..., n of them
-    Py_ssize_t n
-    Py_ssize_t n_positive       # labels of positive scores
-    Py_ssize_t n_zero
+    Item* items                 # `first` is the score, and `index` is the label
+    double* similarities        # (n + 1,) similarities of the sets of the first 0, 1, ..., n labels
+    Py_ssize_t n                # number of labels
+    Py_ssize_t n_positive       # number of labels with a positive score
+    Py_ssize_t n_zero           # number of labels with score zero
 
 
 cdef class SubsetTask(Task):
@@ -63,7 +63,7 @@ cdef class SubsetTask(Task):
     cdef const Py_ssize_t[::1] labels
     cdef Py_ssize_t n_labels
     cdef const Py_ssize_t[::1] offsets      # (n_labels + 1,) start of the table for each |Y|
-    cdef const double[::1] losses           # tables, one after the other
+    cdef const double[::1] losses           # concatenated tables
     cdef double unit                        # 1 / sqrt(n_labels)
     cdef Item[::1] items                    # scratch: relevant labels, then irrelevant ones
     cdef Item[::1] buffer                   # scratch of the sort

@@ -1,37 +1,39 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Prediction problems of Predtron, one round at a time (Jain et al. 2015, Section 2).
 
-A round has scores t and a label y. A prediction sigma has a representation rep(sigma), a unit
-vector as long as t, and a loss L(sigma, y) >= 0. Every task computes
+A round has scores t and a label y. A prediction sigma has a loss L(sigma, y) >= 0 and a
+representation rep(sigma), which is a unit vector with as many entries as t. Every task computes
 
     pred(t) = argmax <rep(sigma), t>                    the prediction (Eq. 1)
     sigma_y = argmax <rep(sigma), t>, L(sigma, y) = 0   the correct prediction
     sigma~  = argmax L(sigma, y) + <rep(sigma), t>      loss-augmented inference (Algorithm 1), or
     sigma~  = pred(t)                                   for the loss-driven Algorithm 2
 
-and, after a mistake, L(pred(t), y) > 0, the direction rep(sigma~) - rep(sigma_y). It is a
-subgradient in t of the surrogate phi (Eq. 2) for Algorithm 1, and of phi_1 for Algorithm 2, whose
-step is L(pred(t), y) times as long.
+and, after a mistake (L(pred(t), y) > 0), the direction rep(sigma~) - rep(sigma_y). For Algorithm 1,
+the direction is a subgradient in t of the surrogate phi (Eq. 2). For Algorithm 2, it is a
+subgradient of phi_1, and the step is multiplied by L(pred(t), y).
 
-The paper leaves two choices open. Ties of pred(t) are broken against the label: among predictions
-of the greatest similarity <rep(sigma), t> the one with the greatest loss is taken. Thus zero
-weights make a mistake, and the classic perceptron is the binary case. Among the predictions without
-loss, sigma_y is the one with the greatest similarity, which gives the smallest surrogate that Eq. 2
-allows.
+The paper leaves two choices open. Ties of pred(t) are broken against the label: among the
+predictions with the greatest similarity <rep(sigma), t>, the one with the greatest loss is chosen.
+Thus zero weights make a mistake, and the classic perceptron is the binary case. Among the
+predictions without loss, sigma_y is the one with the greatest similarity. This choice gives the
+smallest surrogate that Eq. 2 allows.
 
-This file has the tasks of classes and of label sets; `_ranking_task.pyx` has that of rankings.
+This file has the tasks of classes and of label sets. `_ranking_task.pyx` has the task of rankings.
 
 Classes (Section 3). Two classes are represented by -1 and +1, with one score, as in the classic
-perceptron; m classes by the standard basis e_1, ..., e_m, with m scores. The loss is a table,
-costs[y, sigma].
+perceptron. More than two classes are represented by the standard basis e_1, ..., e_m, with m
+scores. The loss is a table, costs[y, sigma].
 
-Label sets (Section 3 and Appendix C.2). A set sigma of m labels is represented by +-1 / sqrt(m),
-with a plus for each label that it has. Its loss may be any function of the number a of relevant
-labels in sigma and the number b of irrelevant ones. Among all sets with the same (a, b), the one
-with the labels of the greatest scores on both sides has the greatest similarity. So a search over
-the pairs (a, b), (|Y| + 1) (m - |Y| + 1) of them for the relevant labels Y, is a search over all
-2^m sets. pred(t) has the labels of positive scores. A label of score zero is a tie, so the
-tie-break is a search over the number of such labels on either side.
+Label sets (Section 3 and Appendix C.2). A set sigma, chosen from m labels, is represented by a
+vector with the entry 1 / sqrt(m) for each label in sigma and -1 / sqrt(m) for each other label. Its
+loss may be any function of the number a of relevant labels and the number b of irrelevant labels in
+sigma. Among all sets with the same (a, b), the greatest similarity is reached by the set of the a
+relevant and the b irrelevant labels with the greatest scores. So a search over the pairs (a, b) is
+equivalent to a search over all 2^m sets. If Y are the relevant labels, there are
+(|Y| + 1) (m - |Y| + 1) pairs. pred(t) is the set of the labels with positive scores. Labels with
+score zero are ties, so ties are broken by a search over the number of relevant and the number of
+irrelevant labels with score zero.
 """
 
 from libc.math cimport INFINITY, sqrt
@@ -47,7 +49,8 @@ from sklrank.linear_model._predtron._sorting cimport sort_items
 cdef inline bint is_preferred(
     double value, double loss, double other_value, double other_loss
 ) noexcept nogil:
-    # Whether a prediction wins against another one: ties of the value are broken by the loss.
+    # Return whether a prediction has a greater value than another one, or an equal value and a
+    # greater loss.
     return value > other_value or (value == other_value and loss > other_loss)
 
 
@@ -65,12 +68,12 @@ cdef class Task:
     """Base of the tasks. A subclass calls `set_size` in its constructor."""
 
     def set_size(self, Py_ssize_t n_all):
-        """Set the number of all rounds, and choose all of them."""
+        """Set the number of all rounds, and choose all rounds."""
         self.n_all = n_all
         self.choose(slice(None))
 
     def choose(self, rounds):
-        """Choose the rounds to play: a slice, or an array of indices in any order."""
+        """Choose the rounds to play, given as a slice or as an array of indices in any order."""
         if isinstance(rounds, slice):
             rounds = np.arange(*rounds.indices(self.n_all))
         rounds = np.ascontiguousarray(rounds, dtype=np.intp)
@@ -79,7 +82,7 @@ cdef class Task:
         self.chosen, self.n_rounds = rounds, len(rounds)
 
     def evaluate(self, Py_ssize_t i, scores):
-        """Return the loss of round `i` and the direction `(n_scores,)`, zeros if the loss is 0."""
+        """Return the loss of round `i` and its direction `(n_scores,)`, all 0 if the loss is 0."""
         cdef double loss
         if not 0 <= i < self.n_rounds:
             raise ValueError(f"i must be from 0 to {self.n_rounds - 1}, got {i}")
@@ -88,14 +91,15 @@ cdef class Task:
             raise ValueError(
                 f"scores must have the shape ({self.n_scores(i)},) in round {i}, got {scores.shape}"
             )
-        # The arrays have one more entry, so that a round without scores has an address, too.
+        # The arrays have an additional entry, so that their addresses are valid even if a round has
+        # no scores.
         cdef double[::1] values = np.append(scores, 0.0), direction = np.zeros(len(scores) + 1)
         with nogil:
             loss = self.loss_and_direction(i, &values[0], &direction[0])
         return loss, np.array(direction[: len(scores)])
 
     def loss_ranges(self):
-        """Return the least nonzero and the greatest loss of each round, `(n_rounds, 2)`."""
+        """Return the least nonzero and the greatest loss of each chosen round, `(n_rounds, 2)`."""
         ranges = [self.loss_range(i) for i in range(self.n_rounds)]
         return np.array([(r["min"], r["max"]) for r in ranges]).reshape(-1, 2)
 
@@ -112,16 +116,16 @@ cdef class Task:
 
 
 cdef class ClassTask(Task):
-    """Rounds with a class each: binary, multiclass, ordinal.
+    """Task whose rounds have one class each: binary, multiclass or ordinal classification.
 
     Parameters
     ----------
     costs : ndarray of shape (n_classes, n_classes)
-        Loss of each prediction (column) for each class (row): not negative, a zero in each row.
+        Nonnegative loss of each prediction (column) for each class (row), with a zero in each row.
     labels : ndarray of shape (n_rounds,)
-        Class of each round, from 0.
+        Index of the class of each round.
     loss_driven : bool
-        Whether to take the steps of Predtron.LD.
+        Whether to use the steps of Predtron.LD.
     """
 
     def __init__(
@@ -143,7 +147,7 @@ cdef class ClassTask(Task):
 
     @property
     def chosen_labels(self):
-        """Classes of the rounds chosen, `(n_rounds,)`."""
+        """Indices of the classes of the chosen rounds, `(n_rounds,)`."""
         return np.asarray(self.labels)[np.asarray(self.chosen)]
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
@@ -189,7 +193,7 @@ cdef class ClassTask(Task):
                 self.similarities[k] = scores[k]
 
     cdef void add(self, Py_ssize_t prediction, double sign, double* direction) noexcept nogil:
-        # direction += sign rep(prediction)
+        # Compute direction += sign rep(prediction).
         if self.width == 1:
             direction[0] += sign * (2 * prediction - 1)
         else:
@@ -197,20 +201,20 @@ cdef class ClassTask(Task):
 
 
 cdef class SubsetTask(Task):
-    """Rounds with a set of labels each, for losses that are functions of counts.
+    """Task whose rounds have one set of labels each, for losses that are functions of counts.
 
     Parameters
     ----------
     indptr, labels : ndarrays of shape (n_rounds + 1,) and (n_relevant,)
-        The relevant labels of each round, in order, as in a CSR matrix.
+        Relevant labels of each round in increasing order, stored as in a CSR matrix.
     n_labels : int
         Number of labels.
     offsets, losses : ndarrays of shape (n_labels + 1,) and (n_losses,)
-        The table of rounds with r relevant labels starts at `losses[offsets[r]]`. It has the shape
-        (r + 1, n_labels - r + 1), by (a, b), and a zero at (r, 0). The offset is -1 if no round has
-        r relevant labels.
+        The table for rounds with r relevant labels starts at `losses[offsets[r]]`. It has the shape
+        (r + 1, n_labels - r + 1) and holds the losses by a (row) and b (column), with a zero at
+        (r, 0). The offset may be -1 if no round has r relevant labels.
     loss_driven : bool
-        Whether to take the steps of Predtron.LD.
+        Whether to use the steps of Predtron.LD.
     """
 
     def __init__(
@@ -260,7 +264,7 @@ cdef class SubsetTask(Task):
         self.sort(&relevant)
         self.sort(&irrelevant)
         augmented = predicted
-        # The set Y itself has no loss.
+        # The set of the relevant labels has no loss.
         correct.n_relevant, correct.n_irrelevant = relevant.n, 0
         augmented.value = correct.value = -INFINITY
         for a in range(relevant.n + 1):
@@ -315,8 +319,8 @@ cdef class SubsetTask(Task):
         self, const LabelGroup* group, Py_ssize_t n_augmented, Py_ssize_t n_correct,
         double* direction,
     ) noexcept nogil:
-        # Both predictions have the labels of the greatest scores, so they differ in those labels
-        # that only the larger one has.
+        # Both predictions contain the labels with the greatest scores in the group, so they differ
+        # in the labels that only the larger one contains.
         cdef double change = 2.0 * self.unit * (1.0 if n_augmented > n_correct else -1.0)
         cdef Py_ssize_t j
         for j in range(group.n):
@@ -328,7 +332,7 @@ cdef class SubsetTask(Task):
 cdef Candidate predict(
     const double* losses, const LabelGroup* relevant, const LabelGroup* irrelevant
 ) noexcept nogil:
-    # Return pred(t), with ties broken against the label.
+    # Return pred(t). Ties are broken against the label.
     cdef Candidate worst = Candidate(relevant.n_positive, irrelevant.n_positive, 0.0, -1.0)
     cdef Py_ssize_t a, b
     cdef double loss
