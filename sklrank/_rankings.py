@@ -1,8 +1,9 @@
-"""Functions of arrays of rankings, one ranking for each row.
+"""Functions that operate on arrays of rankings, with one ranking in each row.
 
-*Positions* are the target of label ranking: column ``j`` holds the position of label ``j``. Smaller
-is better, NaN means not ranked, equal numbers are ties; only the order matters. *Orderings* are the
-inverse: column ``i`` holds the label at position ``i``, best first.
+*Positions* are the target of label ranking: column ``j`` holds the position of label ``j``. A
+smaller position is better, and only the order of the positions matters. NaN marks a label that is
+not ranked, and equal positions mark tied labels. *Orderings* list the labels from best to worst:
+column ``i`` holds the label at place ``i``.
 """
 
 import numpy as np
@@ -19,7 +20,10 @@ __all__ = [
 
 
 def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray:
-    """Check positions; return float64 `(n_samples, n_labels)`. `complete`: no NaN and no ties."""
+    """Check positions; return them as a float64 array of shape `(n_samples, n_labels)`.
+
+    If `complete` is True, neither NaN nor ties are allowed.
+    """
     try:
         Y = check_array(
             Y,
@@ -47,7 +51,7 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
             f"{where}."
         )
     if complete:
-        # NaN is neither smaller nor larger than anything: the test catches it, too.
+        # Comparisons with NaN are False, so this test also detects NaN.
         wrong = np.isnan(Y[:, 0]) | ~(np.diff(np.sort(Y, axis=1), axis=1) > 0).all(axis=1)
         if wrong.any():
             row = wrong.argmax()
@@ -58,7 +62,10 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
 
 
 def positions_from_scores(scores: np.ndarray) -> np.ndarray:
-    """Return positions 1, 2, ... by decreasing score; ties go to the smaller label."""
+    """Return positions 1, 2, ... of the labels, `(n_samples, n_labels)`, by decreasing score.
+
+    If scores are equal, the label with the smaller column index comes first.
+    """
     order = np.argsort(-scores, axis=1, kind="stable")
     positions = np.empty(scores.shape)
     np.put_along_axis(positions, order, np.arange(1.0, scores.shape[1] + 1)[np.newaxis], axis=1)
@@ -66,11 +73,11 @@ def positions_from_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.ndarray:
-    """Renumber positions: 1 plus the number of labels ranked before. NaN is kept.
+    """Renumber positions: each becomes 1 plus the number of labels ranked before. NaN is kept.
 
-    In rankings where ``joined[:, i]`` is True, with `joined` of shape `(n_samples, n_labels - 1)`,
-    the label in place ``i + 1`` is tied with the one in place ``i``. Places are counted from 0; of
-    tied labels the smaller one comes first.
+    The mask `joined`, of shape `(n_samples, n_labels - 1)`, requests additional ties. In rankings
+    where ``joined[:, i]`` is True, the label at place ``i + 1`` is tied with the label at place
+    ``i``. Places are counted from 0, and tied labels occupy places in the order of their columns.
     """
     order = np.argsort(positions, axis=1, kind="stable")
     ordered = np.take_along_axis(positions, order, axis=1)
@@ -88,7 +95,7 @@ def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.n
 
 
 def is_missing(values: np.ndarray) -> np.ndarray:
-    """Return a mask of the entries that are None or NaN, for an array of any type."""
+    """Return a mask of the entries of an array of any type that are missing, as None or NaN."""
     if values.dtype.kind == "O":
         return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
     return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
@@ -96,12 +103,15 @@ def is_missing(values: np.ndarray) -> np.ndarray:
 
 def _is_missing(value) -> bool:
     differs = value is None or value != value
-    # Comparisons with pandas' NA return NA, neither True nor False.
+    # Comparisons with pandas' NA return NA, which is neither True nor False.
     return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
 def listed_labels(orderings: np.ndarray) -> np.ndarray:
-    """Return the listed labels, row after row, converted from objects to their own type."""
+    """Return the labels in `orderings` that are not missing, as a 1-d array, row after row.
+
+    An array of objects is converted to the type of the labels.
+    """
     labels = orderings[~is_missing(orderings)]
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
@@ -109,7 +119,10 @@ def listed_labels(orderings: np.ndarray) -> np.ndarray:
 def invert_orderings(
     orderings: np.ndarray, classes: np.ndarray, name: str = "orderings"
 ) -> np.ndarray:
-    """Return the positions `(n_samples, n_classes)` of labels that are listed best first."""
+    """Convert orderings to positions of shape `(n_samples, n_classes)`.
+
+    The columns are in the order of `classes`. Labels that a row does not list are NaN.
+    """
     listed = ~is_missing(orderings)
     gap = listed[:, 1:] & ~listed[:, :-1]
     if gap.any():

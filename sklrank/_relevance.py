@@ -1,8 +1,9 @@
 """Checks of relevance, the target of rankers of documents or of graded labels.
 
-*Relevance* is a number for each document of a query, `(n_samples,)`, or for each label of a sample,
-`(n_samples, n_labels)`: 0 is not relevant, higher is more relevant. *Judgements* are relevance of
-which only the order matters: they may be any numbers, and NaN for documents that were not judged.
+*Relevance* is a number for each document of a query, in an array of shape `(n_samples,)`, or for
+each label of a sample, in an array of shape `(n_samples, n_labels)`. The value 0 means not
+relevant, and a higher value means more relevant. *Judgments* are relevance values of which only the
+order matters. They may be any numbers, and they are NaN for documents that were not judged.
 """
 
 import numpy as np
@@ -23,7 +24,10 @@ NUMBERS = "relevance, numbers of 0 or more"
 
 
 def check_relevance(y, n_samples, *, judgements=False):
-    """Check the relevance, or the judgements, of documents; return float64 `(n_samples,)`."""
+    """Check the relevance of documents; return it as float64 of shape `(n_samples,)`.
+
+    If `judgements` is True, negative numbers and NaN are allowed.
+    """
     if y is None:
         raise ValueError(NO_TARGET)
     y = as_numbers(y, "y", "numbers" if judgements else NUMBERS)
@@ -42,7 +46,7 @@ def check_relevance(y, n_samples, *, judgements=False):
 
 
 def check_label_relevance(y, n_samples):
-    """Check the relevance of labels; return float64 `(n_samples, n_labels)`."""
+    """Check the relevance of labels; return it as float64 of shape `(n_samples, n_labels)`."""
     if y is None:
         raise ValueError(NO_TARGET)
     y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
@@ -60,7 +64,7 @@ def check_label_relevance(y, n_samples):
 
 
 def check_relevance_of_metric(y_true):
-    """Check that the relevance of documents or labels is finite; return float64."""
+    """Check that the relevance of documents or labels is finite; return it as a float64 array."""
     relevance = check_array(
         y_true,
         dtype=np.float64,
@@ -85,7 +89,10 @@ def check_relevance_of_metric(y_true):
 
 
 def check_something_to_learn(y, queries, part="given"):
-    """Raise an error if no query has documents of different relevance."""
+    """Raise a ValueError if no query has documents of different relevance.
+
+    `part` tells in the message which samples were checked.
+    """
     grouped = y[queries.order]
     first = queries.starts[:-1]
     if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():

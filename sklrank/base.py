@@ -28,8 +28,9 @@ __all__ = [
 class LabelRankerMixin:
     """Mixin for estimators that rank labels by scores.
 
-    The estimator defines `_label_scores(X)`, which returns the scores `(n_samples, n_labels)`, and
-    `classes_`. Labels with higher scores are ranked earlier; ties go to the smaller label.
+    The estimator defines `classes_` and `_label_scores(X)`, which returns scores of shape
+    `(n_samples, n_labels)`. Labels with higher scores are ranked earlier. If scores are equal, the
+    label with the smaller column index is ranked earlier.
     """
 
     def predict_ranks(self, X: ArrayLike) -> np.ndarray:
@@ -43,12 +44,13 @@ class LabelRankerMixin:
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
-            1 is best; columns as in `classes_`.
+            Positions of the labels; 1 is the best position. The columns are in the order of
+            `classes_`.
         """
         return positions_from_scores(self._label_scores(X)).astype(np.intp)
 
     def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
-        """Predict the `k` best labels, best first.
+        """Predict the `k` best labels of each sample.
 
         Parameters
         ----------
@@ -60,12 +62,12 @@ class LabelRankerMixin:
         Returns
         -------
         ndarray of shape (n_samples, k)
-            Entries of `classes_`.
+            Entries of `classes_`, from best to worst.
 
         Raises
         ------
         ValueError
-            If `k` is out of range.
+            If `k` is not an integer from 1 to `n_labels`.
         """
         scores = self._label_scores(X)
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= scores.shape[1]:
@@ -78,12 +80,12 @@ class LabelRankerMixin:
 class ClassScoresMixin:
     """Mixin with `decision_function` and `predict` for classifiers that score their classes.
 
-    The estimator defines `_class_scores(X)`, which returns the scores `(n_samples, n_classes)`, and
-    `classes_`.
+    The estimator defines `classes_` and `_class_scores(X)`, which returns scores of shape
+    `(n_samples, n_classes)`.
     """
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the classes.
+        """Return the score of each class.
 
         Parameters
         ----------
@@ -93,8 +95,8 @@ class ClassScoresMixin:
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Columns as in `classes_`; for two classes the score of the second class minus that of
-            the first.
+            Scores, with columns in the order of `classes_`. For two classes, the score of the
+            second class minus that of the first.
         """
         return two_class_difference(self._class_scores(X))
 
@@ -109,19 +111,28 @@ class ClassScoresMixin:
         Returns
         -------
         ndarray of shape (n_samples,)
-            Predicted class labels; ties go to the first class.
+            Predicted class labels. If scores are equal, the class that is first in `classes_` is
+            predicted.
         """
         best = self._class_scores(X).argmax(axis=1)
         return self.classes_[best]
 
 
 def two_class_difference(scores: np.ndarray) -> np.ndarray:
-    """Return scores `(n_samples, n_classes)` unchanged, or for two classes their difference."""
+    """Return the scores `(n_samples, n_classes)` in the format of a `decision_function`.
+
+    For two classes, they are the scores of the second class minus those of the first, of shape
+    `(n_samples,)`. For more classes, the scores are returned unchanged.
+    """
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def two_class_weights(weights: np.ndarray) -> np.ndarray:
-    """Return the weights, a row for each class; for two classes the second row less the first."""
+    """Return the weights in the format of a `coef_` or `intercept_`, with one row per class.
+
+    For two classes, the result is a single row: the difference between the weights of the second
+    and the first class. For more classes, the weights are returned unchanged.
+    """
     return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
 

@@ -6,13 +6,15 @@ concept drift.
 
 For label ranking, :func:`make_sparse_label_ranking`, :func:`sample_mallows` and
 :func:`sample_plackett_luce` draw rankings, :func:`label_ranking_from_classification` and
-:func:`label_ranking_from_regression` convert other data, :func:`hide_labels` and :func:`tie_labels`
-make rankings incomplete and partial, and :func:`load_label_ranking` reads files. All rankings are
-positions: smaller is better, NaN means not ranked.
+:func:`label_ranking_from_regression` convert other data, :func:`hide_labels` makes rankings
+incomplete, :func:`tie_labels` makes them partial, and :func:`load_label_ranking` reads files. All
+rankings are given as positions: a smaller position is better, and NaN marks a label that is not
+ranked.
 
 For document ranking, :func:`load_letor` reads files of relevance grades, features and query ids,
 :func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,
-and :func:`make_subset_ranking` draws queries that a linear score ranks perfectly.
+and :func:`make_subset_ranking` draws queries whose documents are ranked perfectly by a linear
+score.
 
 For bandit feedback, :func:`make_keyword_documents` draws documents whose classes have keywords.
 """

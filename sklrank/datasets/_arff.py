@@ -33,36 +33,39 @@ def load_arff_multilabel(
     as_frame: bool = False,
     encoding: str = "utf-8",
 ) -> Loaded:
-    """Load a multilabel data set from an ARFF file, as MULAN and MEKA publish them.
+    """Load a multilabel data set from an ARFF file in the format of MULAN [1]_ or MEKA [2]_.
 
-    An ARFF file does not distinguish features from labels. The label attributes are given by
-    `labels` or by `xml`; without either, the relation name of the file must contain MEKA's option
+    An ARFF file does not distinguish features from labels. The label attributes are specified by
+    `labels` or by `xml`. If both are None, the relation name of the file must contain MEKA's option
     ``-C``, as in ``@relation 'emotions: -C 6'``.
 
     Parameters
     ----------
     path : str or path-like
-        The file, plain or compressed with gzip (detected from its content).
+        Path of the file, which is plain or compressed with gzip. Compression is detected from the
+        content of the file.
 
     labels : int or sequence of str, default=None
-        The label attributes. An integer has the meaning of MEKA's option ``-C``: ``6`` for the
-        first six attributes, ``-6`` for the last six (common in MULAN's files). Names select the
-        attributes and the order of the columns of `target`.
+        The label attributes, as a number or as names. A number has the same meaning as in MEKA's
+        option ``-C``: ``6`` selects the first six attributes, and ``-6`` selects the last six,
+        which is common in MULAN's files. If names are given, the columns of `target` are in the
+        order of these names.
 
     xml : str or path-like, default=None
-        MULAN's XML file of the label names, flat or as a hierarchy; each label of a hierarchy,
-        inner node or leaf, becomes a column. As in MULAN, the columns of `target` are in the order
-        of the attributes.
+        Path of an XML file of MULAN that contains the names of the labels. The labels may form a
+        hierarchy; each of its labels, inner node or leaf, becomes a column. As in MULAN, the
+        columns of `target` are in the order of the attributes.
 
     sparse : {"auto"} or bool, default="auto"
-        Whether `data` is a CSR matrix. "auto": if the rows of the file are sparse.
+        Whether to return `data` as a CSR matrix. If "auto", `data` is a CSR matrix if the rows of
+        the file are sparse.
 
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
+        If True, return ``(data, target)`` instead of a Bunch.
 
     as_frame : bool, default=False
-        Whether `data` and `target` are pandas DataFrames (with sparse columns if `data` would be
-        a CSR matrix). Requires pandas.
+        If True, return `data` and `target` as pandas DataFrames. The columns of `data` are sparse
+        if `data` would otherwise be a CSR matrix. This option requires pandas.
 
     encoding : str, default="utf-8"
         Text encoding of the file.
@@ -70,16 +73,17 @@ def load_arff_multilabel(
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        Data set with the following attributes:
 
-        - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. A nominal
-          feature holds the position of its value in the attribute's declaration; a missing
-          value (``?``) is NaN.
-        - ``target``: ndarray of shape (n_samples, n_labels), int64, 1 for a relevant label.
+        - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. The value of a
+          nominal feature is represented by its index, from 0, in the declaration of the attribute.
+          A missing value (``?``) is NaN.
+        - ``target``: ndarray of shape (n_samples, n_labels), int64. Entries are 1 for relevant
+          labels, otherwise 0.
         - ``feature_names``, ``target_names``: lists of str.
-        - ``categories``: dict, the declared values of each nominal feature.
-        - ``omitted_names``: list of str, the string and date attributes, which have no column in
-          `data`.
+        - ``categories``: dict that maps the name of each nominal feature to its declared values.
+        - ``omitted_names``: list of str, the names of the string and date attributes. They have no
+          column in `data`.
         - ``DESCR``: str, the relation name and the comments at the head of the file.
 
     (data, target) : tuple if ``return_X_y`` is True
@@ -88,9 +92,10 @@ def load_arff_multilabel(
     Raises
     ------
     ValueError
-        If the labels are not given or given twice, if a label is not an attribute of the file or
-        not binary (``{0, 1}``, ``{false, true}``, ``{no, yes}`` or a numeric attribute of 0 and
-        1), or if the file is not valid ARFF; the message then names the line.
+        If the labels are specified neither by a parameter nor by the file, or by both parameters;
+        if a label is not an attribute of the file; if a label is not binary, that is, not declared
+        as ``{0, 1}``, ``{false, true}`` or ``{no, yes}`` and not a numeric attribute with the
+        values 0 and 1; or if the file is not valid ARFF, in which case the message states the line.
 
     See Also
     --------
@@ -98,8 +103,9 @@ def load_arff_multilabel(
 
     Notes
     -----
-    Sparse rows omit zeros. For a nominal attribute zero is the first declared value. So an omitted
-    label that is declared as ``{1, 0}`` is relevant, as in Weka.
+    Sparse rows omit zeros. Zero represents the first declared value of a nominal attribute.
+    Therefore, if a label is declared as ``{1, 0}``, it is relevant in rows that omit it, as in
+    Weka.
 
     References
     ----------
@@ -172,7 +178,7 @@ def load_arff_multilabel(
 def _find_labels(
     arff: ArffFile, labels: int | Sequence[str] | None, xml: str | os.PathLike | None
 ) -> list[int]:
-    """Return the columns of the label attributes."""
+    """Return the column indices of the label attributes, as specified by `labels` or `xml`."""
     if labels is not None and xml is not None:
         raise ValueError("labels and xml both name the labels: pass only one of them.")
     if xml is not None:
@@ -206,7 +212,7 @@ def _names_in_xml(path: str | os.PathLike) -> list[str]:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
         raise ValueError(f"xml={os.fspath(path)!r} is not well-formed XML: {error}.") from error
-    # Any namespace is accepted: MULAN declares one, but files written by hand often lack it.
+    # Any namespace is accepted: MULAN's files declare one, but files written by hand often do not.
     elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = [element.get("name") for element in elements]
     if not names or None in names:

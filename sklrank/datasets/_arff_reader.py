@@ -1,12 +1,12 @@
 """Reader of the ARFF file format.
 
-An ARFF file has a header that declares the attributes and, after ``@data``, one row per line:
-dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted values are zero). A nominal value
-is read as its position in the declaration of the attribute. So zero is the first declared value,
-which is also the value that sparse rows omit.
+An ARFF file has a header that declares the attributes. After ``@data``, each line contains one row.
+Rows are dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted values are zero). A
+nominal value is converted to its index, from 0, in the declaration of the attribute. So zero
+represents the first declared value, which is also the value that sparse rows omit.
 
-``scipy.io.arff`` reads neither sparse rows nor string attributes, and its errors do not name the
-line.
+``scipy.io.arff`` reads neither sparse rows nor string attributes, and its error messages do not
+state the line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklrank.datasets._text_files import Lines, open_lines
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{]+)\s*(.*)", re.DOTALL)
-# White space matches only one part of a pattern, so that long runs of it cause no backtracking.
+# Each run of white space can match only one part of a pattern, so long runs cause no backtracking.
 _PLAIN = r"(?:[^\s,'\"]+(?:\s+[^\s,'\"]+)*)?"
 _VALUE = re.compile(rf"\s*({_QUOTED}|{_PLAIN})\s*(?:,|$)")
 _INDEX_AND_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN})\s*(?:,|$)")
@@ -37,7 +37,11 @@ _TEXT_TYPES = ("string", "date")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute; ``values`` are the declared values if it is nominal or a ranking."""
+    """A declared attribute of an ARFF file.
+
+    ``values`` are the declared values of a nominal attribute or the declared labels of a ranking;
+    they are None for attributes of other types.
+    """
 
     name: str
     kind: str
@@ -49,7 +53,7 @@ class Attribute:
         return self.kind in _TEXT_TYPES
 
     def converter(self) -> Callable[[str], float]:
-        """Return the function that converts a string to a number."""
+        """Return a function that converts a value of this attribute from a string to a number."""
         if self.is_text:
             return _string_to_zero
         if self.values is None:
@@ -61,8 +65,9 @@ class Attribute:
 class ArffFile:
     """The contents of an ARFF file.
 
-    ``matrix`` has a column for each attribute, float64: an ndarray if the rows are dense, a CSR
-    matrix if they are sparse. Strings and dates are 0 there.
+    ``matrix`` has one column for each attribute and the dtype float64. It is an ndarray if the rows
+    of the file are dense, and a CSR matrix if they are sparse. The columns of strings and dates
+    are 0.
     """
 
     relation: str
@@ -72,12 +77,12 @@ class ArffFile:
 
 
 def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
-    """Read a plain or gzip-compressed ARFF file.
+    """Read an ARFF file, which is plain or compressed with gzip.
 
     Raises
     ------
     ValueError
-        If the file is not valid ARFF; the message names the file and the line.
+        If the file is not valid ARFF. The message states the file and the line.
     """
     with open_lines(os.fspath(path), encoding) as lines:
         relation, attributes = read_header(lines)
@@ -87,9 +92,9 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
 
 
 def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tuple[Attribute, ...]]:
-    """Read the relation and the declared attributes, up to the line ``@data``.
+    """Read the header up to the line ``@data``; return the relation name and the attributes.
 
-    If `with_rankings`, an attribute may have the type ``RANKING {labels}`` of Weka-LR.
+    If `with_rankings` is True, an attribute may have the type ``RANKING {labels}`` of Weka-LR.
     """
     relation = ""
     attributes: dict[str, Attribute] = {}
@@ -162,7 +167,7 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
                 ]
             )
         except (ValueError, KeyError):
-            # Only rows with quoted or invalid values take this slower way.
+            # Only rows with quoted or invalid values are converted in this slower way.
             values.extend(
                 _convert_carefully(attributes[column], string, lines)
                 for column, string in zip(row_columns, strings)
@@ -180,7 +185,7 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
 
 
 def split_values(line: str, lines: Lines) -> list[str]:
-    """Split a line at its commas; values keep their quotes."""
+    """Split a line at the commas outside of quotes; return the values with their quotes."""
     if "'" not in line and '"' not in line:
         return [string.strip() for string in line.split(",")]
     strings, position = [], 0
@@ -236,7 +241,7 @@ def _string_to_zero(string: str) -> float:
 
 
 def unquote(text: str) -> str:
-    """Remove the quotes and the escapes of a string."""
+    """Return a string without surrounding quotes and with its escape sequences replaced."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
     if "\\" not in text:

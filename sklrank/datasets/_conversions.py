@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 def label_ranking_from_classification(
     X: ArrayLike, y: ArrayLike, *, estimator: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the classes of each sample by their probability under naive Bayes.
+    """Convert classification data into label rankings, by the predicted class probabilities.
 
-    A classifier is fitted to all samples; then the classes of each sample are ordered by predicted
-    probability. The benchmark data sets of "type A" (iris, glass, vowel, ...) are generated so.
+    A classifier, by default naive Bayes, is fitted to all samples. The classes of each sample are
+    then ranked by decreasing predicted probability. The benchmark data sets of "type A" (iris,
+    glass, vowel, ...) were generated in this way [1]_.
 
     Parameters
     ----------
@@ -31,26 +32,27 @@ def label_ranking_from_classification(
         Samples.
 
     y : array-like of shape (n_samples,)
-        Class labels of at least two classes.
+        Class labels, of at least two different classes.
 
     estimator : classifier with `predict_proba`, default=None
-        Classifier that predicts the probabilities; it is cloned. None:
-        :class:`~sklearn.naive_bayes.GaussianNB` on the features that are not constant.
+        Classifier that predicts the probabilities. A clone of it is fitted. If None,
+        :class:`~sklearn.naive_bayes.GaussianNB` is fitted to the features that are not constant.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        Samples.
+        The given samples.
 
     Y : ndarray of shape (n_samples, n_classes), float64
-        Positions of the classes (columns in sorted order); 1 is the most probable one. Of equally
-        probable classes the smaller one comes first.
+        Positions of the classes; 1 is the position of the most probable class. The columns are in
+        the sorted order of the classes. Of equally probable classes, the one of the smaller column
+        comes first.
 
     Raises
     ------
     ValueError
-        If `y` has a single class, `estimator` does not predict probabilities, or `estimator` is
-        None and all features are constant.
+        If `y` contains a single class, if `estimator` does not predict probabilities, or if
+        `estimator` is None and all features are constant.
 
     See Also
     --------
@@ -78,11 +80,11 @@ def label_ranking_from_classification(
         estimator, features = GaussianNB(), _for_naive_bayes(X)
     else:
         estimator, features = clone(estimator), X
-    # Logarithms first: probabilities that underflow to 0 may have different logarithms.
+    # Log-probabilities are preferred, since they still differ if probabilities underflow to 0.
     for method in ("predict_log_proba", "predict_proba"):
         if hasattr(estimator, method):
             estimator.fit(features, y)
-            # Many classifiers compute log(0), which correctly ranks last.
+            # Many classifiers compute log(0). The result, -inf, is correctly ranked last.
             with np.errstate(divide="ignore"):
                 return X, positions_from_scores(getattr(estimator, method)(features))
     raise ValueError(f"estimator must have predict_proba, which {estimator!r} lacks.")
@@ -91,10 +93,12 @@ def label_ranking_from_classification(
 def _for_naive_bayes(X: np.ndarray) -> np.ndarray:
     """Return the features that vary, divided by a common power of two.
 
-    Neither changes the predictions of naive Bayes in exact arithmetic. But rounding errors in the
-    means of constant features, and over- or underflow of squares, would.
+    In exact arithmetic, neither operation changes the predictions of naive Bayes. In floating-point
+    arithmetic, they prevent rounding errors in the means of constant features, and overflow and
+    underflow of squares.
     """
-    halves = X.astype(np.float64) / 2  # differences of halves are finite
+    # Halves are used because their differences are finite.
+    halves = X.astype(np.float64) / 2
     low, high = halves.min(axis=0), halves.max(axis=0)
     varies = high > low
     if not varies.any():
@@ -112,38 +116,41 @@ def label_ranking_from_regression(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Convert some numeric features into labels, ranked by their values.
+    """Convert regression data into label rankings: some features become labels.
 
-    The selected features are removed and standardized; the largest value of a sample ranks first.
-    As features are correlated, the remaining ones are informative about the ranking. The benchmark
-    data sets of "type B" (housing, stock, wisconsin, ...) are generated so.
+    The selected features are removed from `X` and standardized. The labels of a sample are ranked
+    by decreasing standardized value. If features are correlated, the remaining features are
+    informative about the ranking. The benchmark data sets of "type B" (housing, stock,
+    wisconsin, ...) were generated in this way [1]_.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Numeric features; the target of the regression may be appended.
+        Numeric features. The target of the regression may be appended as a further column.
 
     labels : int or sequence of int, default=None
-        Indices of the features to convert; or their number, drawn at random from the features that
-        are not constant. None means half of the features.
+        Features to convert into labels: a sequence of their indices, or their number. If a number
+        is given, the features are drawn at random from those that are not constant. If None, half
+        of the features are drawn.
 
     random_state : int, RandomState instance or None, default=None
-        Controls the draw of features. Pass an int for reproducible output.
+        Controls the random choice of features. Pass an int for reproducible output.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features - n_labels), float64
-        The other features.
+        The features that were not converted into labels.
 
     Y : ndarray of shape (n_samples, n_labels), float64
-        Positions of the labels; 1 is the largest value. Of equal values the smaller label comes
-        first. The labels are in the order of `labels`, or of the features if these were drawn.
+        Positions of the labels; 1 is the position of the label with the largest value. If values
+        are equal, the label of the smaller column comes first. The columns are in the order of
+        `labels` if it is a sequence; otherwise, they are in the order of the features.
 
     Raises
     ------
     ValueError
-        If `labels` are not at least two distinct features that are not constant, or if no feature
-        would remain.
+        If `labels` does not select at least two distinct features that are not constant, or if no
+        feature would remain.
 
     See Also
     --------
@@ -166,10 +173,11 @@ def label_ranking_from_regression(
            [2., 3., 1., 4.]])
     """
     X = check_array(X, dtype=np.float64, input_name="X")
-    halves = X / 2  # differences of halves are finite
+    halves = X / 2  # Halves are used because their differences are finite.
     low, high = halves.min(axis=0), halves.max(axis=0)
     labels = _choose_features(labels, high > low, check_random_state(random_state))
-    # Scale to [0, 1] first: squared deviations of tiny or huge numbers under- or overflow.
+    # The values are first scaled to [0, 1], since squared deviations of tiny or huge numbers would
+    # underflow or overflow.
     scaled = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
     Y = positions_from_scores((scaled - scaled.mean(axis=0)) / scaled.std(axis=0))
     return np.delete(X, labels, axis=1), Y

@@ -41,10 +41,10 @@ _RETRY_WARNING = "A network error occur"
 
 @dataclass(frozen=True)
 class _Split:
-    """A published split, with two statistics by which its training part is identified.
+    """A published split, with two statistics that identify its training part.
 
     Both statistics are independent of the order of samples, labels and features, which may differ
-    between publishers. It is practically impossible that another set of samples has both.
+    between publishers. It is practically impossible that another set of samples agrees in both.
     """
 
     n_train: int
@@ -52,10 +52,10 @@ class _Split:
     label_counts: tuple[int, ...]
     """Number of training samples with each label, in increasing order."""
     mean_magnitude: float
-    """Mean of ``|X|`` over the training samples and all features."""
+    """Mean of ``|X|`` over all training samples and features."""
 
     def matches(self, data: np.ndarray, target: np.ndarray) -> bool:
-        """Return whether these are the training samples."""
+        """Return whether `data` and `target` are the training part of this split."""
         counts = tuple(np.sort(target.sum(axis=0)).tolist())
         return counts == self.label_counts and bool(
             np.isclose(np.abs(data).mean(), self.mean_magnitude, rtol=1e-6)
@@ -85,54 +85,55 @@ def fetch_multilabel(
 ) -> Loaded:
     """Fetch a multilabel benchmark data set from OpenML, or from the local cache.
 
-    The data sets are those of a benchmark of multilabel methods [1]_, with labels as 0 and 1 and
-    numeric features.
+    The data sets are those of a benchmark of multilabel methods [1]_. Their labels are converted to
+    0 and 1, and their nominal features to numbers.
 
     Parameters
     ----------
     name : {"birds", "emotions", "enron", "genbase", "image", "langlog", "reuters", "scene", \
 "slashdot", "yeast"}
-        The data set.
+        Name of the data set.
 
     split : {"original"} or None, default=None
-        "original" also returns MULAN's train-test split, which is known for emotions (391 training
-        samples, 202 test samples), scene (1211, 1196) and yeast (1500, 917). OpenML's files do not
-        mark the two parts. The training part is searched at both ends of the file and identified
-        by its statistics.
+        If "original", MULAN's train-test split [2]_ is also returned. This split is known for
+        emotions (391 training samples, 202 test samples), scene (1211, 1196) and yeast (1500, 917).
+        OpenML's files do not mark the two parts. The training part is searched for at both ends of
+        the file, and it is identified by its statistics. If None, the samples are not split.
 
     data_home : str or path-like, default=None
-        Folder of the downloads, as for :func:`~sklearn.datasets.fetch_openml`;
-        ``~/scikit_learn_data`` by default.
+        Folder in which downloads are stored, as in :func:`~sklearn.datasets.fetch_openml`. If None,
+        the folder is ``~/scikit_learn_data``.
 
     cache : bool, default=True
-        Whether to keep and use downloads.
+        Whether to store downloads in this folder and to use those stored earlier.
 
     timeout : float, default=10.0
-        Maximum time to wait for an answer of the server, in seconds; above 0. The time may double
-        if the server accepts the connection but does not answer.
+        Maximum time in seconds, above 0, to wait for an answer of the server. The waiting time may
+        double if the server accepts the connection but does not answer.
 
     return_X_y : bool, default=False
-        Whether to return arrays instead of a Bunch.
+        If True, return arrays instead of a Bunch.
 
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        Data set with the following attributes:
 
-        - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64; nominal
-          features hold the index of their value in ``categories``, missing values are NaN.
-        - ``target``: ndarray of shape (n_samples, n_labels), int64, 1 for a relevant label.
+        - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. The value of a
+          nominal feature is represented by its index in ``categories``. Missing values are NaN.
+        - ``target``: ndarray of shape (n_samples, n_labels), int64. Entries are 1 for relevant
+          labels, otherwise 0.
         - ``feature_names``, ``target_names``: lists of str.
-        - ``categories``: dict, the values of each nominal feature.
-        - ``DESCR``, ``url``: str, OpenML's description and page of the data set.
-        - ``train_indices``, ``test_indices``: int arrays, the indices of the samples of the two
-          parts. Only if ``split="original"``.
+        - ``categories``: dict that maps the name of each nominal feature to its values.
+        - ``DESCR``, ``url``: str, OpenML's description of the data set and the address of its page.
+        - ``train_indices``, ``test_indices``: int arrays, the indices of the training and the test
+          samples. Present only if ``split="original"``.
 
     (data, target) : tuple if ``return_X_y`` is True and ``split`` is None
         The first two of these attributes.
 
     (X_train, X_test, Y_train, Y_test) : tuple if ``return_X_y`` is True and ``split="original"``
-        The samples of the two parts, in the order of
+        The training and the test part, in the same order as the return values of
         :func:`~sklearn.model_selection.train_test_split`.
 
     Raises
@@ -149,16 +150,16 @@ def fetch_multilabel(
 
     Notes
     -----
-    :func:`~sklearn.datasets.fetch_openml` has no timeout. Therefore the process-wide default
-    timeout of :mod:`socket` is set during the call and restored afterwards: do not fetch in one
-    thread while another one relies on that default.
+    :func:`~sklearn.datasets.fetch_openml` has no timeout. Therefore, the process-wide default
+    timeout of :mod:`socket` is set during the call and restored afterwards. Do not call this
+    function in one thread while another thread relies on that default.
 
     References
     ----------
     .. [1] P. Probst, Q. Au, G. Casalicchio, C. Stachl, B. Bischl, "Multilabel classification
-       with R package mlr", The R Journal 9(1), 2017: the collection on OpenML.
+       with R package mlr", The R Journal 9(1), 2017.
     .. [2] G. Tsoumakas, E. Spyromitros-Xioufis, J. Vilcek, I. Vlahavas, "MULAN: A Java library
-       for multi-label learning", JMLR 12, 2011: the splits.
+       for multi-label learning", JMLR 12, 2011.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def _download(name: str, data_home: str | os.PathLike | None, cache: bool, timeo
                 data_home=data_home,
                 cache=cache,
                 as_frame=False,
-                # The only parser that converts nominal features and does not need pandas.
+                # This is the only parser that converts nominal features without pandas.
                 parser="liac-arff",
                 n_retries=1,
             )
@@ -236,8 +237,9 @@ def _download(name: str, data_home: str | os.PathLike | None, cache: bool, timeo
 def _limit_time(timeout: float) -> Iterator[None]:
     """Set the timeout of connections, and turn retries into errors.
 
-    fetch_openml retries more often than `n_retries` (its first request uses the default), each time
-    after a warning. As an error, that warning ends the attempts. Other warnings are ignored.
+    fetch_openml retries more often than `n_retries`, since its first request uses the default
+    number of retries. It issues a warning before each retry. Here, that warning is raised as an
+    error, which ends the attempts. Other warnings are ignored.
     """
     previous = socket.getdefaulttimeout()
     socket.setdefaulttimeout(timeout)
@@ -264,7 +266,7 @@ def _as_indicator(target: np.ndarray, name: str) -> np.ndarray:
 
 
 def _find_split(data: np.ndarray, target: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the training part and of the test part."""
+    """Return the indices of the training samples and of the test samples of MULAN's split."""
     split = _SPLITS[name]
     indices = np.arange(len(target))
     if len(indices) == split.n_train + split.n_test:

@@ -20,35 +20,40 @@ def hide_labels(
     keep_positions: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Make rankings incomplete: keep each label with its survival probability.
+    """Make rankings incomplete: hide labels at random.
+
+    This function draws the incomplete rankings of Definition 3 of [1]_ or, with `keep_positions`,
+    those of its Appendix D.
 
     Parameters
     ----------
     Y : array-like of shape (n_samples, n_labels)
-        Positions, smaller is better; NaN (not ranked) and ties are allowed.
+        Positions of the labels; a smaller position is better. NaN, for labels that are not ranked,
+        and ties are allowed.
 
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=0.7
-        The probability of keeping a label: one for all labels, one for each label, or one for each
-        label of each sample, if it depends on the features. The draws are independent.
+        Probability that a label is kept. Pass a number for all labels, an array with one
+        probability for each label, or an array with one probability for each label of each sample.
+        Labels are kept or hidden independently.
 
     keep_positions : bool, default=False
-        Whether the remaining labels keep their positions, which reveal how many labels are hidden
-        before them. By default they are renumbered.
+        If True, the remaining labels keep their positions, which reveal how many labels before them
+        are hidden. If False, the remaining labels are renumbered.
 
     random_state : int, RandomState instance or None, default=None
-        Controls the draws. Pass an int for reproducible output; a smaller `survival` then hides the
-        same labels and more.
+        Controls the random choice of hidden labels. Pass an int for reproducible output. With the
+        same int, a smaller `survival` hides all labels that a larger one hides.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, NaN for hidden labels. Without `keep_positions` a position is 1 plus the number
-        of labels ranked before. All labels of a sample may be hidden.
+        Positions; hidden labels are NaN. If `keep_positions` is False, each position is 1 plus the
+        number of labels ranked before. All labels of a sample may be hidden.
 
     Raises
     ------
     ValueError
-        If `survival` has a wrong shape, or is not a probability.
+        If `survival` has a wrong shape, or if it contains values that are not probabilities.
 
     See Also
     --------
@@ -57,7 +62,7 @@ def hide_labels(
     References
     ----------
     .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022: Definition 3; with `keep_positions`, the process of Appendix D.
+       regression", ICML 2022.
 
     Examples
     --------
@@ -79,35 +84,38 @@ def tie_labels(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
-    """Make rankings partial: tie labels at neighbouring positions.
+    """Make rankings partial: tie labels at neighboring positions.
 
-    The positions of a ranking are cut into intervals (a random increasing partition), and the
-    labels of an interval are tied: a > d > c > b becomes a = d > c = b if the only cut is in the
-    middle.
+    The positions of a ranking are cut into intervals at random, and the labels in each interval
+    are tied (Definition 6 of [1]_). For example, a > d > c > b becomes a = d > c = b if the only
+    cut is in the middle.
 
     Parameters
     ----------
     Y : array-like of shape (n_samples, n_labels)
-        Positions, smaller is better; NaN (not ranked) and ties are allowed and are kept.
+        Positions of the labels; a smaller position is better. NaN, for labels that are not ranked,
+        and ties are allowed and are kept.
 
     probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.3
-        The probability that there is no cut after the best label, the second best, and so on: one
-        for all positions, one for each position, or one for each position of each sample. The draws
-        are independent. 0 changes nothing, 1 ties all labels.
+        Probability that there is no cut after a label, so that it is tied with the next label. Pass
+        a number for all positions, an array with one probability for each position from the best
+        one to the last but one, or an array with one probability for each position of each sample.
+        Cuts are drawn independently. With 0 no labels are tied, and with 1 all labels are tied.
 
     random_state : int, RandomState instance or None, default=None
-        Controls the cuts. Pass an int for reproducible output; a larger `probability` then ties the
-        same labels and more.
+        Controls the random choice of cuts. Pass an int for reproducible output. With the same int,
+        a larger `probability` ties all labels that a smaller one ties.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 plus the number of labels ranked before; tied labels have equal positions.
+        Positions: each is 1 plus the number of labels ranked before. Tied labels have equal
+        positions.
 
     Raises
     ------
     ValueError
-        If `probability` has a wrong shape, or is not a probability.
+        If `probability` has a wrong shape, or if it contains values that are not probabilities.
 
     See Also
     --------
@@ -116,7 +124,7 @@ def tie_labels(
     References
     ----------
     .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022: Definition 6.
+       regression", ICML 2022.
 
     Examples
     --------
@@ -131,7 +139,7 @@ def tie_labels(
 
 
 def check_probabilities(values, name: str, shape: tuple[int, int]) -> np.ndarray:
-    """Check a probability or an array of probabilities, and broadcast it to `shape`."""
+    """Check a probability or an array of probabilities; return it broadcast to `shape`."""
     values = np.asarray(values, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError(f"{name} must be a probability, or an array of them, got {values}.")

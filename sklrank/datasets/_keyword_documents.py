@@ -1,4 +1,4 @@
-"""Synthetic documents of classes with keywords: SynSep and SynNonSep."""
+"""Synthetic documents whose classes have keywords: the data sets SynSep and SynNonSep."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state, check_scalar, gen_batches
 
 __all__ = ["make_keyword_documents"]
 
-# Range of the number of keywords of a class, number of them that a document lacks, and number of
-# other words of a document.
+# A class has from MIN_KEYWORDS to MAX_KEYWORDS keywords. A document lacks N_MISSING of the keywords
+# of its class, and it contains N_OTHERS words that are not keywords.
 MIN_KEYWORDS, MAX_KEYWORDS = 20, 40
 N_MISSING = 5
 N_OTHERS = 20
@@ -30,40 +30,42 @@ def make_keyword_documents(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     r"""Generate bags of words: the data sets SynSep and SynNonSep of the Banditron paper.
 
-    Each class has 20 to 40 keywords among the first `n_keywords` words, drawn once; classes may
-    share some. The class of a document is drawn uniformly. The document has all keywords of its
-    class except for 5, and 20 of the words that are not keywords. For a share `label_noise` of the
-    documents the label is replaced by one drawn from all classes.
+    For each class, 20 to 40 of the first `n_keywords` words are drawn as keywords. Classes may have
+    keywords in common. The class of a document is drawn uniformly. The document contains all but 5
+    of the keywords of its class, and 20 of the words that cannot be keywords. Each label is
+    replaced with probability `label_noise` by a label drawn uniformly from all classes.
 
-    The defaults generate SynSep, `label_noise=0.05` SynNonSep [1]_, where the paper uses a million
-    documents. Without noise a linear model makes no errors: with the keywords :math:`v_k` of class
-    k as a 0/1 vector,
+    The default parameters generate SynSep, and ``label_noise=0.05`` generates SynNonSep [1]_. The
+    paper uses a million documents. Without noise, a linear model can classify all documents
+    correctly if any two classes differ in more than ten keywords: let the 0/1 vector :math:`v_k`
+    mark the keywords of class k; then the score
 
     .. math:: 2 \langle v_k, x \rangle - |v_k|
 
-    is largest for the class of x, if any two classes differ in more than ten keywords.
+    is largest for the class of the document x.
 
     Parameters
     ----------
     n_samples : int, default=10_000
         Number of documents.
     n_features : int, default=400
-        Number of words, at least 20 more than `n_keywords`.
+        Number of words in the vocabulary, at least 20 more than `n_keywords`.
     n_classes : int, default=9
         Number of classes, at least 2.
     n_keywords : int, default=120
-        Number of words that may be keywords, the first ones; at least 40.
+        Number of words that may be keywords, at least 40. They are the first words.
     label_noise : float, default=0.0
-        Share of documents with a random label, from 0 to 1.
+        Probability, from 0 to 1, that the label of a document is replaced by a random label.
     random_state : int, RandomState instance or None, default=None
-        Controls the draws. Pass an int for reproducible output.
+        Controls the random choice of keywords, words and labels. Pass an int for reproducible
+        output.
 
     Returns
     -------
     X : csr_array of shape (n_samples, n_features), float64
-        1 for each word of a document.
+        Documents. Entries are 1 for the words that a document contains, otherwise 0.
     y : ndarray of shape (n_samples,), int64
-        Classes 0, 1, ...
+        Classes of the documents, from 0 to ``n_classes - 1``.
 
     Raises
     ------
@@ -115,7 +117,7 @@ def make_keyword_documents(
 
 
 def _draw_each(random, allowed, n_drawn):
-    """Draw `n_drawn` of the allowed entries of each row; return a mask."""
+    """Draw `n_drawn` of the allowed entries of each row; return a mask of the drawn entries."""
     order = np.where(allowed, random.random_sample(allowed.shape), 2.0)
     drawn = np.zeros_like(allowed)
     np.put_along_axis(drawn, np.argpartition(order, n_drawn - 1)[:, :n_drawn], True, axis=1)

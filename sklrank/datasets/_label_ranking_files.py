@@ -1,12 +1,12 @@
 """Loader of label-ranking benchmark files: tables with columns of positions, or of rankings.
 
-The same data sets circulate in several formats, which differ only in the head of the file:
+The same data sets circulate in several formats, which have different heads. The head is one of
 
-- a line of names, with features ``A1, A2, ...`` and label columns ``L1, L2, ...``;
-- a line of names, with features, a column ``ranking`` of strings such as ``b>c>a``, and optionally
-  columns named after the labels with the same rankings as numbers;
-- a line of three numbers: rows, features, labels;
-- XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
+- a line of names: the features ``A1, A2, ...`` and the label columns ``L1, L2, ...``;
+- a line of names: the features, a column ``ranking`` of strings such as ``b>c>a``, and optionally
+  columns named after the labels, which contain the same rankings as numbers;
+- a line of three numbers: the numbers of rows, features and labels;
+- the header of XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _MISSING = ("", "?", "nan")
 
 @dataclass
 class _Table:
-    """The strings of a file, and the information about its columns from the head."""
+    """The strings of a file, and the information in its head about the columns."""
 
     path: str
     names: list[str]
     rows: list[list[str]]
     line_numbers: list[int]
     separator: str | None = ","
-    """Separator of the values of a row; None: ARFF syntax."""
+    """Separator of the values of a row, or None if the rows are in ARFF syntax."""
     ranking_column: int | None = None
-    """The column of rankings as strings."""
+    """Index of the column that contains rankings as strings."""
     label_columns: list[int] | None = None
     label_names: list[str] | None = None
     n_rows: int | None = None
-    """Number of rows according to the head."""
+    """Number of rows that the head states."""
     declared_values: dict[int, list[str]] | None = None
-    """Values of nominal columns, if the head declares them."""
+    """Declared values of the nominal columns, by column index; None if the head declares none."""
 
     def fail(self, row: int, problem: str):
         raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
@@ -63,31 +63,37 @@ def load_label_ranking(
     return_X_y: bool = False,
     encoding: str = "utf-8",
 ) -> Loaded:
-    """Load a label-ranking data set from a text file in the formats of the benchmark data sets.
+    """Load a label-ranking data set from a text file in one of the benchmark formats.
 
-    The file is a table, separated by commas, semicolons or tabs. Its head describes the columns:
-    names (``A1,A2,...,L1,L2,...``), three numbers (rows, features, labels) or the header of an
-    XARFF file of Weka-LR.
+    The file contains a table whose values are separated by commas, semicolons or tabs. Its head
+    describes the columns by names (``A1,A2,...,L1,L2,...``), by three numbers (rows, features,
+    labels) or by the header of an XARFF file of Weka-LR. The benchmark data sets were introduced
+    in [1]_.
 
     Parameters
     ----------
     path : str or path-like
-        The file, plain or compressed with gzip (detected from its content).
+        Path of the file, which is plain or compressed with gzip. Compression is detected from the
+        content of the file.
 
     labels : int or sequence of str, default=None
-        The label columns: ``4`` for the first four columns, ``-4`` for the last four, or their
-        names. None: as given by the head, which is a column ``ranking`` or of XARFF's type
-        ``RANKING`` with strings such as ``b>c>a``; else the columns ``L1``, ``L2`` and so on; else
-        the last columns, according to the third of the three numbers. If there is a column of
-        rankings, columns named after the labels are not features, and all columns after ``ranking``
-        must be of this kind.
+        The label columns, as a number or as names: ``4`` selects the first four columns, and ``-4``
+        selects the last four. If None, the head determines the labels by the first of these rules
+        that applies:
+
+        - A column that is named ``ranking`` or has XARFF's type ``RANKING`` contains the rankings,
+          as strings such as ``b>c>a``. Columns named after the labels are then not features, and
+          all columns after one named ``ranking`` must be such columns.
+        - The label columns are ``L1``, ``L2``, and so on.
+        - The label columns are the last ones; their number is the third of the three numbers.
 
     orderings : bool, default=False
-        Whether the label columns hold orderings, which list the labels best first, rather than
-        positions; they are then inverted. Five well-known data sets need True, see the notes.
+        Whether the label columns contain orderings, which list the labels best first, instead of
+        positions. If True, the orderings are converted to positions. Five well-known data sets
+        require True; see the notes.
 
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
+        If True, return ``(data, target)`` instead of a Bunch.
 
     encoding : str, default="utf-8"
         Text encoding of the file.
@@ -95,15 +101,18 @@ def load_label_ranking(
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        Data set with the following attributes:
 
-        - ``data``: ndarray of shape (n_samples, n_features), float64, NaN for missing values (``?``
-          or empty). A nominal feature holds the index of its value in `categories`.
-        - ``target``: ndarray of shape (n_samples, n_labels), float64: positions, 1 plus the number
-          of labels ranked before; NaN for labels that are not ranked.
+        - ``data``: ndarray of shape (n_samples, n_features), float64. Missing values (``?``,
+          ``nan`` or empty) are NaN. The value of a nominal feature is represented by its index in
+          `categories`.
+        - ``target``: ndarray of shape (n_samples, n_labels), float64, the positions of the labels.
+          Each position is 1 plus the number of labels ranked before. Labels that are not ranked are
+          NaN.
         - ``feature_names``, ``target_names``: lists of str.
-        - ``categories``: dict, the values of each nominal feature: as declared in XARFF; in other
-          files, where a feature is nominal if none of its values is a number, in sorted order.
+        - ``categories``: dict that maps the name of each nominal feature to its values. In XARFF
+          files, the values are in the declared order. In other files, a feature is nominal if none
+          of its values is a number, and the values are sorted.
 
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
@@ -111,26 +120,29 @@ def load_label_ranking(
     Raises
     ------
     ValueError
-        If the label columns are unknown, a value is neither a number nor declared, a ranking cannot
-        be read or, with ``orderings=True``, a row does not list each label once; the message names
-        the line. Also if the first line states a wrong number of rows.
+        If the label columns cannot be determined; if a value is neither a number nor declared; if a
+        ranking cannot be read; if ``orderings=True`` and a row does not list each label once; or
+        if the first line states a wrong number of rows. The message states the line of an invalid
+        value or ranking.
 
     See Also
     --------
-    sklrank.label_ranking.positions_from_orderings : Inverts arrays of orderings.
+    sklrank.label_ranking.positions_from_orderings : Converts arrays of orderings to positions.
 
     Notes
     -----
     The data sets cold, diau, dtt, heat and spo circulate with orderings in their label columns: the
-    second number is the index of the second best label. The files do not state this, as orderings
-    and positions are both permutations; but read as positions they can hardly be learned. In files
-    that also have strings like ``b>c>a``, the strings were generated from these columns and have
-    the same error. Pass ``orderings=True`` for all of them.
+    second number is the index of the second best label. The files do not state this, and it cannot
+    be detected, as orderings and positions are both permutations. If the orderings are read as
+    positions, rankers predict them poorly. Some files also contain strings such as ``b>c>a``. These
+    strings were generated from the label columns and have the same error. Pass ``orderings=True``
+    for all of these files.
 
-    A string ``b>c=a`` ties c and a; labels that it omits are not ranked.
+    In the string ``b>c=a``, the labels c and a are tied. Labels that a string omits are not ranked.
 
     Most learners treat the indices of nominal values as ordered, although the values may have no
-    order: :class:`~sklearn.preprocessing.OneHotEncoder` encodes each value as a feature of its own.
+    order. To avoid this, encode each value as a separate feature with
+    :class:`~sklearn.preprocessing.OneHotEncoder`.
 
     References
     ----------
@@ -155,7 +167,7 @@ def load_label_ranking(
     array([[3., 1., 2.],
            [1., 2., 3.]])
 
-    As an ordering, 3, 1, 2 means that L3 is best, followed by L1 and L2:
+    If the row 3, 1, 2 is an ordering, L3 is the best label, followed by L1 and L2:
 
     >>> as_orderings.target
     array([[2., 3., 1.],
@@ -163,7 +175,7 @@ def load_label_ranking(
     >>> as_orderings.target_names
     ['L1', 'L2', 'L3']
 
-    A nominal feature, encoded by a feature for each of its values:
+    A nominal feature can be encoded by one feature for each of its values:
 
     >>> from sklearn.compose import make_column_transformer
     >>> from sklearn.preprocessing import OneHotEncoder
@@ -193,7 +205,7 @@ def load_label_ranking(
             target = close_ranks(_read_numbers(table, columns))
     else:
         target, label_names = _read_rankings(table)
-        # Columns named after labels hold the same rankings as numbers.
+        # Columns named after labels contain the same rankings as numbers, so they are not features.
         feature_columns = [
             i
             for i, name in enumerate(table.names)
@@ -294,7 +306,10 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
 
 
 def _read_features(table: _Table, columns: list[int]) -> tuple[np.ndarray, dict[str, list[str]]]:
-    """Read numbers and codes of nominal values; return them and the values of the codes."""
+    """Read the feature columns; return them as numbers, and the values of the nominal features.
+
+    A nominal value is converted to its index in the values of its feature.
+    """
     data = np.empty((len(table.rows), len(columns)))
     categories = {}
     for j, column in enumerate(columns):
@@ -308,11 +323,11 @@ def _read_features(table: _Table, columns: list[int]) -> tuple[np.ndarray, dict[
 
 
 def _nominal_values(table: _Table, column: int) -> list[str] | None:
-    """Return the values of a nominal feature; None for a numeric feature."""
+    """Return the values of a column if it is a nominal feature, or None if it is numeric."""
     if table.declared_values is not None and column != table.ranking_column:
         return table.declared_values.get(column)
     found = {strings[column] for strings in table.rows}.difference(_MISSING)
-    # A feature with at least one number is numeric, and other strings in it are errors.
+    # A feature with at least one number is numeric; any other strings in it are errors.
     if not found or any(map(_is_number, found)):
         return None
     if column == table.ranking_column:
@@ -366,7 +381,10 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
 def _read_orderings(
     table: _Table, columns: list[int], label_names: list[str]
 ) -> tuple[np.ndarray, list[str]]:
-    """Read labels that are listed best first, by consecutive numbers or by names."""
+    """Read orderings of labels, which are consecutive numbers or names.
+
+    Return the positions `(n_rows, n_labels)` and the names of the labels.
+    """
     try:
         listed = _read_numbers(table, columns)
     except ValueError:
@@ -389,7 +407,10 @@ def _invert(table: _Table, listed: np.ndarray, classes: np.ndarray) -> np.ndarra
 
 
 def _read_rankings(table: _Table) -> tuple[np.ndarray, list[str]]:
-    """Read rankings as strings like ``b>c=a``."""
+    """Read the column of rankings, which are strings such as ``b>c=a``.
+
+    Return the positions `(n_rows, n_labels)` and the names of the labels.
+    """
     rankings = []
     for strings in table.rows:
         string = strings[table.ranking_column]

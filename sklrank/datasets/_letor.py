@@ -1,4 +1,4 @@
-"""Loader of document-ranking data sets from LETOR files, svmlight's format with query ids."""
+"""Loader of document-ranking data sets from LETOR files: the svmlight format with query ids."""
 
 from __future__ import annotations
 
@@ -23,42 +23,44 @@ def load_letor(
 ) -> Loaded:
     """Load documents with relevance grades and query ids from one or several LETOR files.
 
-    Each line is a document with its grade, query id and features, such as
-    ``2 qid:10 1:0.3 2:0.75 #docid = GX000-00``. LETOR 3.0 and 4.0, Microsoft's MSLR-WEB, Yahoo's
-    challenge and Istella have this format [1]_. Omitted features are 0; comments are ignored.
+    Each line describes a document by its grade, query id and features, for example
+    ``2 qid:10 1:0.3 2:0.75 #docid = GX000-00``. LETOR 3.0 and 4.0 [1]_, Microsoft's MSLR-WEB,
+    Yahoo's challenge and Istella have this format. Omitted features are 0. Comments are ignored.
 
     Parameters
     ----------
     path : str, path-like, or sequence of these
-        The file, plain or compressed (``.gz``, ``.bz2``). Several files, such as the training,
-        validation and test files of a fold, get the same number of features.
+        Path of the file, which is plain or compressed (``.gz``, ``.bz2``), or paths of several
+        files, such as the training, validation and test files of a fold. All files are loaded with
+        the same number of features.
 
     n_features : int, default=None
-        The number of features. None: the largest feature index in the files.
+        Number of features. If None, it is determined by the largest feature index in the files.
 
     sparse : bool, default=False
-        Whether `data` is a CSR matrix rather than an array.
+        Whether to return `data` as a CSR matrix instead of an array.
 
     zero_based : bool, default=False
-        Whether feature indices start at 0, as scikit-learn writes them by default, rather than at
-        1.
+        Whether feature indices in the files start at 0 instead of 1. Files written by scikit-learn
+        start at 0 by default.
 
     return_X_y_qid : bool, default=False
-        Whether to return ``(data, target, qid)`` instead of a Bunch.
+        If True, return ``(data, target, qid)`` instead of a Bunch.
 
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        Data set with the following attributes:
 
-        - ``data``: {ndarray, CSR} of shape (n_samples, n_features), float64.
+        - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64.
         - ``target``: ndarray of shape (n_samples,), float64, the relevance grades.
         - ``qid``: ndarray of shape (n_samples,), int64, the query ids.
 
-        For a sequence of files, a list of one bunch for each file.
+        If `path` is a sequence, a list with one Bunch for each file is returned.
 
     (data, target, qid) : tuple if ``return_X_y_qid`` is True
-        These attributes; for a sequence of files, a list of one tuple for each file.
+        The attributes above. If `path` is a sequence, a list with one tuple for each file is
+        returned.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def load_letor(
     See Also
     --------
     sklearn.datasets.load_svmlight_files : The reader that this function uses.
-    sklrank.metrics.ndcg_score : A metric; ``convention="letor"`` follows LETOR.
+    sklrank.metrics.ndcg_score : NDCG; ``convention="letor"`` follows LETOR.
 
     References
     ----------

@@ -23,32 +23,33 @@ def sample_mallows(
 ) -> np.ndarray:
     r"""Draw rankings from Mallows models, one for each center.
 
-    The probability of a ranking decreases with its Kendall tau distance :math:`D` to the center
-    :math:`\sigma_0`, the number of label pairs that the two order differently:
+    In the Mallows model [1]_, the probability of a ranking :math:`\sigma` of k labels decreases
+    with its Kendall tau distance :math:`D` to the center :math:`\sigma_0`. This distance is the
+    number of label pairs that the two rankings order differently. The probability is
 
     .. math:: \Pr[\sigma] = \frac{e^{-\theta D(\sigma, \sigma_0)}}{Z_k(\theta)}, \qquad
               Z_k(\theta) = \prod_{i=1}^{k} \sum_{v=0}^{i-1} e^{-\theta v}.
 
-    Draws are exact, by repeated insertion: labels are inserted in the order of the center, the
-    :math:`i`-th one before the last :math:`v` of the previous labels with probability proportional
-    to :math:`e^{-\theta v}`.
+    The rankings are exact draws by repeated insertion [2]_. Labels are inserted in the order of the
+    center. The :math:`i`-th label is inserted before the last :math:`v` of the previous labels with
+    probability proportional to :math:`e^{-\theta v}`.
 
     Parameters
     ----------
     centers : array-like of shape (n_samples, n_labels)
-        Positions of the labels in the central rankings, complete and without ties.
+        Positions of the labels in the central rankings, which must be complete and without ties.
 
     theta : float, default=1.0
-        Concentration, at least 0: with 0 all rankings are equally likely, with infinity the draw is
-        the center. Some authors call :math:`\varphi = e^{-\theta}` the dispersion.
+        Concentration, at least 0. With 0, all rankings are equally likely; with infinity, each draw
+        equals its center. Some authors use the dispersion :math:`\varphi = e^{-\theta}` instead.
 
     random_state : int, RandomState instance or None, default=None
-        Controls the draws. Pass an int for reproducible output.
+        Controls the random draws. Pass an int for reproducible output.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 is best; one draw for each sample.
+        Positions of the labels in the drawn rankings; 1 is the best position.
 
     Raises
     ------
@@ -95,18 +96,22 @@ def sample_mallows(
 
 
 def check_theta(theta):
-    """Check the concentration parameter of the Mallows model."""
+    """Raise an error if `theta` is not a valid concentration of the Mallows model."""
     check_scalar(theta, "theta", Real, min_val=0)
     if np.isnan(theta):
         raise ValueError("theta must be a number from 0 to infinity, got nan.")
 
 
 def _truncated_geometric(uniform: np.ndarray, n_values: int, theta: float) -> np.ndarray:
-    """Transform uniform numbers to 0, ..., n_values - 1, with Pr[v] ~ exp(-theta v)."""
+    """Transform uniform numbers to the values v = 0, ..., n_values - 1.
+
+    The probability of v is proportional to exp(-theta v).
+    """
     if theta == 0:
         values = uniform * n_values
     else:
-        # The inverse of the distribution function (1 - phi^v) / (1 - phi^n_values).
+        # This is the inverse of the distribution function (1 - phi^v) / (1 - phi^n_values), where
+        # phi = exp(-theta).
         values = np.log1p(uniform * np.expm1(-n_values * theta)) / -theta
     return np.clip(np.floor(values), 0, n_values - 1)
 
@@ -116,23 +121,24 @@ def sample_plackett_luce(
 ) -> np.ndarray:
     r"""Draw rankings from Plackett-Luce models, one for each row of scores.
 
-    The best label is drawn with probability proportional to :math:`e^{s_j}`, then the second best
-    among the others, and so on. This distribution is that of the ranking by the scores plus
-    independent Gumbel noise, which the implementation draws.
+    In the Plackett-Luce model [1]_, the best label is drawn with probabilities proportional to
+    :math:`e^{s_j}`. The second best label is drawn in the same way from the remaining labels, and
+    so on. Ranking the labels by their scores plus independent Gumbel noise yields the same
+    distribution [2]_; the implementation uses this method.
 
     Parameters
     ----------
     scores : array-like of shape (n_samples, n_labels)
-        Logarithms :math:`s_j` of the weights of the labels; higher is better. Multiply them by a
-        number above 1 for less noise, below 1 for more noise.
+        Scores :math:`s_j` of the labels, the logarithms of their weights; higher is better.
+        Multiply the scores by a number above 1 to reduce the noise, or below 1 to increase it.
 
     random_state : int, RandomState instance or None, default=None
-        Controls the draws. Pass an int for reproducible output.
+        Controls the random draws. Pass an int for reproducible output.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 is best; one draw for each sample.
+        Positions of the labels in the drawn rankings; 1 is the best position.
 
     Raises
     ------
@@ -170,13 +176,13 @@ def truncated_normal(
 ) -> np.ndarray:
     """Draw normal numbers with standard deviation `scale`, truncated to ±`bound`.
 
-    Each number is a monotone function of one uniform number, so that the draws of a seed grow with
-    the scale.
+    Each number is a monotone function of one uniform number, so that for a given seed the magnitude
+    of each draw increases with the scale.
     """
     uniform = rng.random_sample(size)
     if scale == 0:
         return np.zeros(size)
-    # For larger scales the distribution is uniform up to rounding, and `low` loses its digits.
+    # For larger scales, the distribution is uniform up to rounding, and `low` would lose precision.
     scale = min(scale, 1e6 * bound)
     low = ndtr(-bound / scale)
     return np.clip(scale * ndtri(low + uniform * (1 - 2 * low)), -bound, bound)

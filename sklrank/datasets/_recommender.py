@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 __all__ = ["make_recommender"]
 
-# Share of each rating, lowest first.
+# Expected proportion of each rating, from the lowest to the highest.
 SHARES = (0.1, 0.25, 0.3, 0.25, 0.1)
 # Standard deviation of a rating in the model of Personality Diagnosis.
 RATING_DEVIATION = 1.0
@@ -32,56 +32,60 @@ def make_recommender(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r"""Generate users, items, few ratings, and the scores of a collaborative filter.
 
-    This is the task of ranking refinement: each user rated some items at random, and a base ranker
-    derives an order of all items from the ratings of other users. The utility of item i for user u
-    is high if the item is close to an ideal point of the user:
+    This function generates data for ranking refinement. Each user rated some items, chosen at
+    random, and a base ranker derives scores of all items from the ratings of other users. An item
+    has a high utility for a user if it is close to an ideal point of the user. The utility of item
+    i for user u is
 
     .. math:: \sqrt{1 - h} \, v(\lVert x_i - p_u \rVert^2)
               + \sqrt{h} \, v(\lVert z_i - q_u \rVert^2).
 
-    The first term depends on the features :math:`x_i`; the second one, with the share h = `hidden`,
-    on latent variables :math:`z_i` that are not among the features. The ideal points
-    :math:`p_u, q_u` have a part that all users share. The function v standardizes the negative
-    distances of each user. The utility plus noise is discretized to the ratings 0 to 4.
+    The first term depends on the features :math:`x_i`. The second term depends on latent variables
+    :math:`z_i`, which are not among the features; h is the parameter `hidden`. The ideal points
+    :math:`p_u` and :math:`q_u` are weighted sums of a component common to all users and an
+    individual component. The function v standardizes the negative squared distances of each user.
+    The utility plus noise is discretized to the ratings 0 to 4.
 
-    The base ranker is Personality Diagnosis [1]_: the user has the same tastes as one of the other
-    users, with a probability that grows with the similarity of their ratings, and the score of an
-    item is its expected rating. So the base ranker has information on the latent variables, but
-    little on the user.
+    The base ranker is Personality Diagnosis [1]_. It assumes that the user has the same taste as
+    one of the other users, with a probability that increases with the similarity of their ratings.
+    The score of an item is its expected rating. So the base ranker has information on the latent
+    variables, but little information on the user.
 
     Parameters
     ----------
     n_users : int, default=20
-        Number of users for whom items are ranked, the queries.
+        Number of users for whom items are ranked. Each of these users is a query.
     n_items : int, default=200
         Number of items.
     n_features : int, default=5
         Number of features of an item.
     n_rated : int, default=10
-        Number of items that each user rated, up to `n_items`.
+        Number of items that each of these users rated, from 1 to `n_items`.
     n_others : int, default=20
         Number of other users, whose ratings the base ranker uses.
     density : float, default=0.1
-        Share of items that each of the other users rated, above 0 and up to 1.
+        Fraction of the items that each of the other users rated, above 0 and up to 1.
     agreement : float, default=0.2
-        Share of the variance of the ideal points that all users have in common, from 0 to 1.
+        Proportion of the variance of the ideal points that is due to the common component, from 0
+        to 1.
     hidden : float, default=0.2
-        Share of the variance of the utility that does not depend on the features, from 0 to 1.
+        Proportion of the variance of the utility that is due to the latent variables, from 0 to 1.
     noise : float, default=0.3
-        Standard deviation of the noise of ratings; that of the utilities of a user is about 1.
+        Standard deviation of the noise that is added to the utilities before they are discretized.
+        The standard deviation of the utilities of a user is about 1.
     random_state : int, RandomState instance or None, default=None
-        Controls the draws. Pass an int for reproducible output.
+        Controls the random draws. Pass an int for reproducible output.
 
     Returns
     -------
     X : ndarray of shape (n_users * n_items, n_features), float64
-        Features of the items, for one user after the other.
+        Features of all items, repeated for each user.
     y : ndarray of shape (n_users * n_items,), float64
-        Rating of the item by the user, 0 to 4; NaN if there is none.
+        Rating of the item by the user, from 0 to 4, or NaN if the user did not rate the item.
     relevance : ndarray of shape (n_users * n_items,), float64
         Ratings without noise, for all items.
     qid : ndarray of shape (n_users * n_items,), intp
-        The user of each sample.
+        Index of the user of each sample.
     base_scores : ndarray of shape (n_users * n_items,), float64
         Scores of the base ranker.
 
@@ -146,7 +150,10 @@ def make_recommender(
 
 
 def ideal_points(random, n_users, n_features, agreement):
-    """Draw the ideal points of users, `(n_users, n_features)`."""
+    """Draw the ideal points of users, of shape `(n_users, n_features)`.
+
+    The fraction `agreement` of their variance is due to a component common to all users.
+    """
     common, own = random.normal(size=n_features), random.normal(size=(n_users, n_features))
     return np.sqrt(agreement) * common + np.sqrt(1 - agreement) * own
 
@@ -159,17 +166,21 @@ def closeness(items, ideals):
 
 
 def to_ratings(utilities):
-    """Discretize standard normal utilities to the ratings 0 to 4."""
+    """Discretize utilities to the ratings 0 to 4.
+
+    The thresholds are quantiles of the standard normal distribution, so that the ratings of
+    standard normal utilities have the expected proportions `SHARES`.
+    """
     return np.digitize(utilities, norm.ppf(np.cumsum(SHARES)[:-1])).astype(np.float64)
 
 
 def permutations(random, shape):
-    """Draw a permutation of 0, 1, ... for each row."""
+    """Draw an array of this shape in which each row is a random permutation of 0, 1, ...."""
     return random.random_sample(shape).argsort(axis=1)
 
 
 def personality_diagnosis(ratings, other_ratings):
-    """Return the expected ratings of all items by users who rated few of them.
+    """Compute the scores of Personality Diagnosis: expected ratings of all items by each user.
 
     Parameters
     ----------
@@ -181,16 +192,17 @@ def personality_diagnosis(ratings, other_ratings):
     Returns
     -------
     ndarray of shape (n_users, n_items)
-        Expected ratings; the mean rating for items that no other user rated.
+        Expected ratings. For items that no other user rated, they are the mean of all ratings of
+        the other users.
     """
     rated, known = ~np.isnan(ratings), ~np.isnan(other_ratings)
     own, theirs = np.where(rated, ratings, 0.0), np.where(known, other_ratings, 0.0)
-    # (a - b)^2 = a^2 - 2 a b + b^2, summed over the items that both rated. This is exact because
-    # ratings are integers.
+    # The squared differences (a - b)^2 = a^2 - 2 a b + b^2 are summed over the items that both
+    # users rated. The sums are exact because ratings are integers.
     squares = own**2 @ known.T - 2 * own @ theirs.T + rated @ theirs.T**2
     distances = squares / (2 * RATING_DEVIATION**2)
     probabilities = np.exp(distances.min(axis=1, keepdims=True) - distances)
     mean = other_ratings[known].mean()
     deviations = np.where(known, other_ratings - mean, 0.0)
-    # The small constant is the weight of the mean rating.
+    # The small constant is the weight of the mean rating; it also prevents division by zero.
     return mean + probabilities @ deviations / (probabilities @ known + 1e-9)

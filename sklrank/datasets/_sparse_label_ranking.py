@@ -20,7 +20,8 @@ from sklrank.datasets._ranking_noise import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Scores are within 1/4 of 1/2 and Gaussian noise within 1/4 of 0, so that their sum is in [0, 1].
+# Scores differ from 1/2 by at most 1/4, and the magnitude of Gaussian noise is at most 1/4. So
+# their sum is in [0, 1].
 _BOUND = 0.25
 _NOISES = ("none", "gaussian", "mallows", "plackett-luce")
 
@@ -42,17 +43,18 @@ def make_sparse_label_ranking(
 ) -> tuple[np.ndarray, ...]:
     r"""Generate label rankings that depend on few of many binary features.
 
-    The features are independent and 0 or 1 with equal probability. The score of label j depends on
-    `n_informative` features :math:`S_j`, drawn for each label (or once for all labels), with
-    weights drawn uniformly from (0, 1):
+    The features are independent and take the values 0 and 1 with equal probability. The score of
+    label j depends on a set :math:`S_j` of `n_informative` features, which is drawn for each label
+    or once for all labels. Their weights :math:`w_{ji}` are drawn uniformly from (0, 1). The score
+    is
 
     .. math:: m_j(x) = \frac14 + \frac12 \cdot
               \frac{\sum_{i \in S_j} w_{ji} x_i}{\sum_{i \in S_j} w_{ji}} \in [1/4, 3/4].
 
     Labels with higher scores are ranked earlier. The rankings may be noisy, incomplete and partial.
 
-    These are the families of data sets of [1]_: SFN ("small features number") by default, LFN
-    ("large features number") with ``n_features=1000``.
+    This function generates the two families of data sets of [1]_: SFN ("small features number")
+    with the default parameters, and LFN ("large features number") with ``n_features=1000``.
 
     Parameters
     ----------
@@ -69,52 +71,58 @@ def make_sparse_label_ranking(
         Number of features on which the score of each label depends, from 1 to `n_features`.
 
     shared_features : bool, default=False
-        Whether all labels depend on the same features. If so, trees can learn the rankings exactly:
-        there are ``2**n_informative`` cells of equal rankings.
+        Whether all labels depend on the same features. If True, trees can learn the rankings
+        exactly, since the informative features have only ``2**n_informative`` different values and
+        determine the noiseless ranking.
 
     noise : {"none", "gaussian", "mallows", "plackett-luce"}, default="none"
-        - "gaussian": the ranking by :math:`m(x) + \xi`, with independent normal :math:`\xi_j` of
-          standard deviation `scale`, truncated to [-1/4, 1/4].
-        - "plackett-luce": the same with Gumbel noise of that scale, not truncated: a draw from the
+        Kind of noise.
+
+        - "none": the labels are ranked by their scores :math:`m_j(x)`.
+        - "gaussian": the labels are ranked by :math:`m_j(x) + \xi_j`. The :math:`\xi_j` are
+          independent and normal with standard deviation `scale`, truncated to [-1/4, 1/4].
+        - "plackett-luce": the labels are ranked by :math:`m_j(x) + \xi_j`, where the :math:`\xi_j`
+          are independent Gumbel noise of scale `scale`, without truncation. This is a draw from the
           Plackett-Luce model with the weights :math:`e^{m_j(x) / scale}`.
-        - "mallows": a draw from the Mallows model around the ranking by :math:`m(x)`; the noise
-          does not depend on the differences between scores.
+        - "mallows": the ranking is drawn from the Mallows model whose center is the ranking by
+          :math:`m(x)`. This noise does not depend on the differences between scores.
 
     scale : float, default=0.05
-        Scale of the noise "gaussian" (before truncation) and "plackett-luce", at least 0. The paper
-        uses 0.0005 to 0.3.
+        Scale of the noise, at least 0, if `noise` is "gaussian" (before truncation) or
+        "plackett-luce". The paper uses values from 0.0005 to 0.3.
 
     theta : float, default=1.0
-        Concentration of the noise "mallows", at least 0; higher is *less* noise. The paper uses 0.6
-        to 4.4.
+        Concentration, at least 0, if `noise` is "mallows". Higher values mean *less* noise. The
+        paper uses values from 0.6 to 4.4.
 
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=1.0
-        Probability that a label is ranked, see :func:`hide_labels`.
+        Probability that a label is ranked; see :func:`hide_labels`.
 
     tie_probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.0
-        Probability that neighbours in the ranking are tied, see :func:`tie_labels`.
+        Probability that labels at neighboring positions are tied; see :func:`tie_labels`.
 
     random_state : int, RandomState instance or None, default=None
-        Controls all draws. Pass an int for reproducible output. For a given seed, `X` and the
-        noiseless rankings do not depend on the noise, the survival and the ties.
+        Controls all random draws. Pass an int for reproducible output. For a given int, `X` and the
+        noiseless rankings do not depend on the noise, on `survival` or on `tie_probability`.
 
     return_clean : bool, default=False
-        Whether to also return the noiseless rankings and the scores.
+        If True, also return the noiseless rankings and the scores.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), float64
-        Samples; features are 0 or 1.
+        Samples, whose features are 0 or 1.
 
     Y : ndarray of shape (n_samples, n_labels), float64
-        Positions of the labels, 1 is best; NaN for labels that are not ranked, equal numbers for
-        ties. Of equal scores the smaller label comes first.
+        Positions of the labels; 1 is the best position. Labels that are not ranked are NaN, and
+        tied labels have equal positions. If scores are equal, the label of the smaller column comes
+        first.
 
     Y_clean : ndarray of shape (n_samples, n_labels), float64
-        The complete rankings without noise. Only if ``return_clean=True``.
+        The complete rankings without noise. Returned only if ``return_clean=True``.
 
     scores : ndarray of shape (n_samples, n_labels), float64
-        The noiseless scores :math:`m(x)`. Only if ``return_clean=True``.
+        The noiseless scores :math:`m(x)`. Returned only if ``return_clean=True``.
 
     Raises
     ------
@@ -123,15 +131,15 @@ def make_sparse_label_ranking(
 
     See Also
     --------
-    sklrank.metrics.alpha_inconsistency : Share of the rankings that the noise changed.
+    sklrank.metrics.alpha_inconsistency : Proportion of the rankings that the noise changed.
     sklrank.metrics.beta_tau_gap : Mean Kendall tau with the noiseless rankings.
 
     References
     ----------
     .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
        regression", ICML 2022: Section 2.2 and Appendix B. The paper does not define the scores.
-       Their form follows its published code, which draws features with replacement and scales the
-       scores by their range in the sample.
+       Their form here follows the published code of the paper, except that this code draws features
+       with replacement and scales the scores by their range in the sample.
 
     Examples
     --------
@@ -167,7 +175,7 @@ def make_sparse_label_ranking(
             informative = rng.choice(n_features, n_informative, replace=False)
         weights = 1 - rng.random_sample(n_informative)  # never 0
         scores[:, j] = X[:, informative] @ (weights / weights.sum())
-    # Sums of weights that should be 1 may exceed it by rounding.
+    # Sums of weights that should be 1 may exceed 1 by rounding errors.
     scores = np.clip(0.5 - _BOUND + 2 * _BOUND * scores, 0.5 - _BOUND, 0.5 + _BOUND)
 
     Y_clean = positions_from_scores(scores)
@@ -191,5 +199,5 @@ def _add_noise(
         return Y_clean
     if noise == "gaussian":
         return positions_from_scores(scores + truncated_normal(rng, scale, _BOUND, scores.shape))
-    # Division by smaller numbers would overflow.
+    # Division by numbers smaller than `tiny` would overflow.
     return sample_plackett_luce(scores / max(scale, np.finfo(np.float64).tiny), random_state=rng)

@@ -1,4 +1,4 @@
-"""Synthetic streams of multilabel data with known best rankings."""
+"""Synthetic streams of multilabel data whose optimal rankings are known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state, check_scalar
 
 # Samples are drawn in blocks, so that temporary arrays are small compared with the result.
 _BLOCK_SIZE = 1 << 16
-# Standard deviation of the thresholds of the labels, which makes their frequencies unequal.
+# Standard deviation of the thresholds of the labels. Their spread makes the frequencies of the
+# labels unequal.
 _THRESHOLD_SPREAD = 0.5
 _FUNCTIONS = ("linear", "interaction")
 _DRIFTS = ("none", "abrupt", "gradual")
@@ -34,17 +35,18 @@ def make_multilabel_ranking_stream(
 ) -> tuple[np.ndarray, ...]:
     r"""Generate a stream of multilabel samples, with or without concept drift.
 
-    The features are independent standard normal. Label :math:`j` has a unit weight vector
-    :math:`w_j` on the informative features and a bias :math:`b_j`. It is relevant if its noisy
-    score is positive:
+    The features are independent and standard normal. Label :math:`j` has a bias :math:`b_j` and a
+    unit vector :math:`w_j` of weights of the informative features. The label is relevant if its
+    noisy score is positive. The score and the relevance are
 
     .. math:: s_j(x) = \langle w_j, \phi(x) \rangle + b_j, \qquad
               Y_j = 1\{s_j(x) + \sigma \varepsilon_j > 0\}, \qquad \varepsilon_j \sim N(0, 1).
 
-    All labels have the same noise, so the probability of being relevant is an increasing function
-    of the score: no ranking has a smaller expected rank loss than the one by :math:`s(x)`. The
-    biases make the frequencies of the labels unequal, and the expected number of relevant labels
-    exactly `cardinality`, for any noise and drift.
+    The noise has the same distribution for all labels. Therefore, the probability that a label is
+    relevant is an increasing function of its score, and no ranking has a smaller expected rank loss
+    than the ranking by :math:`s(x)`. The biases are chosen so that the labels have unequal
+    frequencies and the expected number of relevant labels is exactly `cardinality`, for any noise
+    and drift.
 
     Parameters
     ----------
@@ -59,37 +61,45 @@ def make_multilabel_ranking_stream(
 
     cardinality : float, default=3.0
         Expected number of relevant labels of a sample, between 0 and `n_labels`, both excluded.
-        Single samples may have none, or all.
+        Individual samples may have no relevant labels, or only relevant ones.
 
     n_informative : int, default=None
-        Number of features that the scores depend on, the first ones; None for all.
+        Number of informative features, on which the scores depend. They are the first features. If
+        None, all features are informative.
 
     function : {"linear", "interaction"}, default="linear"
-        The function :math:`\phi`. "linear": the features themselves. "interaction": each feature
-        is multiplied by the sign of the next one, :math:`\phi_i(x) = x_i
-        \operatorname{sign}(x_{i+1})`, which a linear model cannot learn (except for the last
-        informative feature, which is unchanged).
+        The function :math:`\phi` of the informative features.
+
+        - "linear": :math:`\phi(x)` consists of the features themselves.
+        - "interaction": each feature is multiplied by the sign of the next one, :math:`\phi_i(x) =
+          x_i \operatorname{sign}(x_{i+1})`. The last informative feature is unchanged. A linear
+          model cannot learn the products.
 
     noise : float, default=0.5
-        Standard deviation :math:`\sigma` of the noise, at least 0; that of the scores is 1.
+        Standard deviation :math:`\sigma` of the noise, at least 0. The standard deviation of the
+        scores is 1.
 
     drift : {"none", "abrupt", "gradual"}, default="none"
-        Change of the weights along the stream. "abrupt": at each drift point each label gets a new
-        weight vector, orthogonal to the old one. "gradual": the weights rotate continuously, by a
-        right angle from each drift point to the next; at a drift point the direction of rotation
-        changes. The frequencies of the labels do not change.
+        Change of the weights along the stream. The frequencies of the labels do not change.
+
+        - "none": the weights are constant.
+        - "abrupt": at each drift point, the weight vector of each label is replaced by a random
+          vector orthogonal to it.
+        - "gradual": the weights rotate continuously, by a right angle from each drift point to the
+          next. The direction of rotation changes at each drift point.
 
     drift_points : int or sequence of int, default=None
-        Indices of the samples at which the concept changes, increasing, between 1 and
-        ``n_samples - 1``; or their number, evenly spaced. None means one point for abrupt drift and
-        none for gradual drift (one rotation from the first sample to the last).
+        Samples at which the drift occurs, or the direction of rotation changes: an increasing
+        sequence of indices between 1 and ``n_samples - 1``, or the number of evenly spaced points.
+        If None, there is one point for abrupt drift. For gradual drift there is none, so the
+        weights rotate by a single right angle from the first sample to the last.
 
     random_state : int, RandomState instance or None, default=None
-        Controls all draws. Pass an int for reproducible output. Without drift, a longer stream of
-        the same seed starts with the samples of the shorter one.
+        Controls all random draws. Pass an int for reproducible output. Without drift, a longer
+        stream with the same int starts with the samples of a shorter one.
 
     return_scores : bool, default=False
-        Whether to also return the noiseless scores.
+        If True, also return the noiseless scores.
 
     Returns
     -------
@@ -97,11 +107,11 @@ def make_multilabel_ranking_stream(
         Samples.
 
     Y : ndarray of shape (n_samples, n_labels), int64
-        1 for a relevant label, else 0.
+        Relevance: entries are 1 for relevant labels, otherwise 0.
 
     scores : ndarray of shape (n_samples, n_labels), float64
-        The noiseless scores :math:`s(x)`; labels with higher scores rank earlier. Only if
-        ``return_scores=True``.
+        The noiseless scores :math:`s(x)`. Labels with higher scores are ranked earlier. Returned
+        only if ``return_scores=True``.
 
     Raises
     ------
@@ -110,7 +120,8 @@ def make_multilabel_ranking_stream(
 
     See Also
     --------
-    sklearn.datasets.make_multilabel_classification : Bags of words, without scores or drift.
+    sklearn.datasets.make_multilabel_classification : Generates bags of words, without scores or
+        drift.
 
     Examples
     --------
@@ -161,7 +172,7 @@ def make_multilabel_ranking_stream(
         for first in range(start, stop, _BLOCK_SIZE):
             block = slice(first, min(first + _BLOCK_SIZE, stop))
             # Features and noise of a sample are drawn together, so that a stream is a prefix of
-            # longer ones.
+            # longer streams with the same seed.
             draws = rng.standard_normal((block.stop - block.start, n_features + n_labels))
             X[block] = draws[:, :n_features]
             phi = _features(X[block, :n_informative], function)
@@ -203,13 +214,15 @@ def _check_drift_points(
 def _draw_biases(
     rng: np.random.RandomState, n_labels: int, cardinality: float, noise: float
 ) -> np.ndarray:
-    """Draw biases for which the probabilities of the labels sum to the cardinality.
+    """Draw biases `(n_labels,)` for which the probabilities of the labels sum to `cardinality`.
 
-    A noisy score is normal with variance ``1 + noise**2``. With a bias of ``b`` times its standard
-    deviation the label is relevant with probability ``Phi(b)``.
+    A noisy score is normal with variance ``1 + noise**2``. If the bias of a label is ``b`` times
+    the standard deviation of its noisy score, the label is relevant with probability ``Phi(b)``,
+    where ``Phi`` is the standard normal distribution function.
     """
     spread = _THRESHOLD_SPREAD * rng.standard_normal(n_labels)
-    # With these shifts the probabilities of all labels are below, or above, the wanted mean.
+    # The lower shift makes the probabilities of all labels smaller than their required mean, and
+    # the upper shift makes them all larger.
     centre = norm.ppf(cardinality / n_labels)
     low, high = centre - spread.max() - 1, centre - spread.min() + 1
     shift = brentq(lambda shift: norm.cdf(shift + spread).sum() - cardinality, low, high)
@@ -217,7 +230,10 @@ def _draw_biases(
 
 
 def _features(X: np.ndarray, function: str) -> np.ndarray:
-    """Return phi(x), which is also independent standard normal, as the biases require."""
+    """Return phi(x) for each row x of `X`.
+
+    Its entries are independent and standard normal, as the choice of the biases requires.
+    """
     if function == "linear":
         return X
     phi = X.copy()
@@ -230,7 +246,7 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 
 def _draw_orthogonal(rng: np.random.RandomState, weights: np.ndarray) -> np.ndarray:
-    """Draw unit vectors, each orthogonal to one of the given unit vectors."""
+    """Draw one random unit vector for each row of `weights`, orthogonal to that unit vector."""
     drawn = rng.standard_normal(weights.shape)
     drawn -= (drawn * weights).sum(axis=1, keepdims=True) * weights
     return _unit_rows(drawn)

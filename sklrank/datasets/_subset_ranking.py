@@ -1,4 +1,4 @@
-"""Synthetic queries of documents with many grades: the simulation of the Predtron paper."""
+"""Synthetic queries whose documents have many grades: the simulation of the Predtron paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 __all__ = ["make_subset_ranking"]
 
-# Standard deviation of a feature about its center.
+# Standard deviation of a feature about its center, for each design.
 DEVIATIONS = {"gaussian": 1.0, "uniform": 1 / np.sqrt(3)}
 
 
@@ -25,59 +25,67 @@ def make_subset_ranking(
     random_state: int | np.random.RandomState | None = None,
     return_weights: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    r"""Generate queries of documents that a linear score ranks perfectly.
+    r"""Generate queries whose documents are ranked perfectly by a linear score.
 
-    The simulation of the Predtron paper [1]_: each query has m documents, whose features are drawn
-    independently, and all queries share the weights :math:`w^*`. The grade of a document is
-    determined by thresholds of its score,
+    This function implements the simulation of Section 6 of the Predtron paper [1]_. Each query has
+    m documents, whose features are drawn independently. The weights :math:`w^*` of the features are
+    the same for all queries. The grade of a document x is determined by thresholds of its score
+    :math:`\langle x, w^* \rangle`. It is
 
     .. math:: y = m - j \quad \text{where} \quad \zeta_{j+1} \le \langle x, w^* \rangle < \zeta_j,
               \qquad \zeta_1 = \infty, \quad \zeta_j = \frac1j, \quad \zeta_{m+1} = -\infty.
 
-    Grades range from 0 (below 1/m) to m - 1 (1/2 and above), so with the gain :math:`2^y - 1`
-    almost only the best documents count.
+    Grades range from 0, for scores below 1/m, to m - 1, for scores of at least 1/2. Therefore, with
+    the gain :math:`2^y - 1`, the DCG depends almost only on the documents with the highest grades.
 
-    The paper does not specify the following. The weights are a normal vector with `n_informative`
-    nonzero entries at random indices, scaled so that a score has the standard deviation `scale`
-    about that of its center. The scale determines the difficulty of the task: with 50 documents and
-    0.04 a single document has the highest grade in four of five queries; with 1 a third of all
-    documents have it. If ``1 / n_documents`` is several times `scale`, most queries have no
-    relevant documents. The centers of the documents are normal, drawn once and shared by all
-    queries.
+    The paper does not specify how the weights and the centers of the documents are drawn. Here,
+    `n_informative` weights at random indices are drawn from a normal distribution, and the others
+    are 0. The weights are scaled so that the difference between the score of a document and the
+    score of its center has the standard deviation `scale`. The centers are normal, drawn once, and
+    the same for all queries.
+
+    The scale determines the difficulty of the task. For 50 documents and a scale of 0.04, a single
+    document has the highest grade in four of five queries; for a scale of 1, a third of all
+    documents have the highest grade. If ``1 / n_documents`` is several times larger than `scale`,
+    most queries have no relevant documents.
 
     Parameters
     ----------
     n_queries : int, default=100
         Number of queries.
     n_documents : int, default=50
-        Number of documents of each query, m; at least 2.
+        Number m of documents of each query, at least 2.
     n_features : int, default=100
         Number of features.
     n_informative : int or None, default=None
-        Number of features with a nonzero weight, up to `n_features`; None is all of them.
+        Number of features with a nonzero weight, from 1 to `n_features`. If None, all features have
+        a nonzero weight.
     design : {"gaussian", "uniform"}, default="gaussian"
-        - "gaussian": the i-th document of a query is normal about the i-th center, with standard
-          deviation 1 in each feature.
-        - "uniform": features are uniform on [-1, 1].
+        Distribution of the features.
+
+        - "gaussian": the features of the i-th document of a query are normal with standard
+          deviation 1 about the i-th center.
+        - "uniform": the features are uniform on [-1, 1], and the centers are 0.
     center_spread : float, default=1.0
-        Standard deviation of each feature of the centers, at least 0; for the Gaussian design only.
+        Standard deviation of each feature of the centers, at least 0. It is used only if `design`
+        is "gaussian".
     scale : float, default=0.04
-        Standard deviation of the score of a document about that of its center, above 0.
+        Standard deviation of the score of a document about the score of its center, above 0.
     random_state : int, RandomState instance or None, default=None
-        Controls the draws. Pass an int for reproducible output.
+        Controls the random draws. Pass an int for reproducible output.
     return_weights : bool, default=False
-        Whether to also return the weights.
+        If True, also return the weights.
 
     Returns
     -------
     X : ndarray of shape (n_queries * n_documents, n_features), float64
-        Documents, one query after the other.
+        Documents, grouped by query.
     y : ndarray of shape (n_queries * n_documents,), int64
-        Relevance grades, 0 to ``n_documents - 1``.
+        Relevance grades, from 0 to ``n_documents - 1``.
     qid : ndarray of shape (n_queries * n_documents,), int64
-        The query of each sample.
+        Index of the query of each document.
     weights : ndarray of shape (n_features,), float64
-        The weights :math:`w^*`. Only if ``return_weights=True``.
+        The weights :math:`w^*`. Returned only if ``return_weights=True``.
 
     Raises
     ------
@@ -86,12 +94,12 @@ def make_subset_ranking(
 
     See Also
     --------
-    make_recommender : Queries whose grades depend only partly on the features.
+    make_recommender : Generates queries whose grades depend only partly on the features.
 
     References
     ----------
     .. [1] P. Jain, N. Natarajan and A. Tewari, "Predtron: a family of online algorithms for general
-       prediction problems", NIPS 2015: Section 6.
+       prediction problems", NIPS 2015.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Helpers of the readers of text files: numbered lines, and columns of labels."""
+"""Helper functions for readers of text files: numbered lines, and columns of labels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import NoReturn
 
 
 class Lines:
-    """Iterator over the lines of a file that are not empty; `number` is the current line number.
+    """Iterator over the lines of a file that are not empty.
 
-    Comments are skipped and collected in `comments`. `blank` are the characters that are stripped
-    from a line; None: all white space.
+    The attribute `number` is the number of the line read last. Comments are skipped and collected
+    in `comments`. The characters in `blank` are stripped from both ends of each line; if `blank` is
+    None, all white space is stripped.
     """
 
     def __init__(self, path: str, stream: io.TextIOBase, blank: str | None = None):
@@ -41,24 +42,24 @@ class Lines:
         raise StopIteration
 
     def peek(self) -> str | None:
-        """Return the next line without consuming it; None at the end."""
+        """Return the next line without consuming it, or None at the end of the file."""
         if self._next is None:
             self._next = next(self, None)
         return self._next
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise a ValueError that names the file and the line."""
+        """Raise a ValueError whose message states the file, the current line and the problem."""
         raise ValueError(f"{self.path}, line {self.number}: {problem}")
 
 
 @contextmanager
 def open_lines(path: str, encoding: str, blank: str | None = None) -> Iterator[Lines]:
-    """Open a plain or gzip-compressed file and yield its lines."""
+    """Open a file, plain or compressed with gzip, and yield an iterator over its lines."""
     with open(path, "rb") as file:
         is_compressed = file.read(2) == b"\x1f\x8b"
     name = encoding
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        name = "utf-8-sig"  # some programs write a byte order mark
+        name = "utf-8-sig"  # Some programs write a byte order mark.
     with (gzip.open if is_compressed else open)(path, "rt", encoding=name) as stream:
         lines = Lines(path, stream, blank)
         try:
@@ -71,7 +72,7 @@ def open_lines(path: str, encoding: str, blank: str | None = None) -> Iterator[L
 
 
 def columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:
-    """Return the first `n_labels` columns, or the last ones if `n_labels` is negative."""
+    """Return the indices of the first `n_labels` columns, or of the last if it is negative."""
     if not 0 < abs(n_labels) < n_columns:
         raise ValueError(
             f"{source} must be a number from 1 to {n_columns - 1} (the first columns) or its "
@@ -82,7 +83,7 @@ def columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:
 
 
 def columns_of(labels: Sequence[str], source: str, names: Sequence[str]) -> list[int]:
-    """Return the columns that have these names."""
+    """Return the indices of the columns named in `labels`, in the order of `labels`."""
     index = {name: i for i, name in enumerate(names)}
     unknown = [name for name in labels if name not in index]
     if unknown:

@@ -1,27 +1,31 @@
-"""Label ranking: the target of each sample is a ranking of the labels, maybe incomplete or tied.
+"""Label ranking: the target of each sample is a ranking of the labels.
 
-A ranking as a target holds the *position* of each label: smaller is better, only the order counts,
-NaN is a label that is not ranked, equal numbers are tied labels. Articles and files often hold
-*orderings* instead, the labels listed best first. For a > c > b
+Rankings may be incomplete or contain ties. The target holds the *position* of each label: a smaller
+position is better, and only the order of the positions matters. NaN marks a label that is not
+ranked, and equal positions mark tied labels. Articles and files often contain *orderings* instead,
+which list the labels from best to worst. For the ranking a > c > b,
 
-- the ordering is (a, c, b): the labels at places 1, 2, 3;
-- the positions are (1, 3, 2): the places of a, b, c.
+- the ordering is (a, c, b), the labels at places 1, 2, 3;
+- the positions are (1, 3, 2), the places of a, b, c.
 
-Both are permutations of the same numbers, so no check can notice when one is passed for the other;
-:func:`positions_from_orderings` and :func:`orderings_from_positions` convert between them.
+If labels are numbers, positions and orderings are permutations of the same numbers, so no check can
+detect that one was passed instead of the other. :func:`positions_from_orderings` and
+:func:`orderings_from_positions` convert between them.
 
 A ranker decomposes rankings into targets for any regressor or classifier, and combines the
 predictions into a ranking:
 
 - :class:`LabelwiseRanker` learns the position of each label by regression, then sorts the labels.
-- :class:`PairwiseRanker` learns which of two labels comes first by classification, then counts
-  votes. It learns from incomplete and tied rankings too.
+- :class:`PairwiseRanker` learns by classification which of two labels comes first, then counts
+  votes. It also learns from incomplete and tied rankings.
 
-:class:`StackedRanker` combines several such rankers, weighted by their scores of held-out samples.
-With its defaults it is the recommended ranker where time allows.
+:class:`StackedRanker` combines several such rankers. Their weights are determined on held-out
+samples. With its default parameters, it is the recommended ranker if its training time is
+acceptable.
 
 Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"``: it changes the
-rankings without a warning. `LabelwiseRanker.decision_function` shows the loop to use instead.
+rankings without a warning. The examples of `LabelwiseRanker.decision_function` show a loop to use
+instead.
 """
 
 from sklrank.label_ranking._labelwise import LabelwiseRanker

@@ -1,4 +1,4 @@
-"""Base class of the rankers that decompose rankings into targets of one estimator."""
+"""Base class of the rankers that decompose rankings into targets for a regressor or classifier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DecompositionRanker"]
 
 
 class DecompositionRanker(LabelRanker):
-    """A label ranker that fits clones of one estimator.
+    """Base class of label rankers that fit clones of `estimator`.
 
     A subclass defines `_default_estimator`, `_fit_rankings` and `_label_scores`.
     """
@@ -27,7 +27,7 @@ class DecompositionRanker(LabelRanker):
 
     @abstractmethod
     def _default_estimator(self, random_state, n_jobs):
-        """Return the estimator of ``estimator=None``."""
+        """Return the estimator used if `estimator` is None, with the given parameters."""
 
     def _template(self):
         if self.estimator is None:
@@ -35,14 +35,21 @@ class DecompositionRanker(LabelRanker):
         return self.estimator
 
     def _template_of_fit(self, jointly):
-        """Return the estimator that this fit clones, with a seed drawn from `random_state`."""
+        """Return the estimator that `fit` clones: `estimator`, or the default if that is None.
+
+        If `random_state` is a generator, an integer seed for the default estimator is drawn from
+        it. The default estimator receives `n_jobs` only if `jointly`, that is if one model is
+        fitted for all labels or all pairs.
+        """
         if self.estimator is not None:
             return self.estimator
         random_state = self.random_state
         if isinstance(random_state, np.random.RandomState):
-            # Clones copy a generator: it would never advance.
+            # `clone` copies a generator, so without this draw the generator would never advance,
+            # and all fits would use the same random numbers.
             random_state = random_state.randint(np.iinfo(np.int32).max)
-        # Either the fits are shared among `n_jobs` processes, or the trees of one forest.
+        # Either several fits run in parallel, or the trees of a single forest are fitted in
+        # parallel; `n_jobs` applies to only one of the two.
         return self._default_estimator(random_state, self.n_jobs if jointly else None)
 
     def _templates(self):
@@ -52,7 +59,10 @@ class DecompositionRanker(LabelRanker):
         return get_tags(self._template()).target_tags.multi_output
 
     def _check_takes_one_target(self, part):
-        """Raise if the estimator cannot be fitted to the target of a single label or pair."""
+        """Raise a ValueError if the estimator cannot be fitted to a single target column.
+
+        `part` describes in the message what a column stands for: a label or a pair of labels.
+        """
         if not get_tags(self._template()).target_tags.single_output:
             raise ValueError(
                 f"estimator={self.estimator!r} learns several targets together only, but these "

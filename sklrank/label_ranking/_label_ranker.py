@@ -32,11 +32,11 @@ __all__ = ["LabelRanker"]
 
 
 class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
-    """Base class of the rankers that fit other estimators.
+    """Base class of the label rankers that fit other estimators.
 
-    A data frame is passed to these unchanged, other samples as an array or a sparse matrix:
-    subclasses choose samples with `_safe_indexing` and count them with `_num_samples`. A subclass
-    defines `_templates`, `_fit_rankings` and `_label_scores`.
+    A data frame is passed to the inner estimators unchanged; other samples are passed as an array
+    or a sparse matrix. Subclasses therefore select samples with `_safe_indexing` and count them
+    with `_num_samples`. A subclass defines `_templates`, `_fit_rankings` and `_label_scores`.
     """
 
     _parameter_constraints: dict = {
@@ -47,11 +47,11 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     @abstractmethod
     def _templates(self):
-        """Return the estimators that are fitted to the samples, before they are cloned."""
+        """Return the list of inner estimators, which are cloned before they are fitted."""
 
     @abstractmethod
     def _fit_rankings(self, X, positions):
-        """Fit to checked samples and positions `(n_samples, n_labels)`."""
+        """Fit the ranker to checked samples and to positions of shape `(n_samples, n_labels)`."""
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -60,11 +60,12 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples; sparse where all inner estimators accept sparse matrices. A data frame is
-            passed to these unchanged, so that they can select columns by name.
+            Samples. They may be sparse if all inner estimators accept sparse matrices. A data frame
+            is passed to the inner estimators unchanged, so that these can select columns by name.
         y : array-like of shape (n_samples, n_labels)
-            Positions of the labels: smaller is better, only the order counts. Equal positions are
-            tied labels, NaN is a label that is not ranked.
+            Positions of the labels. A smaller position is better, and only the order of the
+            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
+            ranked.
 
         Returns
         -------
@@ -74,8 +75,8 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Raises
         ------
         ValueError
-            If the data are malformed, or if the parameters do not suit them or the inner
-            estimators; a fitted ranker is left unchanged.
+            If the data are malformed, or if the parameters are incompatible with the data or with
+            the inner estimators. A fitted ranker is then left unchanged.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
@@ -95,7 +96,8 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
-            1 is best; every row is a permutation.
+            Predicted positions; 1 is the best position. Every row is a permutation of 1, ...,
+            n_labels.
         """
         return self.predict_ranks(X)
 
@@ -110,15 +112,16 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Higher ranks earlier.
+            Scores. Labels with higher scores are ranked earlier.
 
         Notes
         -----
-        Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"`` for scores
-        of held-out samples: it takes the columns of `y` for classes and renumbers the values of
-        each column, which changes the order of the labels. The ranker cannot notice it, since any
-        numbers are valid positions. The loop below is safe, and so are `cross_val_predict` with
-        ``method="predict"``, `cross_val_score` and searches, which leave `y` unchanged.
+        Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"`` to compute
+        scores of held-out samples. That function interprets each column of `y` as class labels and
+        renumbers its values, which changes the order of the labels. The ranker cannot detect this
+        change, since any numbers are valid positions. The loop below is safe. So are
+        `cross_val_predict` with ``method="predict"``, `cross_val_score` and parameter searches,
+        because they leave `y` unchanged.
 
         Examples
         --------
@@ -133,7 +136,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         >>> for train, test in KFold(5).split(X):
         ...     scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
 
-        Sorted by decreasing score, the labels agree with the held-out rankings:
+        The order of the labels by decreasing score agrees well with the held-out rankings:
 
         >>> from sklrank.metrics import kendall_tau_score
         >>> print(f"{kendall_tau_score(Y, -scores):.2f}")
@@ -142,21 +145,21 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return self._label_scores(X)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean Kendall tau between given and predicted rankings.
+        """Return the mean Kendall tau between the given and the predicted rankings.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples, n_labels)
-            Positions of the labels; NaN for a label that is not ranked.
+            Positions of the labels. NaN marks a label that is not ranked.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights.
+            Sample weights. If None, all samples have the same weight.
 
         Returns
         -------
         float
-            From -1 to 1, see :func:`~sklrank.metrics.kendall_tau_score`.
+            Mean Kendall tau, from -1 to 1; see :func:`~sklrank.metrics.kendall_tau_score`.
         """
         ranks = self.predict(X)
         check_columns(column_names(y), self.classes_)
@@ -170,12 +173,16 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     def _check_rows(self, X, *, reset):
         if hasattr(X, "__dataframe__"):
-            # Inner estimators may select columns by name and accept strings: they check the values.
+            # The values are checked by the inner estimators, which may select columns by name and
+            # may accept strings.
             return check_rows(self, X, reset=reset, skip_check_array=True)
         return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
 
     def _check_rankings(self, y, n_samples):
-        """Return positions `(n_samples, n_labels)`, float64, NaN where a label is not ranked."""
+        """Check `y`; return float64 positions of shape `(n_samples, n_labels)`.
+
+        Entries are NaN where a label is not ranked.
+        """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
@@ -194,7 +201,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
 
     @one_blas_thread
     def _fit_in_parallel(self, calls):
-        """Run many fits in parallel, each with one BLAS thread."""
+        """Run the delayed fits in parallel, each with one BLAS thread; return their results."""
         return self._in_parallel(calls)
 
     def _check_fitted_rows(self, X):

@@ -18,59 +18,70 @@ __all__ = ["LabelwiseRanker"]
 
 
 class LabelwiseRanker(DecompositionRanker):
-    r"""Rank labels by regressions on their positions.
+    r"""Label ranker that predicts the position of each label by regression.
 
-    Algorithm 1 of [1]_: for each label l of k labels, a regressor learns
-    :math:`\sigma(l) / k`, where :math:`\sigma(l)` is the position of l. The labels of a sample are
-    sorted by the predictions of their regressors.
+    This class implements Algorithm 1 of [1]_. For each of the k labels, a regressor learns
+    :math:`\sigma(l) / k`, where :math:`\sigma(l)` is the position of label l. The labels of a
+    sample are sorted by the predictions of their regressors.
 
-    Tied labels share the mean of their positions. An incomplete ranking says little about the
-    absolute position of a label. With ``incomplete="relative"`` the regressor of a label is fitted
-    to the samples that rank it; the target of the r-th of s ranked labels is :math:`r / (s + 1)`.
-    :class:`PairwiseRanker` learns more from such rankings.
+    The target of tied labels is the mean of the positions that they occupy. An incomplete ranking
+    contains little information about the absolute position of a label. With
+    ``incomplete="relative"``, the regressor of a label is fitted only to the samples that rank this
+    label, and the target of the r-th best of s ranked labels is :math:`r / (s + 1)`.
+    :class:`PairwiseRanker` is better suited to such rankings, because it uses every comparison of
+    two labels that they contain.
 
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Regressor of the positions. None: an `ExtraTreesRegressor` of 100 trees.
+        Regressor that predicts the positions. If None, an `ExtraTreesRegressor` with 100 trees is
+        used.
     multi_output : bool or {"auto"}, default=False
-        Fit one model of all labels (True), which needs complete rankings and an estimator of
-        several outputs, or one model for each label (False). "auto": one model of all labels where
-        these conditions hold.
+        Whether to fit a joint model of all labels.
+
+        - False: one model is fitted for each label.
+        - True: a single model of all labels is fitted. This requires complete rankings and an
+          estimator that supports several outputs.
+        - "auto": a single model is fitted if these two conditions hold; otherwise one model is
+          fitted for each label.
     incomplete : {"raise", "relative"}, default="raise"
-        Treatment of incomplete rankings: raise an error, or learn relative positions.
+        Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
+        models learn relative positions, as described above.
     random_state : int, RandomState instance or None, default=None
-        Seed of the default estimator; a given estimator has its own.
+        Controls the randomness of the default estimator. It is not passed to a user-supplied
+        `estimator`.
     verbose : int, default=0
-        Verbosity of joblib.
+        Verbosity level of joblib.
     n_jobs : int or None, default=None
-        Number of models that are fitted at a time, each with one BLAS thread; with one model of all
-        labels, the `n_jobs` of the default estimator.
+        Number of models that fit or predict in parallel. Each fit uses one BLAS thread. If a joint
+        model is fitted, `n_jobs` is passed to the default estimator instead; it is not passed to
+        a user-supplied `estimator`.
 
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted regressors: one for each label, or a single one. The regressor of a label that
-        only one of several samples ranks is a `DummyRegressor`.
+        The fitted regressors: one for each label, or a single joint one. If only one of several
+        samples ranks a label, the regressor of this label is a `DummyRegressor`.
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name if `y` is a data frame with column names.
+        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
+        column indices.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has string feature names.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    PairwiseRanker : Learns comparisons of two labels; for incomplete rankings.
+    PairwiseRanker : Learns comparisons of two labels; suited to incomplete rankings.
 
     Notes
     -----
-    A joint model is faster, and ranks worse where labels depend on different features: a tree must
-    then split for all labels at once. On the noiseless sparse data of
-    :func:`~sklrank.datasets.make_sparse_label_ranking`, a mean Kendall tau of .472 for a joint
-    :class:`~sklrank.tree.LevelSplitsRegressor` compares with .794 for separate ones, and .570 with
-    .789 for forests. On eight real data sets
-    joint models were better by at most .010 and worse by up to .066.
+    A joint model is faster than separate models, but it ranks less accurately if the labels depend
+    on different features, because each split of a tree must then serve all labels. On the noiseless
+    sparse data of :func:`~sklrank.datasets.make_sparse_label_ranking`, the mean Kendall tau of
+    :class:`~sklrank.tree.LevelSplitsRegressor` was .472 with a joint model and .794 with separate
+    models; that of forests was .570 with a joint model and .789 with separate models. On eight real
+    data sets, joint models were better by at most .010 and worse by up to .066.
 
     References
     ----------
@@ -169,10 +180,13 @@ class LabelwiseRanker(DecompositionRanker):
 
 @one_blas_thread
 def fit_label(estimator, X, target):
-    """Fit to the samples that rank the label."""
+    """Fit an estimator to the samples that rank a label, whose target is not NaN; return it.
+
+    The returned estimator is a `DummyRegressor` if only one of several samples ranks the label.
+    """
     ranked = np.flatnonzero(~np.isnan(target))
     if len(ranked) == 1 < len(target):
-        # From one sample a regressor that holds out samples would predict NaN.
+        # A regressor that holds out samples, if fitted to a single sample, would predict NaN.
         estimator = DummyRegressor()
     if len(ranked) < len(target):
         X, target = _safe_indexing(X, ranked), target[ranked]

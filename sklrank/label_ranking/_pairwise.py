@@ -18,55 +18,71 @@ __all__ = ["PairwiseRanker"]
 
 
 class PairwiseRanker(DecompositionRanker):
-    """Rank labels by classifiers that compare two of them.
+    """Label ranker that predicts which of two labels comes first, for each pair of labels.
 
-    Algorithms 6 to 8 of [1]_: for each pair of labels, a classifier learns from the samples that
-    rank one before the other; samples that do not rank both, or tie them, are left out. The
-    predictions of all pairs are counted as votes. By Copeland's rule the score of a label is the
-    number of labels that it beats. Soft votes, sums of the probabilities to come first, break the
-    frequent ties. A pair that no sample compares gives half a vote to each of its labels.
+    This class implements Algorithms 6 to 8 of [1]_. For each pair of labels, a classifier is fitted
+    to the samples that rank one of the two labels before the other. Samples that tie the two labels
+    or do not rank both of them are left out. The predictions for all pairs are counted as votes. By
+    Copeland's rule, the score of a label is the number of labels that it beats. Such scores are
+    often equal; these ties are broken by soft votes, which are sums of the predicted probabilities
+    that the label comes first. If no sample compares the labels of a pair, each of the two labels
+    receives half a vote.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Classifier of the comparisons. None: a `RandomForestClassifier` of 100 trees.
+        Classifier that compares two labels. If None, a `RandomForestClassifier` with 100 trees is
+        used.
     voting : {"copeland", "soft"}, default="copeland"
-        The score of a label: the number of labels that it beats ("copeland"), or the sum of the
-        probabilities to beat them ("soft"). The probabilities come from `predict_proba`; without
-        it, from a logistic function of `decision_function`; without both, `predict` gives 0 or 1.
+        Rule that determines the score of a label.
+
+        - "copeland": the score is the number of labels that the label beats.
+        - "soft": the score is the sum of the probabilities that the label beats each other label.
+
+        The probabilities are those of `predict_proba`. If the classifier lacks this method, they
+        are the logistic function of `decision_function`; if it lacks both methods, they are the
+        predictions 0 or 1 of `predict`.
     multi_output : bool or {"auto"}, default=False
-        Fit one model of all pairs (True), which needs complete rankings without ties and an
-        estimator of several outputs, or one model for each pair (False). "auto": one model of all
-        pairs where these conditions hold. `LabelwiseRanker` reports how the two compare.
+        Whether to fit a joint model of all pairs. The notes of :class:`LabelwiseRanker` compare
+        joint models with separate models.
+
+        - False: one model is fitted for each pair.
+        - True: a single model of all pairs is fitted. This requires complete rankings without ties
+          and an estimator that supports several outputs.
+        - "auto": a single model is fitted if these conditions hold; otherwise one model is fitted
+          for each pair.
     random_state : int, RandomState instance or None, default=None
-        Seed of the default estimator; a given estimator has its own.
+        Controls the randomness of the default estimator. It is not passed to a user-supplied
+        `estimator`.
     verbose : int, default=0
-        Verbosity of joblib.
+        Verbosity level of joblib.
     n_jobs : int or None, default=None
-        Number of models that are fitted at a time, each with one BLAS thread; with one model of all
-        pairs, the `n_jobs` of the default estimator.
+        Number of models that fit or predict in parallel. Each fit uses one BLAS thread. If a joint
+        model is fitted, `n_jobs` is passed to the default estimator instead; it is not passed to
+        a user-supplied `estimator`.
 
     Attributes
     ----------
     estimators_ : list of estimators, or of None
-        The fitted classifiers: one for each pair, or a single one. None for a pair that no sample
-        compares, or that all samples order alike. Class 1: the first label of the pair comes
-        before the second; class 0: after it.
+        The fitted classifiers: one for each pair, or a single joint one. The entry of a pair is
+        None if no sample compares its labels or if all samples rank them in the same order. Class 1
+        means that the first label of the pair comes before the second, class 0 that it comes after.
     pairs_ : ndarray of shape (n_pairs, 2)
-        The pairs of labels, as columns of `y`.
+        The two labels of each pair, as column indices of `y`.
     frequencies_ : ndarray of shape (n_pairs,)
-        Among the samples that compare a pair, the share that rank its first label before the
-        second; 1/2 if there is no such sample.
+        Proportion of the samples that rank the first label of a pair before the second, among the
+        samples that rank one of the two before the other. It is 1/2 if there are no such samples.
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name if `y` is a data frame with column names.
+        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
+        column indices.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has string feature names.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    LabelwiseRanker : Learns positions, with one model for each label; faster.
+    LabelwiseRanker : Learns positions, with one model for each label; it is faster.
 
     References
     ----------
@@ -121,12 +137,13 @@ class PairwiseRanker(DecompositionRanker):
         n_labels = positions.shape[1]
         pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
         first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
-        # Numbers: some classifiers misread boolean indicator matrices.
+        # Wins are stored as integers because some classifiers misread boolean indicator matrices.
         wins = (first < second).astype(np.intp)
         compared = (wins > 0) | (first > second)
         n_compared = compared.sum(axis=0)
         frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
-        # Pairs of two classes; the outcome of the others is constant, or unknown.
+        # Only pairs with samples of both classes are learned. The outcome of all other pairs is
+        # constant or unknown.
         learned = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
         self._jointly = self._fits_jointly(compared[:, learned])
         template = self._template_of_fit(self._jointly)
@@ -158,7 +175,10 @@ class PairwiseRanker(DecompositionRanker):
         return several and self.multi_output
 
     def _pair_probabilities(self, X):
-        """Return the probability `(n_samples, n_pairs)` that the first label comes first."""
+        """Return the probabilities that the first label of a pair comes before the second.
+
+        The array has shape `(n_samples, n_pairs)`.
+        """
         probabilities = np.tile(self.frequencies_, (_num_samples(X), 1))
         if self._jointly:
             probabilities[:, self._learned_pairs] = joint_probabilities(self.estimators_[0], X)
@@ -181,14 +201,16 @@ class PairwiseRanker(DecompositionRanker):
             return soft
         wins = 0.5 * (np.sign(probabilities - 0.5) + 1.0)
         copeland = sum_votes(wins, self.pairs_, n_labels)
-        # Different Copeland scores differ by at least 1/2, soft scores by less than n_labels.
+        # Different Copeland scores differ by at least 1/2, and soft scores differ by less than
+        # n_labels. So the added term, below 1/4, only breaks ties.
         return copeland + soft / (4 * n_labels)
 
 
 def sum_votes(votes, pairs, n_labels):
-    """Return the sums `(n_samples, n_labels)` of votes, from those `(n_samples, n_pairs)` of pairs.
+    """Return the sum of the votes for each label, of shape `(n_samples, n_labels)`.
 
-    A vote, from 0 to 1, goes to the first label of its pair, and the rest of 1 to the second.
+    `votes`, of shape `(n_samples, n_pairs)`, holds values v from 0 to 1. The first label of a pair
+    receives v, and the second label receives 1 - v.
     """
     scores = np.zeros((len(votes), n_labels))
     for pair, (first, second) in enumerate(pairs):
@@ -200,7 +222,10 @@ def sum_votes(votes, pairs, n_labels):
 
 @one_blas_thread
 def fit_pair(estimator, X, compared, wins):
-    """Fit to the samples that rank one label of the pair before the other."""
+    """Fit an estimator to the samples that rank one label of a pair before the other; return it.
+
+    The mask `compared` marks these samples; `wins` is 1 where the first label comes first.
+    """
     chosen = np.flatnonzero(compared)
     if len(chosen) < len(compared):
         X, wins = _safe_indexing(X, chosen), wins[chosen]
@@ -208,7 +233,7 @@ def fit_pair(estimator, X, compared, wins):
 
 
 def positive_probability(model, X):
-    """Return the probability `(n_samples,)` of class 1."""
+    """Return the probability of class 1, of shape `(n_samples,)`, from the model of one pair."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, 1]
     if hasattr(model, "decision_function"):
@@ -217,13 +242,13 @@ def positive_probability(model, X):
 
 
 def joint_probabilities(model, X):
-    """Return the probability `(n_samples, n_pairs)` of class 1, from one model of all pairs."""
+    """Return the probabilities of class 1, `(n_samples, n_pairs)`, from a joint model."""
     if not hasattr(model, "predict_proba"):
         if hasattr(model, "decision_function"):
             return expit(model.decision_function(X))
         return model.predict(X).astype(np.float64)
     probabilities = model.predict_proba(X)
-    # Forests and trees return an array for each pair, neural networks a single one.
+    # Forests and trees return a list with one array per pair; neural networks return one array.
     if isinstance(probabilities, list):
         return np.column_stack([pair_probabilities[:, 1] for pair_probabilities in probabilities])
     return probabilities

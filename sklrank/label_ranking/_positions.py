@@ -1,4 +1,4 @@
-"""Conversion between orderings, labels listed best first, and positions of labels."""
+"""Conversion between orderings, which list labels best first, and positions of labels."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ _TIES = ("raise", "first")
 def positions_from_orderings(
     orderings: ArrayLike, *, classes: ArrayLike | None = None
 ) -> np.ndarray:
-    """Convert orderings, labels listed best first, into the position of each label.
+    """Convert orderings, which list labels best first, into the position of each label.
 
     Parameters
     ----------
     orderings : array-like of shape (n_samples, n_places)
-        The label at each place, best first: integers that start anywhere, or names. Labels that
-        are not ranked are left out; the end of such a row is filled with NaN or None.
+        The label at each place, from best to worst. Labels may be names or integers, and the
+        integers may start at any number. Labels that are not ranked are left out, and the end of
+        such a row is filled with NaN or None.
 
     classes : array-like of shape (n_labels,), default=None
-        The labels in the order of the columns of the result. None: all labels that occur, sorted.
-        Needed if a label may never occur.
+        The labels in the order of the columns of the result. If None, they are all labels that
+        occur in `orderings`, sorted. Pass `classes` if a label may not occur in any row.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions, 1 is best, NaN for labels that are not ranked. NaN makes no statement about a
-        label, not even that it comes after the ranked labels.
+        Positions; 1 is the best position. Labels that are not ranked are NaN, which does not imply
+        that they come after the ranked labels.
 
     Raises
     ------
@@ -44,12 +45,12 @@ def positions_from_orderings(
 
     See Also
     --------
-    orderings_from_positions : The inverse.
+    orderings_from_positions : Converts positions into orderings.
 
     Examples
     --------
-    In the ranking a > f > b > c > d > e the position of f is 2. If the labels are numbered from 0,
-    the ordering has the number of f, 5, at its second place.
+    In the ranking a > f > b > c > d > e, the position of f is 2. If the labels are numbered from 0,
+    the second entry of the ordering is 5, the number of f.
 
     >>> from sklrank.label_ranking import positions_from_orderings
     >>> positions_from_orderings([["a", "f", "b", "c", "d", "e"]])
@@ -57,7 +58,7 @@ def positions_from_orderings(
     >>> positions_from_orderings([[0, 5, 1, 2, 3, 4]])
     array([[1., 3., 4., 5., 6., 2.]])
 
-    The two best of four labels, and a row that ranks a single label:
+    The first row ranks only the two best of four labels, and the second row a single label:
 
     >>> import numpy as np
     >>> positions_from_orderings([[2, 0], [3, np.nan]], classes=[0, 1, 2, 3])
@@ -79,35 +80,38 @@ def positions_from_orderings(
 def orderings_from_positions(
     positions: ArrayLike, *, classes: ArrayLike | None = None, ties: str = "raise"
 ) -> np.ndarray:
-    """Convert the position of each label into orderings, labels listed best first.
+    """Convert the position of each label into orderings, which list labels best first.
 
     Parameters
     ----------
     positions : array-like of shape (n_samples, n_labels)
-        Positions, smaller is better; only their order counts. NaN is a label that is not ranked.
+        Positions of the labels. A smaller position is better, and only the order of the positions
+        matters. NaN marks a label that is not ranked.
 
     classes : array-like of shape (n_labels,), default=None
-        Labels of the columns; None for 0, 1, and so on.
+        Labels of the columns. If None, the labels are 0, ..., n_labels - 1.
 
     ties : {"raise", "first"}, default="raise"
-        Treatment of tied labels, which an ordering cannot express: raise an error, or list the
-        label of the smaller column first.
+        Treatment of tied labels, which an ordering cannot express. If "raise", an error is raised.
+        If "first", the label of the smaller column is listed first.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
-        Entries of `classes`, best first. If labels are not ranked, the end of the row is filled:
-        with NaN if floats can represent all labels, which are then converted to floats, with NaT if
-        the labels are dates or times, else with None.
+        Entries of `classes`, from best to worst. If some labels of a row are not ranked, the end of
+        the row is filled. The fill value is NaN if the labels are numbers that floats represent
+        exactly; all labels are then converted to floats. It is NaT if the labels are dates or
+        times, and None for all other labels.
 
     Raises
     ------
     ValueError
-        If labels are tied and ``ties="raise"``, or if `classes` has not one name for each column.
+        If labels are tied and ``ties="raise"``, or if the number of `classes` differs from the
+        number of columns.
 
     See Also
     --------
-    positions_from_orderings : The inverse.
+    positions_from_orderings : Converts orderings into positions.
 
     Examples
     --------

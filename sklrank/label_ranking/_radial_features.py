@@ -18,20 +18,22 @@ __all__ = ["RadialFeatures"]
 class RadialFeatures(TransformerMixin, BaseEstimator):
     """Nyström features of a Gaussian kernel on standardized features.
 
-    A pipeline of scikit-learn's transformers whose sizes never exceed the number of samples. Linear
-    regression on as many features as samples is kernel regression.
+    The transformer is a pipeline of scikit-learn's transformers. Their numbers of components and
+    of quantiles are limited to the number of samples. If there are as many components as samples,
+    linear regression on the components is equivalent to kernel regression.
 
     Parameters
     ----------
     scale : float, default=1.0
-        The kernel is exp(-scale d) where d is the mean over features of squared differences.
+        Factor in the exponent of the kernel. The kernel of two samples is exp(-scale d), where d
+        is the mean over features of their squared differences.
     marginals : {"standard", "quantile"}, default="standard"
-        Preprocessing of the features: `StandardScaler`, or `QuantileTransformer` to a normal
-        distribution.
+        Preprocessing of the features. If "standard", it is `StandardScaler`; if "quantile", it is
+        `QuantileTransformer` with a normal output distribution.
     n_components : int, default=500
-        Number of features, at most the number of samples.
+        Number of kernel features. It is reduced to the number of samples if there are fewer.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples that are drawn as centers of the kernel.
+        Controls the random choice of the samples that are centers of the kernel.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : Ignored
-            Not used, present for pipelines.
+            Not used, present for compatibility with pipelines.
 
         Returns
         -------

@@ -39,61 +39,69 @@ _MANY_SAMPLES = 5000
 
 
 class StackedRanker(LabelRanker, _BaseComposition):
-    r"""Rank labels by a weighted sum of the scores of several rankers.
+    r"""Label ranker that combines the scores of several rankers by a weighted sum.
 
-    No ranker is best on all data: forests are good where positions jump, linear comparisons where
-    they depend on a few features, kernels in between. This ranker fits each of several rankers to
-    a part of the training data and scores the held-out samples (stacking, [1]_). Non-negative least
-    squares find the weights with which the scores explain the positions best, both centered within
-    each sample. The rankers of positive weight are then fitted to all samples.
+    No single ranker is the most accurate on all data. Forests are accurate if the positions change
+    abruptly with the features, linear comparisons if the positions depend on few features, and
+    kernel methods in intermediate cases. This class uses stacking [1]_: it fits each of several
+    rankers to a part of the training data and computes scores of the held-out samples. The scores
+    and the positions are centered within each sample. The weights of the rankers are the solution
+    of a non-negative least-squares regression of the negative positions on the scores. The rankers
+    with positive weights are then fitted to all samples.
 
-    The defaults are the configuration that the package recommends for label ranking: they need no
-    tuning, and many fits. The default rankers were chosen on the benchmark sets of [2]_, on which
-    ``examples/paper_label_ranking.py`` measures them.
+    The default parameters are the configuration that the package recommends for label ranking. They
+    need no tuning, but `fit` then fits many models. The default rankers were chosen on the
+    benchmark data sets of [2]_; ``examples/paper_label_ranking.py`` evaluates them on these data
+    sets.
 
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers, with names; "drop" in place of a ranker leaves it out, as
-        ``set_params(name="drop")`` does. None for these:
+        The rankers with their names. A ranker is left out if it is replaced by "drop", for example
+        by ``set_params(name="drop")``. If None, the rankers are:
 
-        - "trees", "small_trees": :class:`LabelwiseRanker` over an `ExtraTreesRegressor` of 100
-          trees, with at least one or five samples in a leaf;
-        - "wide", "medium", "narrow", "quantiles": :class:`LabelwiseRanker` over ridge regression on
-          at most 500 Nyström features of a Gaussian kernel, of squared widths 1/0.3, 1, 1/3, and 1;
-          features are standardized, for "quantiles" transformed to normal distributions;
-        - "logistic": :class:`PairwiseRanker` over logistic regression, with soft votes.
+        - "trees" and "small_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100
+          trees. The minimum number of samples in a leaf is 1 for "trees" and 5 for "small_trees".
+        - "wide", "medium", "narrow" and "quantiles": :class:`LabelwiseRanker` with ridge regression
+          on at most 500 Nyström features of a Gaussian kernel. The squared widths of the kernels
+          are 1/0.3, 1, 1/3 and 1, respectively. For "quantiles", the features are transformed to
+          normal distributions; for the others, they are standardized.
+        - "logistic": :class:`PairwiseRanker` with logistic regression and soft votes.
 
-        Each default ranker that learns positions fits one model of all labels if the rankings are
-        complete (``multi_output="auto"``): it takes a fraction of the time, and the stack ranks
-        equally well.
+        The default rankers that learn positions use ``multi_output="auto"``: if the rankings are
+        complete, each of them fits a joint model of all labels. Joint models are faster, and they
+        do not reduce the accuracy of the stack.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
-        Samples to hold out. "auto": five shuffled folds; for more than 5000 samples, a fifth of
-        them once. Other values as in scikit-learn.
+        Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
+        that holds out one fifth of the samples if there are more than 5000. Other values have the
+        same meaning as in scikit-learn.
     random_state : int, RandomState instance or None, default=None
-        Seed of the default rankers and of the folds of "auto"; given rankers have their own.
+        Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
+        passed to user-supplied rankers.
     verbose : int, default=0
-        Verbosity of joblib.
+        Verbosity level of joblib.
     n_jobs : int or None, default=None
-        Number of rankers that are fitted at a time, each with one BLAS thread.
+        Number of rankers that fit or predict in parallel. Each fit uses one BLAS thread.
 
     Attributes
     ----------
     estimators_ : list of label rankers
-        The rankers of positive weight, fitted to all samples.
+        The rankers with positive weights, fitted to all samples.
     named_estimators_ : Bunch
-        The same, by name.
+        The rankers of `estimators_`, accessible by name.
     weights_ : dict of str to float
-        Weight of every ranker that was not dropped. Scores of different rankers have different
-        units, see `shares_`.
+        Weight of every ranker that was not dropped. The weights of different rankers are not
+        comparable, because their scores have different scales; compare `shares_` instead.
     shares_ : dict of str to float
-        Weight times the root mean square of the held-out scores, scaled to sum to 1.
+        Weight of every ranker, multiplied by the root mean square of its centered held-out scores.
+        The values are normalized to sum to 1.
     classes_ : ndarray of shape (n_labels,)
-        The labels: the columns of `y`, by name if `y` is a data frame with column names.
+        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
+        column indices.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has string feature names.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
@@ -150,32 +158,34 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     @property
     def named_estimators_(self) -> Bunch:
-        """Fitted rankers by name."""
+        """Return the fitted rankers with positive weights as a Bunch, by name."""
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
 
     def get_params(self, deep: bool = True) -> dict:
-        """Get the parameters; a parameter of a ranker is ``name__parameter``.
+        """Get the parameters of this ranker and, as ``name__parameter``, of the inner rankers.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether to include the rankers and their parameters.
+            Whether to include the inner rankers and their parameters.
 
         Returns
         -------
         dict
-            Values by name.
+            Parameter names mapped to their values.
         """
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters: ``name__parameter`` of a ranker, or a whole ranker by its name.
+        """Set parameters of this ranker.
+
+        ``name__parameter`` sets a parameter of an inner ranker, and ``name`` replaces that ranker.
 
         Parameters
         ----------
         **params : dict
-            Values by name.
+            Parameter names mapped to their new values.
 
         Returns
         -------
@@ -218,10 +228,12 @@ class StackedRanker(LabelRanker, _BaseComposition):
         return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
     def _held_out(self, rankers, X, positions, seed):
-        """Return scores `(n_rankers, n_held_out, n_labels)` and positions of held-out samples.
+        """Return the scores and the positions of the held-out samples of all folds.
 
-        If no sample of a training fold ranks a label, its held-out positions are NaN, since the
-        rankers could not learn them.
+        The scores have shape `(n_rankers, n_held_out, n_labels)`, and the positions have shape
+        `(n_held_out, n_labels)`. If no training sample of a fold ranks a label, the positions of
+        this label in the held-out samples of the fold are NaN, since the rankers could not learn
+        them.
         """
         folds = self._folds(X, positions, seed)
         ranked = ~np.isnan(positions)
@@ -243,7 +255,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         return np.array(ranker_scores), np.concatenate(held_out)
 
     def _folds(self, X, positions, seed):
-        """Return the training and the held-out samples of each fold."""
+        """Return a list with the indices of the training and the held-out samples of each fold."""
         if not isinstance(self.cv, str):
             cv = check_cv(self.cv)
         elif len(positions) > _MANY_SAMPLES:
@@ -279,10 +291,10 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
 
 def default_rankers(random_state=None):
-    """Return the recommended rankers, with their names."""
+    """Return the default rankers, as a list of (name, label ranker)."""
 
     def labelwise(regressor):
-        # A joint model where possible: faster, and the stack's tau is the same.
+        # A joint model is faster than separate models, and the tau of the stack is the same.
         return LabelwiseRanker(regressor, multi_output="auto", incomplete="relative")
 
     def radial(scale, marginals="standard"):
@@ -314,7 +326,7 @@ def is_ranker(estimator):
     return (
         not isinstance(estimator, type)
         and all(hasattr(estimator, name) for name in ("fit", "decision_function"))
-        # Classifiers have a decision_function too, of other targets.
+        # Classifiers also have a decision_function, but their targets are not rankings.
         and not is_classifier(estimator)
     )
 
@@ -324,19 +336,23 @@ def is_dropped(estimator):
 
 
 def non_negative_weights(scores, positions):
-    """Compute the weights with which scores explain positions best, by least squares.
+    """Compute the weights of the rankers by non-negative least squares.
+
+    The negative relative positions are regressed on the scores; both are centered within each
+    sample.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rankers, n_samples, n_labels)
         Scores of held-out samples; higher is better.
     positions : ndarray of shape (n_samples, n_labels)
-        Rankings of these samples.
+        Positions of the labels for these samples. NaN marks a label that is not ranked.
 
     Returns
     -------
     weights, shares : ndarray of shape (n_rankers,)
-        The shares sum to 1; they are equal if no score explains the positions.
+        The weights, and the weights multiplied by the root mean square of the centered scores. The
+        shares are normalized to sum to 1. They are equal if all weights would be 0.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
@@ -359,13 +375,16 @@ def non_negative_weights(scores, positions):
 
 @one_blas_thread
 def fit_ranker(ranker, X, y):
-    """Fit to all samples."""
+    """Fit a ranker to all samples and return it."""
     return ranker.fit(X, y)
 
 
 @one_blas_thread
 def fit_and_score(ranker, X, y, train, test, unseen):
-    """Fit to the samples `train` and score `test`; labels `unseen` in `train` have score 0."""
+    """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
+
+    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0.
+    """
     X_test, y_train = _safe_indexing(X, test), y[train]
     scores = np.zeros((_num_samples(X_test), y.shape[1]))
     if not np.isnan(y_train).all():
