@@ -1,42 +1,42 @@
 """Ranking losses and scores, and scorers for scikit-learn's tools.
 
-If the target is the set of *relevant labels*, a loss compares pairs: a relevant label should have a
-higher score than an irrelevant one. The losses differ in the cost of a pair, as a function of the
-difference between its scores:
+If the target is the set of *relevant labels*, each loss is a sum over pairs of a relevant and an
+irrelevant label; the relevant label should have the higher score. The losses differ in the cost of
+a pair as a function of the difference between its two scores:
 
-- :func:`rank_loss`: 1 if the irrelevant label has the higher score;
-- :func:`hinge_rank_loss`: grows linearly below a margin of 1;
-- :func:`logistic_rank_loss`: a smooth form of the hinge loss.
+- :func:`rank_loss`: the cost is 1 if the irrelevant label has the higher score;
+- :func:`hinge_rank_loss`: the cost increases linearly if the difference is below a margin of 1;
+- :func:`logistic_rank_loss`: the cost is a smooth approximation of the hinge loss.
 
-The labels are a 0/1 indicator matrix (multilabel) or class labels (multiclass: one relevant label
-for each sample).
+The target is either a 0/1 indicator matrix (multilabel) or an array of class labels (multiclass,
+with one relevant label for each sample).
 
-If the target is a *ranking* of the labels, the target and the prediction are positions: smaller is
-better, NaN marks a label that is not ranked, equal numbers are ties. Only the order matters:
+If the target is a *ranking* of the labels, the target and the prediction are positions. Labels with
+smaller positions are better, labels with equal positions are tied, and NaN marks a label that is
+not ranked. Only the order matters:
 
-- :func:`kendall_tau_score`: pairs of labels in the right order minus those in the wrong order, from
-  -1 to 1;
-- :func:`kendall_tau_distance`: the number of pairs in the wrong order;
+- :func:`kendall_tau_score`: a rank correlation from -1 to 1, which counts pairs of labels;
+- :func:`kendall_tau_distance`: the number of pairs of labels in the wrong order;
 - :func:`spearman_distance`: the sum of squared differences between positions;
 - :func:`alpha_inconsistency`, :func:`beta_tau_gap`: the amount of noise in rankings.
 
 If the target is the *graded relevance* of documents, the documents of a query are ranked against
-each other; ``qid`` is the query of each sample:
+each other. The parameter ``qid`` contains the query id of each sample:
 
 - :func:`ndcg_score`, :func:`dcg_score`: the gain of the documents, discounted by rank;
 - :func:`average_precision_score`: the mean precision at the ranks of the relevant documents.
 
 For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections,
-:func:`coverage_score` the share of samples that are not rejected, and
-:func:`selective_accuracy_score` the accuracy on these samples.
+:func:`coverage_score` is the fraction of samples that are not rejected, and
+:func:`selective_accuracy_score` is the accuracy on these samples.
 
-The scorers are for the ``scoring`` parameter of scikit-learn's tools; losses and distances are
-negated. The scorers of relevant labels (``rank_loss_scorer`` and so on) use
-``decision_function`` or ``predict_proba``; those of rankings (``kendall_tau_scorer`` and so on)
-use ``predict_ranks``, or a ``predict`` that returns positions. To set parameters of these metrics,
-use scikit-learn's ``make_scorer(kendall_tau_score, variant="gamma")``.
+The scorers are meant for the ``scoring`` parameter of scikit-learn's tools; losses and distances
+are negated. The scorers for relevant labels (such as ``rank_loss_scorer``) use
+``decision_function`` or ``predict_proba``. The scorers for rankings (such as
+``kendall_tau_scorer``) use ``predict_ranks``, or a ``predict`` that returns positions. To set
+parameters of these metrics, use scikit-learn's ``make_scorer(kendall_tau_score, variant="gamma")``.
 
-``ndcg_scorer`` and ``average_precision_scorer`` use ``predict`` and get ``qid`` by metadata
+``ndcg_scorer`` and ``average_precision_scorer`` use ``predict`` and obtain ``qid`` by metadata
 routing; see the example of :class:`~sklrank.model_selection.QueryKFold`. To set parameters of
 their metrics, use a copy, since the scorers are shared objects:
 ``clone(ndcg_scorer).set_params(k=10, convention="letor")``. To use sample weights, request them on
@@ -53,7 +53,8 @@ Examples
 >>> cross_val_score(model, X, y, scoring=rank_loss_scorer, cv=3).round(2)
 array([-0.01, -0.02, -0.01])
 
-A regressor of positions ranks labels. Here the labels are the measurements of a flower:
+A regressor that predicts positions can rank labels. In this example the labels are the measurements
+of a flower:
 
 >>> from scipy.stats import rankdata
 >>> from sklearn.linear_model import Ridge

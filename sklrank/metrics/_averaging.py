@@ -1,37 +1,38 @@
-"""From a value for each sample or query to the result of a metric: the values, or their mean."""
+"""Values of a metric for each sample or query, and their weighted means."""
 
 import numpy as np
 from sklearn.utils import gen_batches
 
 from sklrank._validation import check_weights
 
-# Numbers in a temporary array: small enough for the cache, large enough to hide NumPy's overhead.
+# Number of entries of a temporary array. It is small enough for the cache, and large enough that
+# NumPy's overhead is negligible.
 _BLOCK = 2**16
 
 
 def samples_per_block(n_labels):
-    """Return how many samples to process at a time so that memory stays bounded."""
+    """Return the number of samples to process at a time, which limits the memory."""
     return max(1, _BLOCK // n_labels)
 
 
 def evaluate_samples(values_of, shape, *, average, sample_weight):
-    """Compute the values of samples block by block, then average them.
+    """Compute the value of each sample, block by block, and return the values or their mean.
 
     Parameters
     ----------
     values_of : callable
-        Function of a slice of samples that returns an array with a value for each of them.
+        Function that returns an array with the values of the samples of a slice.
     shape : (int, int)
         Numbers of samples and of labels.
     average : bool
-        Whether to return the mean, or the value of each sample.
+        If True, return the mean; otherwise return the value of each sample.
     sample_weight : array-like of shape (n_samples,) or None
         Weights of the samples in the mean.
 
     Returns
     -------
     float or ndarray of float64, shape (n_samples,)
-        The mean, or the values.
+        Mean, or the value of each sample.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def evaluate_samples(values_of, shape, *, average, sample_weight):
 
 
 def mean_of_queries(values, weight):
-    """Return the weighted mean of the values of queries; NaN values are left out."""
+    """Return the weighted mean of the values of the queries, without values that are NaN."""
     kept = ~np.isnan(values)
     weight = kept.astype(np.float64) if weight is None else weight * kept
     if not weight.any():
@@ -60,7 +61,7 @@ def mean_of_queries(values, weight):
 
 
 def check_weight(sample_weight, n_samples, average):
-    """Check the weights of the samples in a mean; None stays None."""
+    """Return the validated weights of the samples in a mean, or None if there are no weights."""
     if sample_weight is None:
         return None
     if not average:

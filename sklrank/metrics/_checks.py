@@ -1,4 +1,4 @@
-"""Checks of the arguments of metrics: relevant labels, scores, and two rankings."""
+"""Validation of the arguments of metrics: relevant labels, scores, and pairs of rankings."""
 
 from reprlib import repr as shortened
 
@@ -17,21 +17,21 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
         Indicator matrix of 0 and 1, or one class label for each sample.
     y_score : array-like of shape (n_samples, n_labels) or (n_samples,)
-        Scores; a 1-d array holds the scores of the second of two classes.
+        Scores. A 1-d array contains the scores of the second of two classes.
     labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score` if `y_true` is 1-d.
+        Class of each column of `y_score`, used if `y_true` is 1-d.
 
     Returns
     -------
     relevant : ndarray of bool, shape (n_samples, n_labels)
-        Whether the label is relevant.
+        True for the relevant labels of each sample.
     scores : ndarray of float32 or float64, shape (n_samples, n_labels)
-        The scores.
+        Scores of the labels.
 
     Raises
     ------
     ValueError
-        If the two do not fit together or hold invalid values.
+        If the shapes of the arrays do not match, or if an array contains invalid values.
     """
     scores = check_scores(y_score)
     if not sparse.issparse(y_true):
@@ -58,17 +58,19 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
 
 
 def as_label_columns(scores):
-    """Return a column of scores for each class, also for binary scores.
+    """Return scores with one column for each class, also for two classes.
 
     Parameters
     ----------
     scores : ndarray of shape (n_samples,) or (n_samples, n_labels)
-        Scores as `decision_function` returns them; 1-d: of the second of two classes.
+        Scores, as returned by `decision_function`. A 1-d array contains the scores of the second of
+        two classes.
 
     Returns
     -------
     scores : ndarray of shape (n_samples, n_labels)
-        A 2-d `scores` unchanged; for 1-d `scores` a column of zeros and the scores.
+        The unchanged `scores` if they are 2-d; otherwise a column of zeros and a column of the
+        scores.
     """
     if scores.ndim == 2:
         return scores
@@ -76,7 +78,7 @@ def as_label_columns(scores):
 
 
 def check_scores(y_score):
-    """Check that scores `(n_samples, n_labels)` or `(n_samples,)` are finite floats."""
+    """Return scores of shape `(n_samples, n_labels)` or `(n_samples,)` as finite floats."""
     scores = check_array(
         y_score,
         dtype=[np.float64, np.float32],
@@ -101,7 +103,7 @@ def check_scores(y_score):
 
 
 def as_relevant(y_true):
-    """Return a 0/1 indicator matrix as an array of bool."""
+    """Convert a 0/1 indicator matrix to a dense array of bool."""
     if sparse.issparse(y_true):
         y_true = y_true.tocsr(copy=True)
         y_true.sum_duplicates()
@@ -126,7 +128,8 @@ def _one_hot(y_true, labels, n_labels):
             f"{shortened(labels.tolist())}: pass the classes in the order of the columns, for "
             "example labels=estimator.classes_."
         )
-    # With Python objects as keys 1, 1.0 and True agree, and "a" can be looked up among numbers.
+    # The keys are Python objects, so that 1, 1.0 and True are the same key, and a string can be
+    # looked up among numbers.
     column = {label: j for j, label in enumerate(labels.tolist())}
     if len(column) < n_labels:
         raise ValueError(
@@ -149,19 +152,20 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples, n_labels)
-        Positions, smaller = better; NaN = not ranked.
+        Positions of the labels, of which smaller ones are better, or NaN for labels that are not
+        ranked.
     names : (str, str)
-        Names of the two in error messages.
+        Names of the two arrays in error messages.
 
     Returns
     -------
     true, pred : ndarray of float64, shape (n_samples, n_labels)
-        The positions.
+        Positions of the labels.
 
     Raises
     ------
     ValueError
-        If the shapes differ or an array does not hold positions.
+        If the shapes differ, or if an array does not contain positions.
     """
     true_name, pred_name = names
     true, pred = check_positions(y_true, true_name), check_positions(y_pred, pred_name)

@@ -1,6 +1,6 @@
 """Named options of the metrics of document rankings, on which papers and programs differ.
 
-Each table holds the options of a parameter; the parameter checks are derived from the tables.
+Each table contains the allowed values of a parameter. The validation of parameters uses the tables.
 """
 
 from numbers import Integral
@@ -10,9 +10,9 @@ import numpy as np
 
 from sklrank.metrics._document_lists import TIES
 
-# The gain of a document of a grade.
+# The gain of a document as a function of its grade.
 _GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
-# Sums of larger gains may overflow.
+# The sum of gains above this value may overflow.
 _MAX_GAIN = 1e300
 
 
@@ -23,13 +23,13 @@ def _letor_discount(ranks):
 # The factor by which the gain at a rank, counted from 1, is multiplied.
 _DISCOUNTS = {"log2": lambda ranks: 1 / np.log2(ranks + 1), "letor": _letor_discount}
 
-# The score of a query without a relevant document; NaN leaves it out of the mean.
+# The score of a query without a relevant document. A query with score NaN is left out of the mean.
 EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
 
-# Treatment of queries with fewer than k documents: True if their score is 0.
+# Whether the score of a query with fewer than k documents is 0.
 SHORT_IS_ZERO = {"end": False, "zero": True}
 
-# The defaults of each convention, except for the gain, which has the same default in all.
+# The defaults of each convention, except for the gain, whose default does not depend on it.
 _CONVENTIONS = {
     "standard": {
         "discount": "log2",
@@ -57,19 +57,19 @@ _FUNCTIONS = ("gain", "discount")
 
 
 def choose(convention, **choices):
-    """Check options, and take those that are None or not given from the convention.
+    """Check the options, and replace those that are None or not given by those of the convention.
 
     Parameters
     ----------
     convention : str
         Name of the convention.
     **choices
-        Values of options, by name.
+        Values of the options, by name.
 
     Returns
     -------
     SimpleNamespace
-        An attribute for each option.
+        Object with an attribute for each option.
 
     Raises
     ------
@@ -86,13 +86,13 @@ def choose(convention, **choices):
 
 
 def check_k(k):
-    """Check the number of documents that count, from the top; None for all."""
+    """Check the parameter `k`, the number of top-ranked documents to include, or None for all."""
     if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
         raise ValueError(f"k must be a positive integer, or None for all documents, got {k!r}.")
 
 
 def gains_of(gain, grades):
-    """Return the gains of the documents, float64 of shape (n_samples,), not negative."""
+    """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
     if callable(gain):
         gains = _call("gain", gain, grades)
     else:
@@ -110,12 +110,12 @@ def gains_of(gain, grades):
 
 
 def factors_of(discount, n_ranks):
-    """Return the factors of the gains at the ranks 1, 2, ..., float64 of shape (n_ranks,)."""
+    """Return the factors of the gains at the ranks 1, 2, ..., an array of shape `(n_ranks,)`."""
     ranks = np.arange(1.0, n_ranks + 1)
     if not callable(discount):
         return _DISCOUNTS[discount](ranks)
     factors = _call("discount", discount, ranks)
-    # The ideal order has the largest gain first only if the factors do not increase.
+    # Only if the factors do not increase, the ideal ranking is in descending order of the gains.
     if not (np.isfinite(factors) & (factors >= 0)).all() or (np.diff(factors) > 0).any():
         raise ValueError(
             "discount must return finite factors that are not negative and do not rise with the "
@@ -135,7 +135,7 @@ def _call(name, function, values):
 
 
 def look_up(name, table, choice):
-    """Return the entry of `table` under `choice`, the value of the parameter `name`."""
+    """Return ``table[choice]``, where `choice` is the value of the parameter called `name`."""
     if not isinstance(choice, str) or choice not in table:
         also = "callable or " if name in _FUNCTIONS else ""
         raise ValueError(f"{name} must be {also}one of {sorted(table)}, got {choice!r}.")

@@ -1,9 +1,9 @@
 """Documents sorted by score within each query, and sums over the sorted lists.
 
-The documents of all queries are in one array, those of a query next to each other. Tied documents
-form a *group*, in which all orders are equally likely; sums over a list are therefore expected
-values. If ties are broken by the order of the samples, or by the worst order, each group is a
-single document, and the expected value is the value itself.
+The documents of all queries are in one array, in which the documents of a query are adjacent. Tied
+documents form a *group*. All orders of a group are equally likely, so sums over a list are expected
+values. If ties are broken by the order of the samples or by the worst order, each group consists of
+a single document, and its expected value is its value.
 """
 
 from typing import NamedTuple
@@ -12,12 +12,12 @@ import numpy as np
 
 
 class Lists(NamedTuple):
-    """The documents of all queries, best first within each query."""
+    """The sorted documents of all queries, in descending order of their scores in each query."""
 
     order: np.ndarray
-    """Indices of the samples, query after query, `(n_samples,)`."""
+    """Indices of the samples, sorted by query, of shape `(n_samples,)`."""
     groups: np.ndarray
-    """Index in `order` at which each group of tied documents starts, `(n_groups,)`."""
+    """Index in `order` at which each group of tied documents starts, of shape `(n_groups,)`."""
 
 
 def list_documents(queries, scores, values, ties):
@@ -26,18 +26,18 @@ def list_documents(queries, scores, values, ties):
     Parameters
     ----------
     queries : Queries
-        The queries of the samples.
+        Queries of the samples.
     scores : ndarray of shape (n_samples,)
-        Scores to sort by.
+        Scores by which the documents are sorted.
     values : ndarray of shape (n_samples,)
-        Values of the documents, for ``ties="worst"``.
+        Gains of the documents, used if `ties` is "worst".
     ties : {"average", "stable", "worst"}
         Order of documents with equal scores.
 
     Returns
     -------
     Lists
-        The sorted documents.
+        Sorted documents.
     """
     return TIES[ties](queries, scores, values)
 
@@ -60,8 +60,8 @@ def _sort_worst_first(queries, scores, values):
 
 
 def _sort_by_query(queries, *keys):
-    """Return the samples sorted by query, then by the last key, then by the one before it."""
-    # 16-bit integers are sorted in linear time.
+    """Return the indices that sort the samples by query, then by the last key, and so on."""
+    # NumPy sorts 16-bit integers in linear time.
     codes = queries.codes.astype(np.uint16) if queries.n_queries <= 2**16 else queries.codes
     return np.lexsort((*keys, codes))
 
@@ -74,35 +74,37 @@ TIES = {"average": _sort_in_groups, "stable": _sort_stable, "worst": _sort_worst
 
 
 def places(queries):
-    """Return the rank within its query, from 1, of each entry of the lists."""
+    """Return the rank of each entry of the lists within its query; the best rank is 1."""
     return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
 
 
 def sums_of_queries(queries, terms):
-    """Sum over each query the terms of its entries."""
+    """Return the sum of the terms of the entries of each query."""
     return np.add.reduceat(terms, queries.starts[:-1])
 
 
 def expected_values(lists, values):
-    """Return the expected value of the document at each place: the mean of its group."""
+    """Return the expected value of the document at each place: the mean value in its group."""
     sizes = _group_sizes(lists)
     return np.repeat(np.add.reduceat(values[lists.order], lists.groups) / sizes, sizes)
 
 
 def expected_precisions(queries, lists, relevant):
-    """Return the expected precision at each place, counting 0 if the document is not relevant.
+    """Return the expected value at each place of the precision times the relevance, 0 or 1.
 
-    Let place :math:`p` be the :math:`j`-th of a group of :math:`m` documents, of which :math:`r`
-    are relevant, with :math:`h` relevant documents before the group. The document at the place is
-    relevant with probability :math:`r / m`. Given that, each of the :math:`j - 1` places before it
-    in the group has a relevant document with probability :math:`(r - 1) / (m - 1)`: ::
+    Let place :math:`p` be the :math:`j`-th place of a group of :math:`m` documents, of which
+    :math:`r` are relevant. Let :math:`h` be the number of relevant documents before the group. The
+    document at place :math:`p` is relevant with probability :math:`r / m`. If it is relevant, each
+    of the :math:`j - 1` places before it in the group has a relevant document with probability
+    :math:`(r - 1) / (m - 1)`. The expected value is therefore ::
 
         r / m * (h + 1 + (j - 1) * (r - 1) / (m - 1)) / p
     """
     sizes = _group_sizes(lists)
     hits = np.add.reduceat(relevant[lists.order], lists.groups, dtype=np.float64)
     before = np.cumsum(hits) - hits
-    # Subtract the hits of earlier queries. The first group of a query starts with the query.
+    # Subtract the hits of earlier queries. The first group of a query starts at the first entry of
+    # the query.
     first_groups = np.searchsorted(lists.groups, queries.starts)
     before -= np.repeat(before[first_groups[:-1]], np.diff(first_groups))
     slopes = (hits - 1) / np.maximum(sizes - 1, 1)

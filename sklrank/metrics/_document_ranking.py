@@ -1,7 +1,8 @@
 """Metrics of the rankings of documents within queries, given graded relevance.
 
-A public function documents the formula. ``_conventions.py`` has the options on which papers and
-programs differ, ``_document_lists.py`` the sums over the sorted documents of all queries.
+The docstring of each public function states its formula. The options on which papers and programs
+differ are defined in ``_conventions.py``. Sums over the sorted documents of all queries are
+computed in ``_document_lists.py``.
 """
 
 from __future__ import annotations
@@ -47,66 +48,74 @@ def ndcg_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Compute NDCG: the discounted gain of each query, divided by that of the best order.
+    r"""Compute NDCG: the DCG of each query, divided by the DCG of the ideal ranking.
 
-    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query in the order of their
-    scores, highest first, and :math:`y^*_1 \geq y^*_2 \geq \dots` the sorted grades. With a gain
-    :math:`g` and a discount :math:`d` ([1]_)
+    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query, in descending order of
+    their scores. Let :math:`y^*_1 \geq y^*_2 \geq \dots` be the same grades in descending order,
+    which is the ideal ranking. For a gain function :math:`g` and a discount function :math:`d`,
+    NDCG is defined as ([1]_)
 
     .. math::
 
-        \mathrm{NDCG@}k = \frac{\sum_{i=1}^k g(y_i) \, d(i)}{\sum_{i=1}^k g(y^*_i) \, d(i)},
+        \mathrm{NDCG@}k = \frac{\sum_{i=1}^k g(y_i) \, d(i)}{\sum_{i=1}^k g(y^*_i) \, d(i)}.
 
-    by default with :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the
-    mean over queries. Results of different programs can be compared only if they agree on the five
-    options below; for the same predictions ``NDCG@10`` may be .2 or .8.
+    By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the mean
+    over queries. Results of different programs can be compared only if the programs use the same
+    values of the options `gain`, `discount`, `empty`, `short` and `ties`: for the same predictions,
+    ``NDCG@10`` may be 0.2 with some values and 0.8 with others.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        Relevance grades: 0 = not relevant, higher = more relevant. If 2-d, each row is a query.
+        Relevance grades. A document of grade 0 is not relevant; higher grades mean more relevant.
+        If the array is 2-d, each row is a query.
     y_score : array-like of float, of the shape of `y_true`
-        Scores, higher = ranked earlier.
+        Scores. Documents with higher scores are ranked first.
     qid : array-like of shape (n_samples,), default=None
-        Query ids, numbers or strings. Samples with the same id are the documents of one query, in
-        any order. None means one query. For 1-d `y_true` only.
+        Query ids, numbers or strings. The samples with the same id are the documents of one query;
+        they need not be adjacent. If None, all samples belong to one query. This parameter is only
+        allowed for 1-d `y_true`.
     k : int, default=None
-        Number of documents that count, from the top. None for all.
+        Number of top-ranked documents to include. If None, all documents are included.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        Gain of a grade :math:`y`: :math:`2^y - 1`, :math:`y` (as in scikit-learn), or a function
-        from an array of grades to an array of gains.
+        Gain of a grade :math:`y`: "exponential" is :math:`2^y - 1`, and "linear" is :math:`y` (as
+        in scikit-learn). A callable must return an array of gains for an array of grades.
     discount : {"log2", "letor"} or callable, default=None
-        Factor of the gain at rank :math:`i`: "log2" for :math:`1 / \log_2(1 + i)`; "letor" for
-        :math:`1 / \log_2 i` from rank 2 on and 1 at rank 1; or a function from an array of ranks 1,
-        2, ... to an array of factors that do not increase.
+        Factor by which the gain at rank :math:`i` is multiplied: "log2" is
+        :math:`1 / \log_2(1 + i)`; "letor" is 1 at rank 1 and :math:`1 / \log_2 i` at all other
+        ranks. A callable must return an array of factors, which do not increase, for the array of
+        the ranks 1, 2, ...
     empty : {"drop", "zero", "one"}, default=None
-        Score of a query whose documents all have gain 0, so that the quotient is 0/0: "drop" leaves
-        it out of the mean, "zero" is 0 (as in scikit-learn), "one" is 1 (as in LightGBM and
-        XGBoost).
+        Score of a query whose documents all have gain 0, so that the quotient is 0/0. With "drop"
+        the query is left out of the mean; with "zero" its score is 0 (as in scikit-learn); with
+        "one" its score is 1 (as in LightGBM and XGBoost).
     short : {"end", "zero"}, default=None
-        Score of a query with fewer than `k` documents: "end" sums over the documents that there
-        are; "zero" is 0 (unless the query is empty).
+        Score of a query with fewer than `k` documents. With "end" the sums include all documents of
+        the query; with "zero" the score is 0, unless all documents of the query have gain 0.
     ties : {"average", "stable", "worst"}, default=None
-        Order of documents with equal scores: "average" takes the expected value over all orders
-        ([2]_, as in scikit-learn); "stable" keeps the order of the samples, so that the order of a
-        file affects the score; "worst" puts the smallest gain first.
+        Order of documents with equal scores. With "average" the score is the expected value over
+        all orders of these documents ([2]_, as in scikit-learn); with "stable" they are in the
+        order of the samples, so that the score depends on this order; with "worst" they are in
+        ascending order of their gains.
     convention : {"standard", "letor"}, default="standard"
-        Values of the options that are None:
+        Convention that determines the values of the options that are None:
 
         - "standard": discount "log2", empty "drop", short "end", ties "average";
-        - "letor": the rules of ``Eval-Score-4.0.pl``, which computed the published results of LETOR
-          4.0 ([3]_): discount "letor", empty "zero", short "zero", ties "stable".
+        - "letor": discount "letor", empty "zero", short "zero", ties "stable". These are the rules
+          of ``Eval-Score-4.0.pl``, which computed the published results of LETOR 4.0 ([3]_).
     average : bool, default=True
-        Whether to return the mean over queries, or the score of each query. Two models are best
-        compared by the differences between the scores of queries.
+        If True, return the mean over queries; otherwise return the score of each query. To compare
+        two models, use the differences between their scores of each query.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples. The weight of a query in the mean is the mean of its samples.
+        Weights of the samples. The weight of a query in the mean is the mean of the weights of its
+        samples.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_queries,)
-        The mean score. If `average` is False, the score of each query in the order of the sorted
-        ids (``np.unique(qid)``), NaN for dropped queries; for 2-d `y_true`, of each row.
+        Mean score or, if `average` is False, the score of each query, which is NaN for dropped
+        queries. The queries are in the order of the sorted ids (``np.unique(qid)``) or, for 2-d
+        `y_true`, in the order of the rows.
 
     Raises
     ------
@@ -116,15 +125,15 @@ def ndcg_score(
 
     See Also
     --------
-    dcg_score : The sum without normalization.
-    average_precision_score : For binary relevance.
-    sklearn.metrics.ndcg_score : Rankings of the labels of each sample, with linear gain.
+    dcg_score : DCG without normalization.
+    average_precision_score : Average precision, a metric for binary relevance.
+    sklearn.metrics.ndcg_score : NDCG of rankings of the labels of each sample, with linear gain.
 
     Notes
     -----
-    The score does not depend on the order of the samples, unless ties are "stable". LETOR's
-    ``MeanNDCG`` is not the score for ``k=None``, but the mean over all `k` from 1 to the number of
-    documents of the query.
+    The score does not depend on the order of the samples, unless `ties` is "stable". LETOR's
+    ``MeanNDCG`` is not the score for ``k=None``, but the mean of the scores for all `k` from 1 to
+    the number of documents of the query.
 
     References
     ----------
@@ -166,47 +175,52 @@ def dcg_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Compute DCG: the discounted gain of the documents of each query.
+    r"""Compute DCG: the discounted cumulative gain of the documents of each query.
 
-    For the grades :math:`y_1, y_2, \dots` of the documents of a query in the order of their scores,
-    highest first, a gain :math:`g` and a discount :math:`d` ([1]_)
+    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query, in descending order of
+    their scores. For a gain function :math:`g` and a discount function :math:`d`, DCG is defined as
+    ([1]_)
 
-    .. math:: \mathrm{DCG@}k = \sum_{i=1}^k g(y_i) \, d(i),
+    .. math:: \mathrm{DCG@}k = \sum_{i=1}^k g(y_i) \, d(i).
 
-    by default with :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the
-    mean over queries. A query without relevant documents has DCG 0. If there are less than `k`
-    documents, the sum is over all of them.
+    By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. If there are fewer than
+    `k` documents, the sum includes all of them. The DCG of a query without relevant documents is 0.
+    The score is the mean over queries.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        Relevance grades: 0 = not relevant, higher = more relevant. If 2-d, each row is a query.
+        Relevance grades. A document of grade 0 is not relevant; higher grades mean more relevant.
+        If the array is 2-d, each row is a query.
     y_score : array-like of float, of the shape of `y_true`
-        Scores, higher = ranked earlier.
+        Scores. Documents with higher scores are ranked first.
     qid : array-like of shape (n_samples,), default=None
-        Query ids, numbers or strings. Samples with the same id are the documents of one query, in
-        any order. None means one query. For 1-d `y_true` only.
+        Query ids, numbers or strings. The samples with the same id are the documents of one query;
+        they need not be adjacent. If None, all samples belong to one query. This parameter is only
+        allowed for 1-d `y_true`.
     k : int, default=None
-        Number of documents that count, from the top. None for all.
+        Number of top-ranked documents to include. If None, all documents are included.
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a grade, as in :func:`ndcg_score`.
     discount : {"log2", "letor"} or callable, default=None
-        Factor of the gain at a rank, as in :func:`ndcg_score`.
+        Factor by which the gain at a rank is multiplied, as in :func:`ndcg_score`.
     ties : {"average", "stable", "worst"}, default=None
         Order of documents with equal scores, as in :func:`ndcg_score`.
     convention : {"standard", "letor"}, default="standard"
-        Values of the options that are None: "standard" for discount "log2" and ties "average",
-        "letor" for discount "letor" and ties "stable".
+        Convention that determines the values of the options that are None. With "standard",
+        `discount` is "log2" and `ties` is "average"; with "letor", `discount` is "letor" and `ties`
+        is "stable".
     average : bool, default=True
-        Whether to return the mean over queries, or the score of each query.
+        If True, return the mean over queries; otherwise return the score of each query.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples. The weight of a query in the mean is the mean of its samples.
+        Weights of the samples. The weight of a query in the mean is the mean of the weights of its
+        samples.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_queries,)
-        The mean score. If `average` is False, the score of each query in the order of the sorted
-        ids (``np.unique(qid)``); for 2-d `y_true`, of each row.
+        Mean score or, if `average` is False, the score of each query. The queries are in the order
+        of the sorted ids (``np.unique(qid)``) or, for 2-d `y_true`, in the order of the rows.
 
     Raises
     ------
@@ -216,8 +230,8 @@ def dcg_score(
 
     See Also
     --------
-    ndcg_score : The same, divided by the value of the best order.
-    sklearn.metrics.dcg_score : Rankings of the labels of each sample, with linear gain.
+    ndcg_score : DCG divided by the DCG of the ideal ranking.
+    sklearn.metrics.dcg_score : DCG of rankings of the labels of each sample, with linear gain.
 
     References
     ----------
@@ -251,46 +265,53 @@ def average_precision_score(
 ) -> float | np.ndarray:
     r"""Compute the average precision of each query; its mean over queries is known as MAP.
 
-    Let :math:`r_1, r_2, \dots` be 1 for the relevant documents of a query and 0 for the others, in
-    the order of their scores, highest first, and :math:`R` the number of relevant documents. Then
-    ([1]_, section 8.4)
+    Let the documents of a query be in descending order of their scores. Let :math:`r_i` be 1 if the
+    :math:`i`-th document is relevant and 0 otherwise, and let :math:`R` be the number of relevant
+    documents. Average precision is the mean precision at the ranks of the relevant documents
+    ([1]_, section 8.4), which is
 
     .. math::
 
-        \mathrm{AP@}k = \frac{1}{\min(R, k)} \sum_{i=1}^k r_i \, \frac{r_1 + \dots + r_i}{i},
+        \mathrm{AP@}k = \frac{1}{\min(R, k)} \sum_{i=1}^k r_i \, \frac{r_1 + \dots + r_i}{i}.
 
-    the mean precision at the ranks of the relevant documents. Without `k` the divisor is :math:`R`.
+    If `k` is None, the divisor is :math:`R`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        Relevance; grades above 0 count as relevant. If 2-d, each row is a query.
+        Relevance grades. Documents with grades above 0 are relevant. If the array is 2-d, each row
+        is a query.
     y_score : array-like of float, of the shape of `y_true`
-        Scores, higher = ranked earlier.
+        Scores. Documents with higher scores are ranked first.
     qid : array-like of shape (n_samples,), default=None
-        Query ids, numbers or strings. Samples with the same id are the documents of one query, in
-        any order. None means one query. For 1-d `y_true` only.
+        Query ids, numbers or strings. The samples with the same id are the documents of one query;
+        they need not be adjacent. If None, all samples belong to one query. This parameter is only
+        allowed for 1-d `y_true`.
     k : int, default=None
-        Number of documents that count, from the top. None for all.
+        Number of top-ranked documents to include. If None, all documents are included.
     empty : {"drop", "zero", "one"}, default=None
-        Score of a query without a relevant document: "drop" leaves it out of the mean, "zero" is 0,
-        "one" is 1.
+        Score of a query without a relevant document. With "drop" the query is left out of the mean;
+        with "zero" its score is 0; with "one" its score is 1.
     ties : {"average", "stable", "worst"}, default=None
-        Order of documents with equal scores: "average" takes the expected value over all orders
-        ([2]_); "stable" keeps the order of the samples; "worst" puts the relevant documents last.
+        Order of documents with equal scores. With "average" the score is the expected value over
+        all orders of these documents ([2]_); with "stable" they are in the order of the samples;
+        with "worst" the relevant ones are last.
     convention : {"standard", "letor"}, default="standard"
-        Values of the options that are None: "standard" for empty "drop" and ties "average"; "letor"
-        for empty "zero" and ties "stable", the rules of ``Eval-Score-4.0.pl`` for MAP.
+        Convention that determines the values of the options that are None. With "standard", `empty`
+        is "drop" and `ties` is "average"; with "letor", `empty` is "zero" and `ties` is "stable",
+        which are the rules of ``Eval-Score-4.0.pl`` for MAP.
     average : bool, default=True
-        Whether to return the mean over queries, or the score of each query.
+        If True, return the mean over queries; otherwise return the score of each query.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples. The weight of a query in the mean is the mean of its samples.
+        Weights of the samples. The weight of a query in the mean is the mean of the weights of its
+        samples.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_queries,)
-        The mean score. If `average` is False, the score of each query in the order of the sorted
-        ids (``np.unique(qid)``), NaN for dropped queries; for 2-d `y_true`, of each row.
+        Mean score or, if `average` is False, the score of each query, which is NaN for dropped
+        queries. The queries are in the order of the sorted ids (``np.unique(qid)``) or, for 2-d
+        `y_true`, in the order of the rows.
 
     Raises
     ------
@@ -300,10 +321,10 @@ def average_precision_score(
 
     See Also
     --------
-    ndcg_score : For graded relevance.
-    sklearn.metrics.label_ranking_average_precision_score : For indicator matrices, with ties at
-        their worst rank.
-    sklearn.metrics.average_precision_score : Areas under precision-recall curves.
+    ndcg_score : NDCG, a metric for graded relevance.
+    sklearn.metrics.label_ranking_average_precision_score : Average precision for indicator
+        matrices, in which tied labels have their worst rank.
+    sklearn.metrics.average_precision_score : Area under a precision-recall curve.
 
     References
     ----------
@@ -328,12 +349,14 @@ def average_precision_score(
     )
 
 
-# Each metric as a function of the scores alone, which returns a value for each query. All that does
-# not depend on the scores is computed once, for callers that rank the same documents repeatedly.
+# Each of the following functions takes the queries, the grades and the options of a metric. It
+# returns a function that computes the value of the metric for each query from the scores alone.
+# Quantities that do not depend on the scores are computed only once, which saves time if the same
+# documents are ranked repeatedly.
 
 
 def ndcg_of_queries(queries, grades, chosen, k):
-    """Return the function from scores to the NDCG of each query."""
+    """Return a function that computes the NDCG of each query from the scores."""
     gains = gains_of(chosen.gain, grades)
     factors = _factors(queries, chosen.discount, k)
     best = _dcg(queries, gains, gains, factors, ties="stable")
@@ -349,14 +372,14 @@ def ndcg_of_queries(queries, grades, chosen, k):
 
 
 def _dcg_of_queries(queries, grades, chosen, k):
-    """Return the function from scores to the DCG of each query."""
+    """Return a function that computes the DCG of each query from the scores."""
     gains = gains_of(chosen.gain, grades)
     factors = _factors(queries, chosen.discount, k)
     return lambda scores: _dcg(queries, gains, scores, factors, chosen.ties)
 
 
 def average_precision_of_queries(queries, grades, chosen, k):
-    """Return the function from scores to the average precision of each query."""
+    """Return a function that computes the average precision of each query from the scores."""
     relevant = grades > 0
     last = np.inf if k is None else k
     counted = places(queries) <= last
@@ -373,7 +396,7 @@ def average_precision_of_queries(queries, grades, chosen, k):
 
 
 def _factors(queries, discount, k):
-    """Return the factor of the gain at each place of the sorted lists: 0 beyond rank `k`."""
+    """Return the factor of the gain at each place of the sorted lists, 0 at ranks above `k`."""
     ranks = places(queries)
     factors = factors_of(discount, ranks.max())[ranks - 1]
     return factors if k is None else np.where(ranks <= k, factors, 0)
@@ -385,7 +408,7 @@ def _dcg(queries, gains, scores, factors, ties):
 
 
 def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
-    """Check the arguments, compute the metric of each query, and average."""
+    """Check the arguments, and return the metric of each query or the mean over queries."""
     grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(

@@ -1,8 +1,9 @@
 """Scores and distances of predicted rankings of labels.
 
-Rankings are positions, one for each label: smaller = better, NaN = not ranked, equal = tied. Only
-the order matters, and only labels that both rankings contain. A public function documents the
-formula and its parameters; ``_pair_counts.py`` counts pairs of labels.
+A ranking is an array with the position of each label. Labels with smaller positions are better,
+labels with equal positions are tied, and NaN marks a label that is not ranked. The metrics depend
+only on the order of the labels that both rankings contain. The docstring of each public function
+states its formula. Pairs of labels are counted in ``_pair_counts.py``.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ def kendall_tau_score(
     average: bool = True,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Compute Kendall's tau: pairs of labels in the right order minus those in the wrong order.
+    r"""Compute Kendall's tau, a rank correlation that counts concordant and discordant pairs.
 
-    Of the :math:`n` pairs of labels that both rankings of a sample contain, :math:`C` are
-    concordant, :math:`D` discordant, :math:`T` tied only in the true ranking, :math:`P` tied only
-    in the predicted ranking and :math:`B` tied in both. Then
+    Let :math:`n` be the number of pairs of labels that both rankings of a sample contain. Of these
+    pairs, :math:`C` are concordant, :math:`D` are discordant, :math:`T` are tied only in the true
+    ranking, :math:`P` are tied only in the predicted ranking, and :math:`B` are tied in both
+    rankings. The variants of Kendall's tau are
 
     .. math::
 
@@ -40,50 +42,55 @@ def kendall_tau_score(
         \gamma = \frac{C - D}{C + D}, \quad
         \tau_x = \frac{C - D + B}{n}.
 
-    Without ties all four agree: 1 for the same order, -1 for the reverse order, 0 on average for a
-    random order. If the quotient is 0/0, because no two labels are ranked in both rankings or all
-    of them are tied, the sample has score 0. It counts in the mean, unless its weight is 0.
+    Without ties, all four variants are equal: they are 1 for the same order, -1 for the reverse
+    order, and 0 on average for a random order. If the quotient is 0/0, because fewer than two
+    labels are ranked in both rankings or because of ties, the score of the sample is 0. Such
+    samples are included in the mean, unless their weight is 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels: smaller = better, equal = tied, NaN = not ranked. Only their
-        order matters.
+        True positions of the labels. Labels with smaller positions are better, labels with equal
+        positions are tied, and NaN marks a label that is not ranked. Only the order matters.
     y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions of the labels.
+        Predicted positions of the labels, in the same form.
     variant : {"b", "a", "gamma", "x"}, default="b"
-        The treatment of ties. It matters most if the true ranking has ties and the predicted one
-        does not, as that of an estimator that ranks all labels:
+        Treatment of ties. The variants differ most if the true ranking has ties and the predicted
+        ranking has none, as with estimators that never predict ties:
 
-        - `"b"`: each ranking is normalized by its own untied pairs, as in SciPy. A score of 1
-          requires the same ties in both rankings, so that such a prediction stays below 1 [1]_.
-        - `"a"`: a pair with a tie counts 0.
-        - `"gamma"`: pairs with a tie are left out. A score of 1 means that no strict preference is
-          reversed (Goodman and Kruskal [2]_, the *correctness* of rankings that abstain [3]_).
-          A prediction can raise this score by tying uncertain pairs.
-        - `"x"`: a tie is a statement like an order. A pair counts 1 if it is tied in both rankings,
-          0 if it is tied in one of them (Emond and Mason [4]_, common in partial label ranking).
+        - `"b"`: the score is normalized by the numbers of untied pairs in the two rankings, as in
+          SciPy. It is 1 only if both rankings have the same ties. If only the true ranking has
+          ties, the score is therefore always below 1 [1]_.
+        - `"a"`: a pair that is tied in at least one ranking contributes 0.
+        - `"gamma"`: pairs that are tied in at least one ranking are left out (Goodman and Kruskal
+          [2]_). A score of 1 means that no strict preference is reversed. In [3]_ this is the
+          *correctness* of rankings that abstain. A prediction can increase this score by ties
+          between labels whose order is uncertain.
+        - `"x"`: a tie is treated as a statement that the two labels are equally good. A pair
+          contributes 1 if it is tied in both rankings, and 0 if it is tied in only one of them
+          (Emond and Mason [4]_). This variant is common in partial label ranking.
     average : bool, default=True
-        Whether to return the mean over samples, or the score of each sample.
+        If True, return the mean over samples; otherwise return the score of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
         Weights of the samples in the mean.
 
     Returns
     -------
     score : float or ndarray of float64, shape (n_samples,)
-        The mean score, or the score of each sample if `average` is False.
+        Mean score, or the score of each sample if `average` is False.
 
     Raises
     ------
     ValueError
-        If the shapes differ or are not 2-d, if a position is infinite or not a number, or if
-        `variant` is unknown.
+        If the arrays are not 2-d or have different shapes, if a position is infinite or cannot be
+        converted to a float (NaN is allowed), or if `variant` is unknown.
 
     See Also
     --------
-    kendall_tau_distance : Counts the pairs in the wrong order.
-    spearman_distance : Compares positions, not pairs.
-    scipy.stats.kendalltau : One pair of rankings, with a test of independence.
+    kendall_tau_distance : Number of pairs of labels in the wrong order.
+    spearman_distance : Sum of squared differences between positions.
+    scipy.stats.kendalltau : Kendall's tau of a single pair of rankings, with a test of
+        independence.
 
     References
     ----------
@@ -131,50 +138,53 @@ def kendall_tau_distance(
 ) -> float | np.ndarray:
     r"""Compute the Kendall tau distance: the number of pairs of labels in the wrong order.
 
-    For the true positions :math:`\sigma` and the predicted positions :math:`\pi` of a sample, over
-    the pairs of labels that both rankings contain ([1]_, section 1.3, and [2]_ for ties):
+    Let :math:`\sigma` be the true positions and :math:`\pi` the predicted positions of a sample.
+    The distance is ([1]_, section 1.3, and [2]_ for ties)
 
     .. math::
 
         d(\sigma, \pi) = \sum_{i < j} 1[(\sigma_i - \sigma_j)(\pi_i - \pi_j) < 0]
-            + p \; 1[\text{either } \sigma_i = \sigma_j \text{ or } \pi_i = \pi_j],
+            + p \; 1[\text{exactly one of } \sigma_i = \sigma_j, \; \pi_i = \pi_j \text{ holds}],
 
-    where a pair that is tied in both rankings costs nothing. A sample without pairs has distance 0.
+    where the sum runs over the pairs of labels that both rankings contain. A pair that is tied in
+    both rankings contributes 0. If there are no pairs, the distance is 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels: smaller = better, equal = tied, NaN = not ranked. Only their
-        order matters.
+        True positions of the labels. Labels with smaller positions are better, labels with equal
+        positions are tied, and NaN marks a label that is not ranked. Only the order matters.
     y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions of the labels.
+        Predicted positions of the labels, in the same form.
     penalty : float, default=0.5
-        The cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. With
-        1/2 or more the distance is a metric for rankings with ties; 0 counts strict reversals only.
+        Cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. If it is at
+        least 1/2, the distance is a metric for rankings with ties. If it is 0, only strict
+        reversals are counted.
     normalize : bool, default=False
-        Whether to divide the distance of a sample by its number of pairs: from 0 for the same
-        order to 1 for the reverse order. With `penalty` 1/2 this is :math:`(1 - \tau_x) / 2` of a
-        sample with pairs; without ties it is :math:`(1 - \tau) / 2`.
+        Whether to divide the distance of a sample by its number of pairs. The result is 0 for the
+        same order and 1 for the reverse order. For samples with pairs, it is equal to
+        :math:`(1 - \tau_x) / 2` if `penalty` is 1/2, and to :math:`(1 - \tau) / 2` if there are no
+        ties.
     average : bool, default=True
-        Whether to return the mean over samples, or the distance of each sample.
+        If True, return the mean over samples; otherwise return the distance of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
         Weights of the samples in the mean.
 
     Returns
     -------
     distance : float or ndarray of float64, shape (n_samples,)
-        The mean distance, or the distance of each sample if `average` is False.
+        Mean distance, or the distance of each sample if `average` is False.
 
     Raises
     ------
     ValueError
-        If the shapes differ or are not 2-d, if a position is infinite or not a number, or if
-        `penalty` is out of range.
+        If the arrays are not 2-d or have different shapes, if a position is infinite or cannot be
+        converted to a float (NaN is allowed), or if `penalty` is out of range.
 
     See Also
     --------
-    kendall_tau_score : The same pairs as a correlation.
-    spearman_distance : Compares positions, not pairs.
+    kendall_tau_score : Rank correlation that is based on the same pairs.
+    spearman_distance : Sum of squared differences between positions.
 
     References
     ----------
@@ -213,47 +223,48 @@ def spearman_distance(
 ) -> float | np.ndarray:
     r"""Compute the Spearman distance: the sum of squared differences between positions.
 
-    For the true positions :math:`\sigma` and the predicted positions :math:`\pi` of a sample ([1]_,
-    section 1.3):
+    Let :math:`m` be the number of labels that both rankings of a sample contain. Let
+    :math:`\sigma_i` be the true position and :math:`\pi_i` the predicted position of label
+    :math:`i` among these labels. Positions run from 1 to :math:`m`, and tied labels have the mean
+    of their positions. The distance is ([1]_, section 1.3)
 
     .. math::
 
-        d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2
+        d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2.
 
-    The positions are those among the :math:`m` labels that both rankings contain: 1 to :math:`m`,
-    where tied labels have the mean of their positions. A sample with fewer than two such labels has
-    distance 0.
+    If :math:`m < 2`, the distance is 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels: smaller = better, equal = tied, NaN = not ranked. Only their
-        order matters.
+        True positions of the labels. Labels with smaller positions are better, labels with equal
+        positions are tied, and NaN marks a label that is not ranked. Only the order matters.
     y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions of the labels.
+        Predicted positions of the labels, in the same form.
     normalize : bool, default=False
-        Whether to divide the distance of a sample by that of a ranking to its reverse,
-        :math:`m (m^2 - 1) / 3`: from 0 for the same order to 1. Without ties this is
-        :math:`(1 - \rho) / 2` with Spearman's correlation :math:`\rho`.
+        Whether to divide the distance of a sample by the distance between a ranking without ties
+        and its reverse, :math:`m (m^2 - 1) / 3`. The result is between 0 and 1. Without ties it is
+        equal to :math:`(1 - \rho) / 2`, where :math:`\rho` is Spearman's correlation.
     average : bool, default=True
-        Whether to return the mean over samples, or the distance of each sample.
+        If True, return the mean over samples; otherwise return the distance of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
         Weights of the samples in the mean.
 
     Returns
     -------
     distance : float or ndarray of float64, shape (n_samples,)
-        The mean distance, or the distance of each sample if `average` is False.
+        Mean distance, or the distance of each sample if `average` is False.
 
     Raises
     ------
     ValueError
-        If the shapes differ or are not 2-d, or if a position is infinite or not a number.
+        If the arrays are not 2-d or have different shapes, or if a position is infinite or cannot
+        be converted to a float (NaN is allowed).
 
     See Also
     --------
-    kendall_tau_distance : Counts pairs in the wrong order.
-    scipy.stats.spearmanr : Spearman's correlation of one pair of rankings.
+    kendall_tau_distance : Number of pairs of labels in the wrong order.
+    scipy.stats.spearmanr : Spearman's correlation of a single pair of rankings.
 
     References
     ----------
@@ -272,7 +283,7 @@ def spearman_distance(
 
     def distances(true, pred):
         true, pred, n_ranked = ranked_in_both(true, pred)
-        # Labels that one ranking lacks are last in both, where their difference is 0.
+        # A label that is missing in one ranking is last in both rankings, with a difference of 0.
         difference = rankdata(true, axis=1) - rankdata(pred, axis=1)
         sums = np.sum(difference**2, axis=1)
         if not normalize:
@@ -301,10 +312,10 @@ def _tau_x(counts):
     return counts.concordant - counts.discordant + counts.tied_both, sum(counts)
 
 
-# The numerator and the denominator of the quotient.
+# For each variant, the function that returns the numerator and the denominator of the quotient.
 _VARIANTS = {"a": _tau_a, "b": _tau_b, "gamma": _gamma, "x": _tau_x}
 
-# Metrics by name, with the sign by which scorers multiply them: greater is better.
+# Metrics by name, each with the sign by which a scorer multiplies it so that greater is better.
 RANKING_METRICS = {
     "kendall_tau_score": (1, kendall_tau_score),
     "kendall_tau_distance": (-1, kendall_tau_distance),
@@ -313,7 +324,7 @@ RANKING_METRICS = {
 
 
 def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):
-    """Compute `values_of(true, pred)` of the samples and average."""
+    """Check the rankings, and return `values_of(true, pred)` of each sample or its mean."""
     true, pred = check_two_rankings(y_true, y_pred)
     return evaluate_samples(
         lambda block: values_of(true[block], pred[block]),

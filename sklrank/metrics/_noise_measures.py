@@ -1,4 +1,4 @@
-"""Measures of the noise in rankings, given the noiseless rankings."""
+"""Measures of the noise in rankings, compared with the noiseless rankings."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
 
 
 def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
-    """Compute the share of samples whose ranking differs from the noiseless one.
+    """Compute the fraction of samples whose noisy ranking differs from the noiseless ranking.
 
     Parameters
     ----------
     Y_clean : array-like of shape (n_samples, n_labels)
-        Positions in the noiseless rankings, smaller is better.
+        Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
 
     Y_noisy : array-like of shape (n_samples, n_labels)
-        Positions in the noisy rankings. Only labels ranked in both count; a tie differs from an
-        order.
+        Positions of the labels in the noisy rankings. Only labels that are ranked in both rankings
+        are compared. Two rankings also differ if a pair of labels is tied in only one of them.
 
     Returns
     -------
     float
-        From 0 (no noise) to 1.
+        Fraction from 0 (no noise) to 1.
 
     Raises
     ------
     ValueError
-        If the arrays are not positions of the same shape.
+        If the arrays have different shapes or do not contain positions.
 
     See Also
     --------
-    beta_tau_gap : Measures how large the differences are.
+    beta_tau_gap : Mean Kendall tau, which measures how large the differences are.
 
     References
     ----------
@@ -59,26 +59,28 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     Parameters
     ----------
     Y_clean : array-like of shape (n_samples, n_labels)
-        Positions in the noiseless rankings, smaller is better.
+        Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
 
     Y_noisy : array-like of shape (n_samples, n_labels)
-        Positions in the noisy rankings.
+        Positions of the labels in the noisy rankings.
 
     Returns
     -------
     float
-        From -1 (all rankings reversed) to 1 (no noise): the mean over samples of tau-a, which is
-        the number of concordant minus discordant pairs of labels divided by the number of pairs
-        that are ranked in both; tied pairs count 0. Samples without such a pair are left out.
+        Mean of tau-a over the samples, from -1 (all rankings are reversed) to 1 (no noise). For one
+        sample, tau-a is the number of concordant pairs of labels minus the number of discordant
+        pairs, divided by the number of pairs that are ranked in both rankings. Tied pairs are
+        neither concordant nor discordant. Samples without pairs are left out.
 
     Raises
     ------
     ValueError
-        If the arrays are not positions of the same shape, or no sample has a pair.
+        If the arrays have different shapes or do not contain positions, or if no sample has two
+        labels that are ranked in both rankings.
 
     See Also
     --------
-    alpha_inconsistency : Measures only whether rankings differ.
+    alpha_inconsistency : Fraction of samples whose rankings differ.
 
     References
     ----------
@@ -87,7 +89,7 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
     Examples
     --------
-    One of three pairs is reversed in the second sample, none in the first:
+    No pair is reversed in the first sample, and one of three pairs is reversed in the second:
 
     >>> from sklrank.metrics import beta_tau_gap
     >>> round(beta_tau_gap([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]]), 3)

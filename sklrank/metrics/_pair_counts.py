@@ -6,14 +6,17 @@ import numpy as np
 
 
 class PairCounts(NamedTuple):
-    """Numbers of pairs of labels ranked in both rankings; the fields sum to all such pairs."""
+    """Numbers of the pairs of labels that are ranked in both rankings, by kind.
+
+    Each field is an array of shape `(n_samples,)`. The sum of the fields is the number of pairs.
+    """
 
     concordant: np.ndarray
     discordant: np.ndarray
     tied_true: np.ndarray
-    """Tied only in the true ranking."""
+    """Number of pairs that are tied only in the true ranking."""
     tied_pred: np.ndarray
-    """Tied only in the predicted ranking."""
+    """Number of pairs that are tied only in the predicted ranking."""
     tied_both: np.ndarray
 
 
@@ -28,9 +31,9 @@ def ranked_in_both(true, pred):
     Returns
     -------
     true, pred : ndarray of float64, shape (n_samples, n_labels)
-        Positions of the labels ranked in both, infinity for the others.
+        Positions of the labels that are ranked in both rankings, and infinity for other labels.
     n_ranked : ndarray of int, shape (n_samples,)
-        Number of labels ranked in both.
+        Number of labels that are ranked in both rankings.
     """
     ranked = ~(np.isnan(true) | np.isnan(pred))
     return np.where(ranked, true, np.inf), np.where(ranked, pred, np.inf), ranked.sum(axis=1)
@@ -39,18 +42,20 @@ def ranked_in_both(true, pred):
 def count_pairs(true, pred):
     """Count the concordant, discordant and tied pairs of labels of each sample.
 
-    If the labels are sorted by true position, with ties sorted by predicted position, a pair is
-    discordant if and only if the predicted position decreases from its first to its second label.
+    Let the labels be sorted by true position, and labels with equal true positions by predicted
+    position. Then a pair is discordant if and only if the predicted position of its first label is
+    larger than the predicted position of its second label.
 
     Parameters
     ----------
     true, pred : ndarray of float64, shape (n_samples, n_labels)
-        Positions, smaller = better; NaN = not ranked.
+        Positions of the labels, of which smaller ones are better, or NaN for labels that are not
+        ranked.
 
     Returns
     -------
     PairCounts
-        Arrays of shape (n_samples,).
+        Numbers of pairs of each kind, arrays of shape (n_samples,).
     """
     true, pred, n_ranked = ranked_in_both(true, pred)
     order = np.lexsort((pred, true), axis=1)
@@ -67,7 +72,10 @@ def count_pairs(true, pred):
 
 
 def _tied_pairs(n_ranked, *arrays):
-    """Count the pairs equal in all arrays, sorted alike, in the first `n_ranked` of each row."""
+    """Count the pairs of entries of each row that are equal in all arrays.
+
+    Only the first `n_ranked` entries of each row are considered. Equal entries must be adjacent.
+    """
     index = np.arange(arrays[0].shape[1])
     new = np.zeros(arrays[0].shape, dtype=bool)
     for values in arrays:
@@ -77,9 +85,9 @@ def _tied_pairs(n_ranked, *arrays):
 
 
 def _decreasing_pairs(values):
-    """Count the pairs of each row whose earlier entry is larger than the later one."""
-    # Whole rows of the transpose are compared and added at a time, which is faster than merge sort
-    # for up to a thousand labels.
+    """Count the pairs of entries of each row whose first entry is larger than the second one."""
+    # The loop compares and adds whole rows of the transpose, which is faster than merge sort for up
+    # to a thousand labels.
     values = np.ascontiguousarray(values.T)
     larger_before = np.zeros(values.shape, dtype=np.int32)
     for lag in range(1, len(values)):

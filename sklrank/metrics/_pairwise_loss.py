@@ -1,11 +1,12 @@
-"""Losses over the pairs of a relevant and an irrelevant label.
+"""Losses that are sums over pairs of a relevant and an irrelevant label.
 
-With the relevant labels `Y` of a sample, its scores `s` and a cost `c` of a pair, each loss is ::
+Let `Y` be the set of the relevant labels of a sample, let `s` be its scores, and let `c` be the
+cost of a pair. Each loss has the form ::
 
     L(Y, s) = w_Y * sum over l in Y and r not in Y of c(s[l], s[r])
 
-A public function documents `c` and its parameters, a private one computes the sum over pairs
-(`_rank_sums` and so on), and :func:`_evaluate` weights the samples and averages over them.
+The docstring of each public function states `c`. A private function, such as `_rank_sums`, computes
+the sum over pairs. The function :func:`_evaluate` multiplies it by `w_Y` and averages over samples.
 """
 
 from __future__ import annotations
@@ -33,44 +34,46 @@ def rank_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Compute the rank loss: the share of pairs of labels in the wrong order.
+    r"""Compute the rank loss: the fraction of pairs of labels in the wrong order.
 
-    For the relevant labels :math:`Y` and the scores :math:`s` of a sample ([1]_, section 3.1):
+    Let :math:`Y` be the set of relevant labels and :math:`s` the scores of a sample. The loss of
+    the sample is ([1]_, section 3.1)
 
     .. math::
 
         L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y}
             1[s_l < s_r] + \tfrac{1}{2} 1[s_l = s_r],
-        \qquad w_Y = \frac{1}{|Y| |Y^c|}
+        \qquad w_Y = \frac{1}{|Y| |Y^c|}.
 
-    It is 0 if all relevant labels are ranked above the others, 1 in the opposite case and 1/2 on
-    average for random scores. A sample without pairs (no label is relevant, or all are) has loss 0.
+    The loss is 0 if all relevant labels have higher scores than the other labels, 1 in the opposite
+    case, and 1/2 on average for random scores. If there are no pairs, because no label or every
+    label is relevant, the loss is 0.
 
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        The relevant labels as a 0/1 indicator matrix; or one class label for each sample, its only
-        relevant label.
+        Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
+        only relevant label.
     y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores, higher = ranked earlier. For two classes, a 1-d array holds the scores of the second
-        class; the first class has score 0.
+        Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
+        the scores of the second class; the first class has score 0.
     normalize : bool, default=True
-        Whether to divide the loss of a sample by its number of pairs. False: :math:`w_Y = 1`,
-        the unweighted loss of [2]_.
+        Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`, as
+        in the unweighted loss of [2]_.
     ties : {"half", "full"}, default="half"
-        Whether a pair of equal scores costs 1/2 ([1]_) or 1 ([2]_).
+        Cost of a pair with equal scores: 1/2 ("half", as in [1]_) or 1 ("full", as in [2]_).
     average : bool, default=True
-        Whether to return the mean over samples, or the loss of each sample.
+        If True, return the mean over samples; otherwise return the loss of each sample.
     labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
-        None: the sorted distinct classes of `y_true`.
+        Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
+        1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
     sample_weight : array-like of float, shape (n_samples,), default=None
         Weights of the samples in the mean.
 
     Returns
     -------
     loss : float or ndarray of float64, shape (n_samples,)
-        The mean loss, or the loss of each sample if `average` is False.
+        Mean loss, or the loss of each sample if `average` is False.
 
     Raises
     ------
@@ -80,9 +83,9 @@ def rank_loss(
 
     See Also
     --------
-    hinge_rank_loss : Convex surrogate, with a margin.
-    logistic_rank_loss : Smooth surrogate.
-    sklearn.metrics.label_ranking_loss : Counts ties in full, for indicator matrices only.
+    hinge_rank_loss : Convex surrogate loss with a margin.
+    logistic_rank_loss : Smooth convex surrogate loss.
+    sklearn.metrics.label_ranking_loss : Rank loss for indicator matrices, in which ties cost 1.
 
     References
     ----------
@@ -123,39 +126,40 @@ def hinge_rank_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Compute the hinge rank loss: by how much the pairs of labels fall short of a margin of 1.
+    r"""Compute the hinge rank loss: the mean hinge loss of the pairs of labels.
 
-    For the relevant labels :math:`Y` and the scores :math:`s` of a sample ([1]_):
+    Let :math:`Y` be the set of relevant labels and :math:`s` the scores of a sample. The loss of
+    the sample is ([1]_)
 
     .. math::
 
         L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} (1 + s_r - s_l)_+,
-        \qquad w_Y = \frac{1}{|Y| |Y^c|}
+        \qquad w_Y = \frac{1}{|Y| |Y^c|}.
 
-    It is an upper bound of the rank loss. A sample without pairs has loss 0.
+    It is an upper bound of the rank loss. If there are no pairs, the loss is 0.
 
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        The relevant labels as a 0/1 indicator matrix; or one class label for each sample, its only
-        relevant label.
+        Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
+        only relevant label.
     y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores, higher = ranked earlier. For two classes, a 1-d array holds the scores of the second
-        class; the first class has score 0.
+        Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
+        the scores of the second class; the first class has score 0.
     normalize : bool, default=True
-        Whether to divide the loss of a sample by its number of pairs. False: :math:`w_Y = 1`.
+        Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
     average : bool, default=True
-        Whether to return the mean over samples, or the loss of each sample.
+        If True, return the mean over samples; otherwise return the loss of each sample.
     labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
-        None: the sorted distinct classes of `y_true`.
+        Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
+        1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
     sample_weight : array-like of float, shape (n_samples,), default=None
         Weights of the samples in the mean.
 
     Returns
     -------
     loss : float or ndarray of float64, shape (n_samples,)
-        The mean loss, or the loss of each sample if `average` is False.
+        Mean loss, or the loss of each sample if `average` is False.
 
     Raises
     ------
@@ -165,8 +169,8 @@ def hinge_rank_loss(
 
     See Also
     --------
-    rank_loss : The loss that this one bounds.
-    logistic_rank_loss : Smooth surrogate.
+    rank_loss : Fraction of pairs in the wrong order, of which this loss is an upper bound.
+    logistic_rank_loss : Smooth convex surrogate loss.
 
     References
     ----------
@@ -201,40 +205,42 @@ def logistic_rank_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
-    r"""Compute the logistic rank loss: the logistic loss of the pairs of labels.
+    r"""Compute the logistic rank loss: the mean logistic loss of the pairs of labels.
 
-    For the relevant labels :math:`Y` and the scores :math:`s` of a sample ([1]_):
+    Let :math:`Y` be the set of relevant labels and :math:`s` the scores of a sample. The loss of
+    the sample is ([1]_)
 
     .. math::
 
         L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} \log(1 + \exp(s_r - s_l)),
-        \qquad w_Y = \frac{1}{|Y| |Y^c|}
+        \qquad w_Y = \frac{1}{|Y| |Y^c|}.
 
-    A sample without pairs has loss 0. Unlike for the other losses, the computing time of a sample
-    is proportional to `n_labels` times the smaller of :math:`|Y|` and :math:`|Y^c|`.
+    If there are no pairs, the loss is 0. The computing time for a sample is proportional to
+    `n_labels` times the smaller of :math:`|Y|` and :math:`|Y^c|`; this loss is therefore slower to
+    compute than the other losses.
 
     Parameters
     ----------
     y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        The relevant labels as a 0/1 indicator matrix; or one class label for each sample, its only
-        relevant label.
+        Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
+        only relevant label.
     y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores, higher = ranked earlier. For two classes, a 1-d array holds the scores of the second
-        class; the first class has score 0.
+        Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
+        the scores of the second class; the first class has score 0.
     normalize : bool, default=True
-        Whether to divide the loss of a sample by its number of pairs. False: :math:`w_Y = 1`.
+        Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
     average : bool, default=True
-        Whether to return the mean over samples, or the loss of each sample.
+        If True, return the mean over samples; otherwise return the loss of each sample.
     labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, for 1-d `y_true` only (`classes_` of an estimator).
-        None: the sorted distinct classes of `y_true`.
+        Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
+        1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
     sample_weight : array-like of float, shape (n_samples,), default=None
         Weights of the samples in the mean.
 
     Returns
     -------
     loss : float or ndarray of float64, shape (n_samples,)
-        The mean loss, or the loss of each sample if `average` is False.
+        Mean loss, or the loss of each sample if `average` is False.
 
     Raises
     ------
@@ -244,8 +250,8 @@ def logistic_rank_loss(
 
     See Also
     --------
-    rank_loss : The share of pairs in the wrong order.
-    hinge_rank_loss : Surrogate with a margin.
+    rank_loss : Fraction of pairs in the wrong order.
+    hinge_rank_loss : Convex surrogate loss with a margin.
 
     References
     ----------
@@ -279,7 +285,10 @@ PAIRWISE_LOSSES = {
 
 
 def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_weight):
-    """Compute `pair_sums(relevant, scores)`, weight the samples and average."""
+    """Check the arguments, and return the loss of each sample or the mean loss.
+
+    The function `pair_sums(relevant, scores)` computes the sum over pairs of each sample.
+    """
     relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
 
     def losses_of(block):
@@ -296,15 +305,16 @@ def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_
 
 # The sums over pairs. Each function takes `relevant` (bool) and `scores` (float64), both of shape
 # (n_samples, n_labels), and returns the sums, of shape (n_samples,). It may overwrite `scores`.
-# Temporary arrays are as large as the arguments, so that samples are passed in blocks.
+# The samples are passed in blocks, because temporary arrays are as large as the arguments.
 
 
 def _rank_sums(relevant, scores, tie):
-    """Return the number of pairs in the wrong order, plus `tie` times that of equal scores."""
+    """Return the number of pairs in the wrong order, plus `tie` times the number of tied pairs."""
     order = np.argsort(scores, axis=1)
     scores = np.take_along_axis(scores, order, axis=1)
     relevant = np.take_along_axis(relevant, order, axis=1)
-    # Running maxima copy a count from the first of a group of equal scores to the whole group.
+    # The running maximum copies a count from the first label of a group of equal scores to all
+    # labels of the group.
     first = np.ones_like(relevant)
     first[:, 1:] = scores[:, 1:] != scores[:, :-1]
     position = np.arange(scores.shape[1])
@@ -321,10 +331,11 @@ def _rank_sums(relevant, scores, tie):
 def _hinge_sums(relevant, scores):
     """Return the sum of ``(1 + s[r] - s[l])_+`` over pairs.
 
-    If 1 is subtracted from the relevant scores, the cost of a pair is the distance from `l` up to
-    `r`, the sum of the gaps between sorted neighbours in between. So each gap is multiplied by the
-    number of relevant labels below it and that of irrelevant labels above it. All terms are >= 0,
-    so that nothing cancels.
+    If 1 is subtracted from the scores of the relevant labels, the cost of a pair is the difference
+    ``s[r] - s[l]`` if it is positive. The difference is the sum of the gaps between neighboring
+    sorted scores from `s[l]` to `s[r]`. Each gap is therefore multiplied by the number of relevant
+    labels below it and by the number of irrelevant labels above it. Since all terms are
+    non-negative, there is no cancellation.
     """
     scores -= relevant
     order = np.argsort(scores, axis=1)
@@ -338,8 +349,9 @@ def _hinge_sums(relevant, scores):
 def _logistic_sums(relevant, scores):
     """Return the sum of ``log(1 + exp(s[r] - s[l]))`` over pairs, one relevant label at a time."""
     n_samples, n_labels = relevant.shape
-    # The cost of a pair stays the same if the signs of the scores and the roles of the two labels
-    # are exchanged: loop over the smaller of the two sets of labels.
+    # The cost of a pair does not change if the signs of the scores are reversed and the roles of
+    # the two labels are exchanged. The loop can therefore run over the smaller of the two sets of
+    # labels.
     flip = 2 * relevant.sum(axis=1) > n_labels
     relevant = relevant ^ flip[:, None]
     scores[flip] *= -1

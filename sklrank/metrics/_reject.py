@@ -1,4 +1,4 @@
-"""Metrics of classifiers with a reject option: costs of rejections, coverage, accuracy."""
+"""Metrics for classifiers with a reject option: mean cost, coverage and selective accuracy."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ def reject_loss(
     reject_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the mean cost: 1 for a wrong class, `reject_cost` for a rejected sample.
+    """Compute the mean cost, which is 1 for a wrong class and `reject_cost` for a rejected sample.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Class labels.
     y_pred : array-like of shape (n_samples,)
-        Predictions, with `reject_label` for rejected samples.
+        Predicted class labels, which are `reject_label` for rejected samples.
     reject_cost : float or array-like of shape (n_samples,)
-        Cost of a rejection, 0 or more: one number, or one for each sample.
+        Non-negative cost of a rejection: a number, or an array with one number for each sample.
     reject_label : object, default=None
-        Label of rejected samples: a string if the predictions are strings, else a number, or NaN.
-        None is "reject" for strings, -1 for numbers; if -1 is a class, pass `reject_label_` of the
+        Label of rejected samples, which must be a string if the predictions are strings, and a
+        number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
+        are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
         model.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples.
+        Weights of the samples. If None, all samples have weight 1.
 
     Returns
     -------
     float
-        Mean cost; 0 is best.
+        Mean cost. The best value is 0.
 
     Raises
     ------
     ValueError
-        If the shapes differ, a cost is negative or not finite, `y_true` holds `reject_label`, or
-        `reject_label` is a string and the predictions are numbers or vice versa.
+        If the shapes differ, if a cost is negative or not finite, if `y_true` contains
+        `reject_label`, or if only one of `reject_label` and the predictions is a string.
 
     References
     ----------
@@ -82,28 +83,30 @@ def reject_loss(
 def coverage_score(
     y_pred: ArrayLike, *, reject_label: object = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the share of samples that are not rejected.
+    """Compute the coverage: the fraction of samples that are not rejected.
 
     Parameters
     ----------
     y_pred : array-like of shape (n_samples,)
-        Predictions, with `reject_label` for rejected samples.
+        Predicted class labels, which are `reject_label` for rejected samples.
     reject_label : object, default=None
-        Label of rejected samples: a string if the predictions are strings, else a number, or NaN.
-        None is "reject" for strings, -1 for numbers; if -1 is a class, pass `reject_label_` of the
+        Label of rejected samples, which must be a string if the predictions are strings, and a
+        number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
+        are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
         model.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples.
+        Weights of the samples. If None, all samples have weight 1.
 
     Returns
     -------
     float
-        From 0 to 1.
+        Fraction of the samples (of their total weight if `sample_weight` is given) that are not
+        rejected, from 0 to 1.
 
     Raises
     ------
     ValueError
-        If `reject_label` is a string and the predictions are numbers or vice versa.
+        If there are no samples, or if only one of `reject_label` and the predictions is a string.
 
     Examples
     --------
@@ -131,24 +134,25 @@ def selective_accuracy_score(
     y_true : array-like of shape (n_samples,)
         Class labels.
     y_pred : array-like of shape (n_samples,)
-        Predictions, with `reject_label` for rejected samples.
+        Predicted class labels, which are `reject_label` for rejected samples.
     reject_label : object, default=None
-        Label of rejected samples: a string if the predictions are strings, else a number, or NaN.
-        None is "reject" for strings, -1 for numbers; if -1 is a class, pass `reject_label_` of the
+        Label of rejected samples, which must be a string if the predictions are strings, and a
+        number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
+        are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
         model.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples.
+        Weights of the samples. If None, all samples have weight 1.
 
     Returns
     -------
     float
-        From 0 to 1; NaN if all samples are rejected.
+        Accuracy from 0 to 1, or NaN if all samples are rejected.
 
     Raises
     ------
     ValueError
-        If the shapes differ, `y_true` holds `reject_label`, or `reject_label` is a string and the
-        predictions are numbers or vice versa.
+        If the shapes differ, if `y_true` contains `reject_label`, or if only one of `reject_label`
+        and the predictions is a string.
 
     Examples
     --------
@@ -185,7 +189,7 @@ def _check(y_true, y_pred, reject_label):
 
 
 def _choose_label(y_pred, label):
-    """Return the label of rejections, of the type of the predictions or NaN."""
+    """Return the label of rejected samples, which is NaN or has the type of the predictions."""
     known = y_pred[~is_missing(y_pred)] if y_pred.dtype.kind == "O" else y_pred[:1]
     are_strings = {isinstance(prediction, str) for prediction in known.tolist()}
     if label is None:

@@ -1,10 +1,11 @@
-"""Scorers: the metrics of this package for the `scoring` of scikit-learn's tools.
+"""Scorers of the metrics of this package, for the parameter `scoring` of scikit-learn's tools.
 
-``make_scorer`` is not enough for three reasons: a loss of scores needs the class of each column (a
-test fold may lack some classes), forests return multilabel probabilities as a list, and classifiers
-that rank do so by ``predict_ranks``.
+scikit-learn's ``make_scorer`` is not sufficient for three reasons. A loss of scores needs the class
+of each column of scores, because some classes may be missing in a test fold. Forests return
+multilabel probabilities as a list. Classifiers that rank labels return the ranking by
+``predict_ranks`` and not by ``predict``.
 
-A scorer is a subclass of :class:`Scorer` that defines `score`, and an instance of it.
+To define a scorer, add a subclass of :class:`Scorer` that defines `score`, and an instance of it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def label_scores(estimator, X):
-    """Score the labels of each sample by `decision_function`, else by `predict_proba`.
+    """Return the scores of the labels by `decision_function` or, if missing, `predict_proba`.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def label_scores(estimator, X):
     Returns
     -------
     scores : ndarray of shape (n_samples, n_labels)
-        Scores, higher = ranked earlier.
+        Scores. Labels with higher scores are ranked first.
 
     Raises
     ------
@@ -63,12 +64,15 @@ def label_scores(estimator, X):
 
 
 def _second_classes(estimator, probas):
-    """Return the probability of class 1 from a list of probabilities, one array per label."""
+    """Return the probability that each label is relevant, of shape `(n_samples, n_labels)`.
+
+    The list `probas` contains the class probabilities of each label.
+    """
     if hasattr(estimator, "classes_"):
         classes = estimator.classes_
     else:  # MultiOutputClassifier after partial_fit
         classes = [each.classes_ for each in estimator.estimators_]
-    # A label that was never relevant in training has no column for class 1: the sum is then 0.
+    # If a label was never relevant in training, it has no column for class 1, and the sum is 0.
     return np.column_stack(
         [
             proba[:, np.asarray(each) == 1].sum(axis=1)
@@ -78,7 +82,7 @@ def _second_classes(estimator, probas):
 
 
 def label_positions(estimator, X):
-    """Rank the labels of each sample by `predict_ranks`, else by `predict`.
+    """Return the positions of the labels by `predict_ranks` or, if missing, `predict`.
 
     Parameters
     ----------
@@ -90,7 +94,7 @@ def label_positions(estimator, X):
     Returns
     -------
     positions : ndarray of shape (n_samples, n_labels)
-        Smaller = better.
+        Positions. Labels with smaller positions are better.
 
     Raises
     ------
@@ -109,17 +113,17 @@ def label_positions(estimator, X):
 
 
 def _check_labels(estimator, y):
-    # Columns of scores and of `y` are matched by index, so their names must agree.
+    # Columns of scores and columns of `y` are matched by index, so their names must be equal.
     classes = getattr(estimator, "classes_", None)
     if isinstance(classes, np.ndarray) and np.ndim(y) == 2 and np.shape(y)[1] > 1:
         check_columns(column_names(y), classes)
 
 
 class Scorer(BaseEstimator):
-    """Base class of scorers, callables ``scorer(estimator, X, y)``; greater is better.
+    """Base class of scorers, called as ``scorer(estimator, X, y)``; greater scores are better.
 
-    It is a `BaseEstimator` to get parameters, cloning and the metadata requests
-    (`set_score_request`) that scikit-learn generates from the signature of `score`.
+    It is a `BaseEstimator`, so that scorers have parameters and can be cloned, and so that
+    scikit-learn generates `set_score_request` from the signature of `score`.
     """
 
     __metadata_request__score = {"estimator": UNUSED}
@@ -132,16 +136,16 @@ class Scorer(BaseEstimator):
     def score(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the score of the predictions for `X` against `y`, greater is better."""
+        """Return the score of the predictions for `X` given the target `y`."""
         raise NotImplementedError
 
     def _accept_sample_weight(self):
-        # scikit-learn 1.9 calls this method of each scorer in a multi-metric search.
+        # scikit-learn 1.9 calls this method for each scorer in a search with several metrics.
         return True
 
 
 class PairwiseLossScorer(Scorer):
-    """Scorer of the scores of labels: a pairwise loss, negated.
+    """Scorer for scores of labels, which returns a pairwise loss with negative sign.
 
     Parameters
     ----------
@@ -165,7 +169,7 @@ class PairwiseLossScorer(Scorer):
 
 
 class LabelRankingScorer(Scorer):
-    """Scorer of the positions of labels: a metric, negated if it is a distance.
+    """Scorer for positions of labels, which returns a metric, with negative sign for distances.
 
     Parameters
     ----------
@@ -188,7 +192,7 @@ class LabelRankingScorer(Scorer):
 
 
 class DocumentScorer(Scorer):
-    """Base class of scorers of documents by query, with the parameters of their metric."""
+    """Base class of scorers for rankings of documents; their parameters are those of the metric."""
 
     __metadata_request__score = {"qid": True}
 
@@ -200,27 +204,27 @@ class DocumentScorer(Scorer):
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the metric of the documents of each query, averaged over queries.
+        """Return the mean of the metric over the queries.
 
         Parameters
         ----------
         estimator : object
-            A fitted ranker of documents, or a regressor, which scores by `predict` (so does a
-            classifier, with many ties). For 2-d `y` a ranker of labels, which scores by
-            `decision_function` or `predict_proba`.
+            For 1-d `y`, a fitted ranker of documents or a fitted regressor, whose `predict` returns
+            scores. A classifier is possible, too, but its predictions have many ties. For 2-d `y`,
+            a fitted ranker of labels with `decision_function` or `predict_proba`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Relevance; a single column is treated as 1-d.
+            Relevance grades. A single column is treated as a 1-d array.
         qid : array-like of shape (n_samples,)
-            Query ids, for 1-d `y`.
+            Query ids, which are required for 1-d `y`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
         Returns
         -------
         float
-            The metric.
+            Mean of the metric.
 
         Raises
         ------
@@ -243,9 +247,9 @@ class DocumentScorer(Scorer):
 
 
 class NDCGScorer(DocumentScorer):
-    """Scorer of NDCG; see :func:`sklrank.metrics.ndcg_score` for the parameters.
+    """Scorer for NDCG; see :func:`sklrank.metrics.ndcg_score` for the parameters.
 
-    Set parameters on a copy: ``clone(ndcg_scorer).set_params(k=10)``.
+    To set parameters, use a copy: ``clone(ndcg_scorer).set_params(k=10)``.
     """
 
     _metric = staticmethod(ndcg_score)
@@ -270,9 +274,9 @@ class NDCGScorer(DocumentScorer):
 
 
 class AveragePrecisionScorer(DocumentScorer):
-    """Scorer of MAP; see :func:`sklrank.metrics.average_precision_score` for the parameters.
+    """Scorer for MAP; see :func:`sklrank.metrics.average_precision_score` for the parameters.
 
-    Set parameters on a copy: ``clone(average_precision_scorer).set_params(k=10)``.
+    To set parameters, use a copy: ``clone(average_precision_scorer).set_params(k=10)``.
     """
 
     _metric = staticmethod(average_precision_score)

@@ -1,11 +1,11 @@
 """Validation of rankers: progressive validation of online learners, and validation by query.
 
 In *progressive validation*, also known as prequential evaluation, a model predicts each sample
-before it learns from it. Papers on online boosting report the mean of these losses; see
-:func:`progressive_val_score` and :class:`ProgressiveValidationDisplay`.
+before it learns the sample. Papers on online boosting report the mean loss of these predictions;
+see :func:`progressive_val_score` and :class:`ProgressiveValidationDisplay`.
 
 The documents of a *query* are ranked against each other, so they must be in the same part of a
-split: see :class:`QueryKFold` and :func:`query_train_test_split`.
+split; see :class:`QueryKFold` and :func:`query_train_test_split`.
 :func:`query_permutation_importance` computes the importance of features for a ranking of documents.
 """
 

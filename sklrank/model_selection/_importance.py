@@ -24,11 +24,12 @@ def query_permutation_importance(
     random_state: int | np.random.RandomState | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Bunch:
-    """Compute the permutation importance of features, with a score by query.
+    """Compute the permutation importance of features for a ranker of documents.
 
-    The importance of a feature is the decrease of the score if its values are shuffled over all
-    samples. This function calls :func:`sklearn.inspection.permutation_importance` with the query
-    ids, without which all samples would be scored as one query.
+    The importance of a feature is the decrease of the score when the values of the feature are
+    shuffled over all samples. This function calls :func:`sklearn.inspection.permutation_importance`
+    and passes the query ids to the scorer. Without the ids, all samples would be scored as the
+    documents of a single query.
 
     Parameters
     ----------
@@ -41,25 +42,26 @@ def query_permutation_importance(
     qid : array-like of shape (n_samples,)
         Query ids, numbers or strings.
     scoring : callable, default=None
-        ``scoring(estimator, X, y, qid=qid)``, greater is better, such as
-        :data:`sklrank.metrics.ndcg_scorer`. None takes ``estimator.score(X, y, qid=qid)``.
+        Scorer, called as ``scoring(estimator, X, y, qid=qid)``, such as
+        :data:`sklrank.metrics.ndcg_scorer`. Greater scores must be better. If None,
+        ``estimator.score(X, y, qid=qid)`` is used.
     n_repeats : int, default=5
-        Number of times each feature is shuffled.
+        Number of times that each feature is shuffled.
     n_jobs : int or None, default=None
-        Number of features to process in parallel; None means 1, -1 all processors.
+        Number of features processed in parallel. None means 1, and -1 means all processors.
     random_state : int, RandomState instance or None, default=None
         Controls the shuffling. Pass an int for reproducible output.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, passed to the score if given.
+        Weights of the samples. If not None, they are passed to the scorer.
 
     Returns
     -------
     result : :class:`~sklearn.utils.Bunch`
-        With the attributes
+        Object with the following attributes:
 
-        - ``importances_mean``, ``importances_std``: ndarrays of shape (n_features,), mean and
-          standard deviation over the repeats;
-        - ``importances``: ndarray of shape (n_features, n_repeats).
+        - ``importances_mean``, ``importances_std``: ndarrays of shape (n_features,), the mean and
+          the standard deviation of the importances over the repeats;
+        - ``importances``: ndarray of shape (n_features, n_repeats), the importances themselves.
 
     Raises
     ------
@@ -68,12 +70,13 @@ def query_permutation_importance(
 
     See Also
     --------
-    sklearn.inspection.permutation_importance : The same without queries.
+    sklearn.inspection.permutation_importance : Permutation importance without query ids.
 
     Notes
     -----
-    A feature that has the same value for all documents of a query is shuffled like any other: it
-    gets values of other queries, which differ within the query.
+    A feature that has the same value for all documents of a query is shuffled in the same way as
+    other features. After shuffling, its values differ within the query, since they are values of
+    other queries.
 
     Examples
     --------
@@ -96,7 +99,7 @@ def query_permutation_importance(
             "scoring must be None or a callable scoring(estimator, X, y, qid=qid), such as "
             f"sklrank.metrics.ndcg_scorer, got {scoring!r}."
         )
-    # Only the values of a feature are shuffled, not the samples: the ids remain valid.
+    # The query ids stay valid, because only the values of a feature are shuffled, not the samples.
     return permutation_importance(
         estimator,
         X,

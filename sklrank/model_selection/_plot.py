@@ -1,4 +1,4 @@
-"""Learning curves of online learners: running mean loss against the number of samples."""
+"""Learning curves of online learners: plots of the running mean loss."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from sklrank.model_selection._progressive import make_evaluator, progressive_val
 class ProgressiveValidationDisplay:
     """Plot of the running mean loss against the number of samples, with a line for each model.
 
-    For several runs of a model with different seeds, the line is their mean, with a band of one
-    standard deviation around it. Use :meth:`from_estimators` or :meth:`from_predictions`; the
-    constructor takes losses such as those of :func:`progressive_val_score`.
+    If a model has several runs with different seeds, its line is the mean of the runs, with a band
+    of one standard deviation around it. Use :meth:`from_estimators` or :meth:`from_predictions` to
+    create a display, or pass losses, such as the result of :func:`progressive_val_score`, to the
+    constructor.
 
     Parameters
     ----------
     losses : dict of str to array-like of shape (n_rounds,) or (n_seeds, n_rounds)
-        For each model, the loss of each sample in the order learned; 2-d arrays have a row for each
-        seed.
+        Losses of each model, one for each sample, in the order in which the samples are learned. A
+        2-d array has one row for each seed.
     scoring_name : str, default="loss"
-        Name of the losses for the label of the vertical axis.
+        Name of the losses, used in the label of the vertical axis.
 
     Attributes
     ----------
@@ -41,9 +42,9 @@ class ProgressiveValidationDisplay:
     figure_ : matplotlib Figure
         Figure of the last plot.
     lines_ : list of matplotlib Line2D
-        A line for each model, in the order of `losses`.
+        Line of each model, in the order of `losses`.
     bands_ : list of matplotlib PolyCollection or None
-        The band of each model; None for models with a single seed.
+        Band of each model, or None for a model with a single seed.
 
     Raises
     ------
@@ -52,7 +53,7 @@ class ProgressiveValidationDisplay:
 
     See Also
     --------
-    progressive_val_score : Computes the losses.
+    progressive_val_score : Compute the losses.
 
     Examples
     --------
@@ -96,14 +97,16 @@ class ProgressiveValidationDisplay:
     ) -> ProgressiveValidationDisplay:
         """Plot the running mean losses of models, computed by progressive validation.
 
-        Each run uses an unfitted clone with all `random_state` parameters, including those of
-        nested estimators, set to the seed of the run. The seeds are the same for all models. To
-        continue with fitted models, use :func:`progressive_val_score`.
+        In each run an unfitted clone of the model is trained. Its `random_state`, and the
+        `random_state` of all nested estimators, are set to the seed of the run. The seeds are the
+        same for all models. To continue the training of fitted models, use
+        :func:`progressive_val_score`.
 
         Parameters
         ----------
         estimators : dict of str to estimator, or list of estimators
-            Models with `partial_fit` or `progressive_fit`. In a list they are named by class.
+            Models with `partial_fit` or `progressive_fit`. If a list is passed, the models are
+            named after their classes.
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples, in the order in which they are learned.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
@@ -119,9 +122,9 @@ class ProgressiveValidationDisplay:
         sample_weight : array-like of float, shape (n_samples,), default=None
             See :func:`progressive_val_score`.
         random_state : int, RandomState instance or None, default=None
-            Controls the draw of the seeds. Pass an int for reproducible curves.
+            Controls the random choice of the seeds. Pass an int for reproducible curves.
         n_jobs : int, default=None
-            Number of parallel runs (joblib); None means 1.
+            Number of runs that are computed in parallel, passed to joblib. None means 1.
         ax : matplotlib Axes, default=None
             See :meth:`plot`.
         line_kw : dict, default=None
@@ -132,13 +135,13 @@ class ProgressiveValidationDisplay:
         Returns
         -------
         display : ProgressiveValidationDisplay
-            The plotted display.
+            The display, with a plot.
 
         Raises
         ------
         ValueError
-            If `n_seeds` is not positive, if `estimators` is empty, or as in
-            :func:`progressive_val_score`.
+            If `n_seeds` is not positive, if `estimators` is empty, or if
+            :func:`progressive_val_score` raises a `ValueError`.
         TypeError
             If an estimator cannot learn incrementally.
 
@@ -192,19 +195,19 @@ class ProgressiveValidationDisplay:
         line_kw: Mapping[str, Any] | None = None,
         band_kw: Mapping[str, Any] | None = None,
     ) -> ProgressiveValidationDisplay:
-        """Plot the running mean losses of scores, such as those of `progressive_fit`.
+        """Plot the running mean losses of given scores, such as the result of `progressive_fit`.
 
         Parameters
         ----------
         y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a 0/1 indicator matrix of the relevant labels.
         y_scores : dict of str to array-like of shape (n_samples, n_labels), or to a list of those
-            The scores of each model; a list or a 3-d array holds several runs.
+            Scores of each model. A list or a 3-d array contains the scores of several runs.
         scoring : str or callable, default="rank_loss"
             See :func:`progressive_val_score`.
         labels : array-like of shape (n_labels,), default=None
-            Class of each column of the scores, for 1-d `y_true`. None: the sorted distinct classes
-            of `y_true`.
+            Class of each column of the scores, only for 1-d `y_true`. If None, the sorted distinct
+            classes of `y_true` are used.
         ax : matplotlib Axes, default=None
             See :meth:`plot`.
         line_kw : dict, default=None
@@ -215,12 +218,12 @@ class ProgressiveValidationDisplay:
         Returns
         -------
         display : ProgressiveValidationDisplay
-            The plotted display.
+            The display, with a plot.
 
         Raises
         ------
         ValueError
-            If `y_scores` is not a dict, or as in the losses of :mod:`sklrank.metrics`.
+            If `y_scores` is not a dict, or if the loss raises a `ValueError`.
 
         Examples
         --------
@@ -253,7 +256,7 @@ class ProgressiveValidationDisplay:
         Parameters
         ----------
         name : str
-            A key of `losses`.
+            Name of the model, a key of `losses`.
 
         Returns
         -------
@@ -275,16 +278,16 @@ class ProgressiveValidationDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to plot on; None creates a new figure.
+            Axes to plot on. If None, a new figure is created.
         line_kw : dict, default=None
-            Keyword arguments of all calls of `Axes.plot`.
+            Keyword arguments passed to all calls of `Axes.plot`.
         band_kw : dict, default=None
-            Keyword arguments of all calls of `Axes.fill_between`.
+            Keyword arguments passed to all calls of `Axes.fill_between`.
 
         Returns
         -------
         display : ProgressiveValidationDisplay
-            This object, with `ax_`, `figure_`, `lines_` and `bands_`.
+            This object, whose attributes `ax_`, `figure_`, `lines_` and `bands_` are set.
 
         Raises
         ------
@@ -339,7 +342,10 @@ def _as_runs(name, values):
 
 
 def _named(estimators):
-    """Name estimators by class, with a number if a class occurs more than once."""
+    """Return a dict of the estimators, named after their classes.
+
+    A number is added to the name if a class occurs more than once.
+    """
     if not isinstance(estimators, Sequence):
         raise TypeError(
             f"estimators must be a dict or a list of estimators, got {estimators!r}: pass a list "

@@ -1,4 +1,4 @@
-"""Progressive validation: the loss of each sample before the model learns from it."""
+"""Progressive validation: each sample is predicted before the model learns it."""
 
 from __future__ import annotations
 
@@ -35,66 +35,71 @@ def progressive_val_score(
 ) -> np.ndarray:
     """Return the loss of each sample under the model that has learned the samples before it.
 
-    The estimator is updated in place, not cloned. A fitted estimator continues to learn: in the
-    protocol of [1]_ it is fitted to the training part and then validated on the test part. In the
-    end it has learned all samples. The mean of the result is the figure that [1]_ reports.
+    The estimator is updated in place, not cloned. If it is fitted already, it continues to learn.
+    For example, in the protocol of [1]_ a model is fitted to the training part and then validated
+    on the test part. Afterwards the estimator has learned all samples. The mean of the result is
+    the loss that [1]_ reports.
 
     Parameters
     ----------
     estimator : object
-        A model with `partial_fit`, and with `decision_function`, `predict_proba` or `predict`, of
-        which the first available one is used (`predict` gives the predicted class a score of 1). If
-        it has ``progressive_fit(X, y)``, as the models of this package, a single call of that
-        replaces the loop, provided that `chunk_size` is 1 and the model does not have both
-        `decision_function` and `predict_proba`, since the scores of `progressive_fit` could then be
-        those of either.
+        A model with `partial_fit` and with `decision_function`, `predict_proba` or `predict`. The
+        first of these three methods that is available computes the scores; with `predict`, the
+        predicted class has score 1 and the other classes have score 0. If the model has
+        ``progressive_fit(X, y)``, as the online models of this package have, this method is called
+        once instead of `partial_fit` for each sample. This is done only if `chunk_size` is 1 and
+        the model does not have both `decision_function` and `predict_proba`, since otherwise it is
+        not clear which of the two `progressive_fit` returns.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, in the order in which they are learned.
     y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         Class labels, or a 0/1 indicator matrix of the relevant labels.
     scoring : str or callable, default="rank_loss"
-        Value to compute from the scores of a sample:
+        Value to compute from the scores of each sample:
 
-        - "rank_loss", "hinge_rank_loss", "logistic_rank_loss": the losses of
+        - "rank_loss", "hinge_rank_loss", "logistic_rank_loss": the loss of this name in
           :mod:`sklrank.metrics`;
-        - "accuracy": 1 if the class of `y` has the highest score (the first of equal ones), else 0;
-          for 1-d `y` only;
-        - a callable ``scoring(y_true, y_score)`` that takes all samples and returns a value for
-          each; `y_score` has a column for each label, also for two classes.
+        - "accuracy": 1 if the true class has the highest score, and 0 otherwise; if several classes
+          have the highest score, the first of them is the predicted class. This value requires a
+          1-d `y`;
+        - a callable ``scoring(y_true, y_score)``, which is called once with all samples and returns
+          one value for each sample; `y_score` has a column for each label, also for two classes.
     classes : array-like of shape (n_classes,), default=None
-        All classes that may occur, passed to the estimator. None: the distinct values of a 1-d `y`
-        if the estimator is not fitted yet; otherwise nothing is passed.
+        All classes that may occur, passed to the estimator. If None, the distinct values of a 1-d
+        `y` are passed if the estimator is not fitted yet and `partial_fit` accepts `classes`;
+        otherwise nothing is passed.
     chunk_size : int, default=1
-        Number of samples that are scored, and then learned, at a time.
+        Number of samples in a chunk. All samples of a chunk are scored before they are learned.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights for learning, passed to the estimator if given. They do not affect the losses.
+        Weights of the samples. If not None, they are passed to the estimator in training. They do
+        not affect the losses.
     verbose : int, default=0
-        If positive, print the progress about ten times, and the mean at the end.
+        If positive, the progress is printed about ten times, and the mean at the end.
 
     Returns
     -------
     values : ndarray of float64, shape (n_samples,)
-        The loss (or accuracy) of each sample.
+        Loss (or accuracy) of each sample.
 
     Raises
     ------
     ValueError
         If `scoring` is unknown or does not fit `y`, if `chunk_size` is not a positive integer, if
         lengths differ or there are no samples, or if `y` has a class that is neither in `classes`
-        nor known to a fitted estimator. The estimator is unchanged then.
+        nor known to a fitted estimator. In these cases the estimator is unchanged.
     TypeError
-        If the estimator cannot learn incrementally, or `sample_weight` is given and the estimator
-        does not accept it.
+        If the estimator cannot learn incrementally, or if `classes` or `sample_weight` is passed
+        and the estimator does not accept it.
 
     See Also
     --------
-    ProgressiveValidationDisplay : Plots the running mean loss against the number of samples.
+    ProgressiveValidationDisplay : Plot of the running mean loss against the number of samples.
 
     Notes
     -----
-    If the estimator is not fitted, all labels of the first chunk have score 0. Such ties give a
-    rank loss of 1/2, and an accuracy of 1 for the first class. (`progressive_fit` returns first
-    scores of its own.)
+    If the estimator is not fitted, all labels have score 0 for the samples of the first chunk.
+    With these ties the rank loss is 1/2, and the accuracy is 1 for samples of the first class and 0
+    for other samples. If `progressive_fit` is used, its own first scores are used instead.
 
     Multilabel estimators of scikit-learn may need a special form of `classes` in the first call of
     `partial_fit`: for `MultiOutputClassifier`, a list of ``[0, 1]`` for each label.
@@ -153,12 +158,12 @@ def progressive_val_score(
 
 
 def _as_target(y):
-    """Return the target as an array or a sparse matrix; a column of class labels becomes 1-d."""
+    """Return the target as an array or a sparse matrix, and a single column as a 1-d array."""
     if sparse.issparse(y):
         return y
     given, y = y, np.asarray(y)
     if y.ndim == 2 and y.dtype.kind == "O":
-        # Dataframes of mixed types or of pandas' extension types.
+        # The target is a dataframe with columns of mixed types or of pandas' extension types.
         y = check_array(given, dtype=None, ensure_min_samples=0, ensure_all_finite=False)
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
@@ -197,7 +202,7 @@ def _check_labels(y, classes):
 
 
 def _column_classes(estimator, y, classes):
-    """Return the class of each column of scores; None for an indicator matrix."""
+    """Return the class of each column of the scores, or None if `y` is an indicator matrix."""
     if y.ndim == 2:
         return None
     if hasattr(estimator, "classes_"):
@@ -206,7 +211,7 @@ def _column_classes(estimator, y, classes):
 
 
 def _score_then_learn(estimator, X, y, target, chunk_size, params, verbose):
-    """Return the scores of all samples, where each chunk is scored before it is learned."""
+    """Return the scores of all samples. Each chunk is scored before it is learned."""
     samples, targets = getattr(X, "iloc", X), getattr(target, "iloc", target)
     n_samples = y.shape[0]
     params = dict(params)
@@ -250,25 +255,26 @@ def _scores(estimator, X, y, classes):
 
 
 def make_evaluator(scoring, y):
-    """Return the function that computes the value of each sample from the scores.
+    """Return the function that computes one value for each sample from its scores.
 
     Parameters
     ----------
     scoring : str or callable
-        As in :func:`progressive_val_score`.
+        Parameter `scoring` of :func:`progressive_val_score`.
     y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Target that the function will be used for.
+        Target for which the function will be used.
 
     Returns
     -------
     evaluate : callable
-        ``evaluate(y_true, y_score, labels=None)`` -> ndarray of shape (n_samples,).
+        Function, called as ``evaluate(y_true, y_score, labels=None)``, that returns an ndarray of
+        shape (n_samples,).
 
     Raises
     ------
     ValueError
-        If `scoring` is unknown, or is a loss and `y` is 2-d with other entries than 0 and 1, or is
-        "accuracy" and `y` is 2-d.
+        If `scoring` is unknown, if `scoring` is "accuracy" and `y` is 2-d, or if `scoring` is the
+        name of a loss and `y` is 2-d with entries other than 0 and 1.
     """
     if callable(scoring):
         return lambda y_true, y_score, labels=None: _check_values(scoring(y_true, y_score), y_true)

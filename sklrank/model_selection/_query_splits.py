@@ -1,4 +1,4 @@
-"""Splits that keep the samples of a query together."""
+"""Splits in which all samples of a query are in the same part."""
 
 from __future__ import annotations
 
@@ -15,36 +15,38 @@ from sklrank._sklearn import _num_samples, _safe_indexing
 
 
 class QueryKFold(GroupKFold):
-    """K-fold cross-validation by query: all samples of a query are in the same fold.
+    """K-fold cross-validator for queries, with all samples of a query in the same fold.
 
     This is scikit-learn's :class:`~sklearn.model_selection.GroupKFold` with `qid` instead of
-    `groups`. It requests `qid` by default: with metadata routing enabled, the query ids that are
-    passed to a search reach the splitter, the ranker and the scorer.
+    `groups`. It requests `qid` by default. If metadata routing is enabled, the query ids that are
+    passed to a search such as `GridSearchCV` are therefore passed on to the splitter, and also to
+    the ranker and the scorer if these request `qid`.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=False
-        Whether to assign the queries to the folds at random, with about the same number of
-        *queries* in each fold. Otherwise the queries are assigned in order of decreasing size, each
-        to the smallest fold, so that folds have about the same number of *samples*.
+        If True, queries are assigned to folds at random, and all folds have about the same number
+        of *queries*. If False, queries are assigned in order of decreasing size, each to the fold
+        that is smallest at that point, so that all folds have about the same number of *samples*.
     random_state : int, RandomState instance or None, default=None
-        Controls the folds if `shuffle` is True. Pass an int for the same folds in each call.
+        Controls the assignment of queries to folds if `shuffle` is True. Pass an int to obtain the
+        same folds in each call of `split`.
 
     See Also
     --------
-    query_train_test_split : A single split, which returns arrays.
-    sklearn.model_selection.GroupKFold : The same for `groups`.
+    query_train_test_split : Split arrays once into a training and a test part.
+    sklearn.model_selection.GroupKFold : K-fold cross-validator for `groups` instead of `qid`.
 
     Notes
     -----
-    If the ranker is part of a pipeline, pass a scorer: before release 1.8, scikit-learn's searches
-    may omit the ids when they call the `score` method of a pipeline.
+    If the ranker is part of a pipeline, pass a scorer to the search. Before version 1.8,
+    scikit-learn's searches may omit the query ids when they call the `score` method of a pipeline.
 
     Examples
     --------
-    Choose the penalty of a regression of the grades by NDCG:
+    Use NDCG to choose the penalty of a ridge regression that predicts the relevance grades:
 
     >>> import numpy as np
     >>> import sklearn
@@ -62,7 +64,7 @@ class QueryKFold(GroupKFold):
     0.87
     """
 
-    # scikit-learn's tools also pass `groups`, as None, if routing is disabled.
+    # If metadata routing is disabled, scikit-learn's tools also pass `groups=None`.
     __metadata_request__split = {"qid": True, "groups": UNUSED}
 
     def get_n_splits(
@@ -82,7 +84,7 @@ class QueryKFold(GroupKFold):
         Returns
         -------
         int
-            The number of folds.
+            Number of folds.
         """
         return self.n_splits
 
@@ -104,12 +106,12 @@ class QueryKFold(GroupKFold):
         qid : array-like of shape (n_samples,)
             Query ids, numbers or strings.
         groups : None
-            Not used; accepted because tools pass it to all splitters.
+            Not used. The parameter exists because scikit-learn's tools pass it to all splitters.
 
         Returns
         -------
         iterator of (ndarray, ndarray)
-            Indices of the training samples and of the test samples.
+            Indices of the training samples and of the test samples of each split.
 
         Raises
         ------
@@ -139,7 +141,7 @@ def query_train_test_split(
     train_size: float | int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> list:
-    """Split arrays at random into a training and a test part, keeping queries together.
+    """Split arrays at random into a training and a test part, without dividing queries.
 
     Parameters
     ----------
@@ -148,29 +150,31 @@ def query_train_test_split(
     qid : array-like of shape (n_samples,)
         Query ids, numbers or strings.
     test_size : float or int, default=None
-        Share or number of the *queries* in the test part. None: all that are not in the training
-        part, or 0.2 if `train_size` is None, too.
+        Fraction (float) or number (int) of the *queries* in the test part. If None, the test part
+        consists of all queries that are not in the training part; if `train_size` is None as well,
+        the fraction is 0.2.
     train_size : float or int, default=None
-        Share or number of the *queries* in the training part. None: all that are not in the test
-        part. If both sizes are given, some queries may be in neither part.
+        Fraction (float) or number (int) of the *queries* in the training part. If None, the
+        training part consists of all queries that are not in the test part. If both sizes are
+        given, some queries may be in neither part.
     random_state : int, RandomState instance or None, default=None
-        Controls the split. Pass an int for reproducible output.
+        Controls the random choice of queries. Pass an int for reproducible output.
 
     Returns
     -------
     list
-        The training and test parts of each of `arrays`, and finally those of `qid`. The order of
-        the samples is kept.
+        Training and test part of each array in `arrays`, followed by the training and test part of
+        `qid`. The order of the samples is kept.
 
     Raises
     ------
     ValueError
-        If lengths differ or a part would be empty.
+        If the arrays have different lengths, or if a part would be empty.
 
     See Also
     --------
-    QueryKFold : Cross-validation, in which each query is tested once.
-    sklearn.model_selection.train_test_split : Splits without queries.
+    QueryKFold : K-fold cross-validator, in which each query is in one test part.
+    sklearn.model_selection.train_test_split : Split arrays without regard to queries.
 
     Examples
     --------

@@ -1,14 +1,15 @@
 """Decision trees for data streams, honest regression trees and forests, and stumps.
 
-:class:`HoeffdingTreeClassifier` is an incremental tree. Its loops are compiled and its memory is
-proportional to the number of leaves. It is a weak learner of :mod:`sklrank.online_boosting`.
+:class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
+:mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number
+of leaves.
 
 :class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits with one half
 of the samples and compute their leaf values with the other half; :class:`HonestForestRegressor`
-averages trees of either kind. They suit :class:`~sklrank.label_ranking.LabelwiseRanker` as well as
-regression in general.
+averages trees of either kind. These estimators can be used in
+:class:`~sklrank.label_ranking.LabelwiseRanker` and for regression in general.
 
-:class:`StumpClassifier` is a compiled tree with one split, the weak learner of
+:class:`StumpClassifier` is a compiled tree with one split, used as a weak learner in
 :mod:`sklrank.boosting`.
 """
 

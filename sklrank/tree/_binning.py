@@ -1,4 +1,4 @@
-"""Candidate thresholds of features: between all values, or between quantiles of them."""
+"""Candidate thresholds of features, between all distinct values or between their quantiles."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ __all__ = ["BinnedFeatures", "Candidates", "find_candidates", "find_thresholds",
 
 
 class BinnedFeatures:
-    """Features whose values are replaced by bin codes, for :func:`best_threshold`.
+    """Samples whose feature values are replaced by bin codes, as :func:`best_threshold` needs them.
 
-    The code of a value is the number of thresholds below it.
+    The code of a value is the number of thresholds that are smaller than the value.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         Samples.
     max_bins : int
-        Maximum number of bins of a feature, up to 256.
+        Maximum number of bins of each feature, at most 256.
     """
 
     def __init__(self, X, max_bins):
@@ -34,17 +34,17 @@ class BinnedFeatures:
 
 
 def find_thresholds(values, max_bins: int):
-    """Return the thresholds of a feature, fewer than `max_bins` of them."""
+    """Return the candidate thresholds of a feature: fewer than `max_bins`, in ascending order."""
     ordered = np.sort(values)
     bounds = _bin_bounds(ordered, max_bins)
     return midpoints(ordered[bounds - 1], ordered[bounds])
 
 
 class Candidates(NamedTuple):
-    """Candidate splits, ordered by feature and threshold, for :func:`split_gains`.
+    """Candidate splits, ordered by feature and threshold, as :func:`split_gains` needs them.
 
-    As the threshold of a feature rises from one candidate to the next, some samples pass to its
-    other side.
+    If the threshold of a feature increases from one candidate to the next, some samples pass to the
+    other side of the split.
     """
 
     features: np.ndarray
@@ -54,11 +54,11 @@ class Candidates(NamedTuple):
     starts: np.ndarray
     stops: np.ndarray
     samples: np.ndarray
-    """The samples that pass with candidate s are `samples[starts[s]:stops[s]]`."""
+    """The samples that pass to the other side at candidate s are `samples[starts[s]:stops[s]]`."""
 
 
 def find_candidates(X, max_bins: int | None) -> Candidates:
-    """Return the thresholds of all features, with the samples that pass at each of them."""
+    """Return the candidate splits of all features, each with the samples that pass at it."""
     thresholds, sizes, samples = zip(*(_candidates_of(values, max_bins) for values in X.T))
     counts = [len(size) for size in sizes]
     stops = np.cumsum(np.concatenate(sizes), dtype=np.intp)
@@ -73,13 +73,18 @@ def find_candidates(X, max_bins: int | None) -> Candidates:
 
 
 def _candidates_of(values, max_bins):
-    """Return a feature's thresholds, the number of samples that pass at each, and the samples."""
+    """Return the candidate splits of one feature.
+
+    The result consists of the thresholds, the number of samples that pass to the other side at each
+    of them, and the indices of these samples in the order of the thresholds.
+    """
     low, high = values.min(), values.max()
     if low == high:
         return np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     is_high = values == high
     if np.count_nonzero(is_high) + np.count_nonzero(values == low) == len(values):
-        # Gains are symmetric in the two sides: the smaller side is cheaper to sum up.
+        # Since gains are symmetric in the two sides, only the samples of the smaller side are
+        # listed, which makes the sums over them faster.
         passing = np.flatnonzero(is_high if 2 * is_high.sum() <= len(values) else ~is_high)
         return midpoints([low], [high]), np.array([len(passing)]), passing
     order = np.argsort(values, kind="stable")
@@ -92,7 +97,7 @@ def _candidates_of(values, max_bins):
 def _bin_bounds(ordered, max_bins):
     """Return the indices of sorted values at which a new bin starts.
 
-    Every distinct value has a bin of its own, unless there are more than `max_bins` of them: then
+    Each distinct value has its own bin if there are at most `max_bins` distinct values. Otherwise
     the bins start at the first new value at or after each quantile.
     """
     bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
@@ -104,7 +109,10 @@ def _bin_bounds(ordered, max_bins):
 
 
 def midpoints(low, high):
-    """Return thresholds t with `low` <= t < `high`, even between neighbouring floats."""
+    """Return the thresholds halfway between `low` and `high`.
+
+    Each threshold t satisfies `low` <= t < `high`, even if `low` and `high` are adjacent floats.
+    """
     low, high = np.asarray(low), np.asarray(high)
     middle = low / 2 + high / 2
     return np.where((low < middle) & (middle < high), middle, low)

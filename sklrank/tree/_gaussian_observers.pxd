@@ -2,21 +2,22 @@
 
 
 cdef enum:
-    # The vectors of an observer row, one after the other; each has one entry for each feature.
-    WEIGHT = 0      # sum of the weights of the values seen
+    # An observer row consists of these vectors, one after the other. Each vector has one entry for
+    # each feature.
+    WEIGHT = 0      # sum of the weights of the observed values
     MEAN = 1
     M2 = 2          # weighted sum of squared deviations from the mean
-    LOW = 3         # smallest value seen
-    HIGH = 4        # largest value seen
+    LOW = 3         # smallest observed value
+    HIGH = 4        # largest observed value
     N_STATS = 5
-    # Only if leaves predict by naive Bayes:
-    PRECISION = 5   # 1 / variance; infinite if the variance is too small
+    # The row has the following vectors only if leaves may predict by naive Bayes.
+    PRECISION = 5   # 1 / variance; infinite if the variance is too small or too large
     LOG_PRECISION = 6
     N_STATS_AND_DENSITIES = 7
 
 
 cdef enum:
-    MAX_POINTS = 128    # thresholds tried on a feature
+    MAX_POINTS = 128    # maximum number of thresholds tried on a feature
 
 
 cdef enum Criterion:
@@ -25,7 +26,7 @@ cdef enum Criterion:
 
 
 cdef struct Split:
-    Py_ssize_t feature      # -1: no split has a gain
+    Py_ssize_t feature      # -1 if no split has a positive gain
     double threshold
     double gain
     double runner_up        # gain of the best split on another feature, or of no split (0)
@@ -43,7 +44,7 @@ cdef double log_density(
     const double* row,
     const double* pooled,
     const double* x,
-    const Py_ssize_t* used,     # indices of the features in x; NULL: all
+    const Py_ssize_t* used,     # indices of the features used in x; NULL if all are used
     Py_ssize_t n_features,
 ) noexcept nogil
 
@@ -54,7 +55,7 @@ cdef double left_share(
 cdef Split best_split(
     const double* stats,        # observer rows
     Py_ssize_t row_length,
-    const int* rows,            # (n_rows,) indices of the rows of the leaf; negative: none
+    const int* rows,            # (n_rows,) row indices of the classes of a leaf; negative if none
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
     Py_ssize_t n_points,

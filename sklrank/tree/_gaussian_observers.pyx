@@ -1,23 +1,26 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Gaussian observers of a leaf: statistics, densities, and the search for the best split.
 
-A leaf keeps one *observer row* for each class that it has seen: for each feature the weight, mean,
-sum of squared deviations, minimum and maximum of the values of that class. Within a class a feature
-is modelled as Gaussian, so the share of class c that a threshold t sends to the left is
+A leaf keeps one *observer row* for each class that has occurred in it. The row contains the weight,
+mean, sum of squared deviations, minimum and maximum of the values of each feature in that class.
+Each feature is modeled as Gaussian within a class. For a threshold t between the minimum and the
+maximum of class c, the fraction of class c on the left side of the split is therefore
 
-    p_c(t) = Phi((t - mean_c) / sd_c),      0 below the minimum and 1 from the maximum on.
+    p_c(t) = Phi((t - mean_c) / sd_c).
 
-With the class shares pi_c and p = sum_c pi_c p_c, the information gain of the split is the mutual
-information of class and side. Written in terms of the side,
+It is 0 below the minimum, and 1 from the maximum on. Let pi_c be the proportion of class c in the
+weight of the leaf, and let p = sum_c pi_c p_c. The information gain of the split is the mutual
+information of class and side. It equals
 
-    gain(t) = H2(p) - sum_c pi_c H2(p_c(t)),        H2 = binary entropy in bits,
+    gain(t) = H2(p) - sum_c pi_c H2(p_c(t)),
 
-it needs no logarithm for each class: z -> Phi(z) and z -> H2(Phi(z)) come from one table of cubics.
-The Gini gain is sum_c pi_c^2 (p_c - p)^2 / (p (1 - p)).
+where H2 is the binary entropy in bits. In this form no logarithm has to be computed for each class,
+because Phi(z) and H2(Phi(z)) are both interpolated from a table of cubics. The Gini gain is
+sum_c pi_c^2 (p_c - p)^2 / (p (1 - p)).
 
 Naive Bayes treats the features as independent within a class: the log density of a class is the sum
-of its Gaussian log densities. A leaf has a *pooled* observer row of all classes together, whose
-variances replace those that are not known yet.
+of its Gaussian log densities over the features. For naive Bayes a leaf also has a *pooled* observer
+row of all classes together. Its variance replaces the variance of a class that is not known yet.
 """
 
 cimport cython
@@ -31,27 +34,31 @@ cdef enum:
     Z_MAX = 8                           # Phi(-8) = 6e-16
     N_STEPS = STEPS_PER_UNIT * Z_MAX
 
-# A class whose variance is below this share of the pooled variance gets the pooled variance: a
-# single value determines the mean of a class, not its variance.
+# If the variance of a class is below this fraction of the pooled variance, the pooled variance is
+# used instead. For example, the variance of a class cannot be estimated from a single value.
 cdef double MIN_VARIANCE_SHARE = 1e-9
-# Outside of these bounds a variance or its inverse overflows.
+# Outside these bounds a variance or its inverse may overflow.
 cdef double MIN_VARIANCE = 1e-290
 cdef double MAX_VARIANCE = 1e290
 
-# Gains that differ by less are equal, and the first one is chosen: the order of the classes, in
-# which the gains are summed, must not matter.
+# Gains that differ by less than this are treated as equal, and the first one is chosen, so that the
+# result does not depend on the order of the classes, in which the gains are summed.
 cdef double ROUNDING = 1e-12
 
-# A smaller gain counts as none: the table of H2(Phi(z)) has errors up to about 1e-7.
+# A smaller gain is treated as 0, since the table of H2(Phi(z)) has errors of up to about 1e-7.
 cdef double MIN_GAIN = 1e-6
 
-# Cubic Hermite coefficients on |z| in [0, Z_MAX): four of Phi(-|z|), then four of H2(Phi(z)).
+# Cubic Hermite coefficients for |z| in [0, Z_MAX). Each row contains the four coefficients of
+# Phi(-|z|), followed by the four coefficients of H2(Phi(z)).
 cdef double[N_STEPS][8] TABLE
 
 
 @cython.wraparound(True)
 def _hermite(value, slope):
-    """Return the coefficients `(n_steps, 4)` of cubics through values and slopes at unit knots."""
+    """Return the coefficients `(n_steps, 4)` of cubics with these values and slopes at the knots.
+
+    The distance between neighboring knots is 1.
+    """
     rise = np.diff(value)
     return np.column_stack(
         [
@@ -84,11 +91,11 @@ _fill_table()
 
 
 cdef inline void share_and_entropy(double z, double* share, double* entropy) noexcept nogil:
-    # Phi(z) and its binary entropy.
+    # Compute Phi(z) and its binary entropy.
     cdef double u = fabs(z) * STEPS_PER_UNIT
     cdef Py_ssize_t step
     cdef const double* a
-    if not u < N_STEPS:         # u is NaN where values overflow
+    if not u < N_STEPS:         # also true if u is NaN because of an overflow
         share[0] = 1.0 if z > 0 else 0.0
         entropy[0] = 0.0
         return
@@ -120,7 +127,7 @@ cdef void clear(double* row, Py_ssize_t n_features) noexcept nogil:
 cdef void observe(
     double* row, const double* x, Py_ssize_t n_features, double weight
 ) noexcept nogil:
-    # West's update of the weighted mean and squared deviations; NaN values are skipped.
+    # Update the weighted mean and squared deviations by West's formula. NaN values are skipped.
     cdef double* seen = row + WEIGHT * n_features
     cdef double* mean = row + MEAN * n_features
     cdef double* m2 = row + M2 * n_features
@@ -161,7 +168,7 @@ cdef double log_density(
     const Py_ssize_t* used,
     Py_ssize_t n_features,
 ) noexcept nogil:
-    # The log density of a class, minus the term that is the same for all classes.
+    # Return the log density of a class, up to a constant that is the same for all classes.
     cdef Py_ssize_t f, n = n_features
     cdef double value, mean, precision, log_precision, total = 0.0
     for f in range(n):
@@ -183,7 +190,8 @@ cdef double log_density(
 cdef inline double inverse_sd_of(
     const double* row, Py_ssize_t feature, Py_ssize_t n_features
 ) noexcept nogil:
-    # The population deviation does not depend on the scale of the weights.
+    # Return the inverse of the standard deviation (without Bessel's correction, so that it does not
+    # depend on the scale of the weights).
     cdef double m2 = row[M2 * n_features + feature]
     return sqrt(row[WEIGHT * n_features + feature] / m2) if m2 > 0.0 else INFINITY
 
@@ -197,7 +205,7 @@ cdef inline void class_side(
     double* share,
     double* entropy,
 ) noexcept nogil:
-    # The share of a class to the left of the threshold, and the entropy of its side.
+    # Compute the fraction of a class to the left of the threshold, and its binary entropy.
     if threshold < row[LOW * n_features + feature]:
         share[0] = 0.0
         entropy[0] = 0.0
@@ -235,7 +243,8 @@ cdef void gains_of_feature(
     double* left,
     double* gains,
 ) noexcept nogil:
-    # The share of the weight to the left of each threshold, and the gain of each.
+    # Compute the fraction of the weight to the left of each threshold, and the gain of each
+    # threshold.
     cdef double share, entropy, weight, inverse_sd
     cdef const double* row
     cdef Py_ssize_t i, t
@@ -281,7 +290,8 @@ cdef Split best_split(
     Criterion criterion,
     double min_branch_fraction,
 ) noexcept nogil:
-    # The best of `n_points` equally spaced thresholds between the extremes of each feature.
+    # Return the best split over all features, each with `n_points` equally spaced thresholds
+    # between its minimum and its maximum.
     cdef double[MAX_POINTS] thresholds
     cdef double[MAX_POINTS] left
     cdef double[MAX_POINTS] gains

@@ -13,22 +13,24 @@ cdef enum LeafPrediction:
 
 
 cdef struct Node:
-    double threshold    # values up to the threshold go to the left child
-    double weight       # inherited from the parent, plus that of the samples that passed
-    double gain         # of the split
-    int feature         # index of the feature, or LEAF
-    int child           # index of the left child, the right one follows; leaves: index of the leaf
+    double threshold    # samples with values up to the threshold go to the left child
+    double weight       # weight inherited from the parent, plus the weight of later samples
+    double gain         # gain of the split
+    int feature         # index of the feature of the split, or LEAF
+    # For an inner node, the index of the left child, which the right child follows. For a leaf, the
+    # index of the leaf in `leaves` and `observers`.
+    int child
     int depth
     int padding         # always 0, so that equal trees have equal pickles
 
 
 cdef enum:
-    # The entries of a row of `leaves`.
+    # Indices of the entries of a row of `leaves`.
     SUM_OF_SQUARES = 0      # sum of squared weights
     LAST_SAMPLE_SIZE = 1    # sample size at the last attempt to split
-    MAJORITY_CORRECT = 2    # weight that the majority class predicted correctly
-    BAYES_CORRECT = 3       # weight that naive Bayes predicted correctly
-    COUNTS = 4              # weight of each class
+    MAJORITY_CORRECT = 2    # weight of the samples that the majority class predicted correctly
+    BAYES_CORRECT = 3       # weight of the samples that naive Bayes predicted correctly
+    COUNTS = 4              # first of the n_classes class weights
 
 
 @cython.final
@@ -39,23 +41,26 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double grace_period, delta, tau, min_branch_fraction, weight_scale
     cdef Py_ssize_t n_points, max_depth, max_leaves
     cdef bint effective_sample_size
-    cdef bint keeps_densities   # whether observer rows hold densities, for naive Bayes
+    cdef bint keeps_densities   # whether observer rows contain densities, as naive Bayes needs
 
-    # Plain blocks of memory: an array takes half a kilobyte more, and many trees stay small. They
-    # are accessed by the methods `..._at`, which check the index in a checked build.
+    # These are plain blocks of memory, because a NumPy array would take half a kilobyte more and
+    # many trees are small. They are accessed through the methods `..._at`, which check the index in
+    # a checked build.
     cdef Node* nodes
     cdef double* leaves     # (leaf, COUNTS + n_classes)
-    cdef int* observers     # (leaf, class) row of `stats`, or NONE; last: all classes pooled
-    cdef double* stats      # (row, row_length) observer rows, see _gaussian_observers
+    # (leaf, n_classes + 1) index of the row in `stats` of each class, then of the pooled row of all
+    # classes; NONE if there is no row
+    cdef int* observers
+    cdef double* stats      # (row, row_length) observer rows, see _gaussian_observers.pxd
     cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
-    cdef Py_ssize_t leaf_capacity, row_capacity     # leaves (with their nodes) and rows that fit
-    cdef Py_ssize_t row_length  # the vectors of statistics, and the total weight
-    cdef int free_row       # first of the rows that splits released; it holds the index of the next
+    cdef Py_ssize_t leaf_capacity, row_capacity     # numbers of leaves and rows that fit
+    cdef Py_ssize_t row_length  # length of the vectors of statistics, plus 1 for the total weight
+    cdef int free_row       # first row released by a split; it contains the index of the next one
 
-    cdef Py_ssize_t* used   # indices of the features that this tree uses; NULL: all
+    cdef Py_ssize_t* used   # indices of the features that the tree uses; NULL if it uses all
     cdef Py_ssize_t n_used
-    cdef double* values     # scratch of `learn`: the values of a sample in the features used
-    cdef double* votes      # scratch of `learn`, one entry for each class
+    cdef double* values     # scratch memory of `learn`: values of the used features of a sample
+    cdef double* votes      # scratch memory of `learn`: one entry for each class
 
     cdef Node* node_at(self, Py_ssize_t index) noexcept nogil
     cdef double* leaf_at(self, Py_ssize_t leaf) noexcept nogil

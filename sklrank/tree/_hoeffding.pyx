@@ -1,21 +1,28 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A decision tree that grows with a stream: VFDT (Domingos & Hulten 2000).
 
-Each leaf keeps the weight of each class (in `leaves`) and, for each class that it has seen,
-Gaussian observers of the features (in `stats`, see _gaussian_observers). After each `grace_period`
-the leaf searches for its best split. It splits if the gain exceeds that of the best split on any
-other feature by more than the Hoeffding bound
+Each leaf keeps the weight of each class (in `leaves`) and, for each class that has occurred in it,
+Gaussian observers of the features (in `stats`, see _gaussian_observers). Whenever its sample size
+has increased by `grace_period`, the leaf searches for its best split. It is split if the gain
+exceeds the gain of the best split on any other feature by more than the Hoeffding bound
 
-    epsilon = sqrt(R^2 ln(1 / delta) / (2 n)),      R = log2(number of classes seen in the leaf),
+    epsilon = sqrt(R^2 ln(1 / delta) / (2 n)).
 
-where n is the sample size of the leaf, or if epsilon < tau, so that ties are broken. "No split"
-competes with a gain of 0. The children inherit the class weights that the observers expect on
-either side; the heavier child also inherits the weights of the samples whose value is missing. The
-observers of the children start empty.
+Here n is the sample size of the leaf, and R is the range of the gain: log2 of the number of classes
+that have occurred in the leaf for "entropy", and 1 for "gini". To break ties, the leaf is also
+split if epsilon < tau. Not splitting is treated as a split with gain 0. Each child inherits the
+class weights that the observers expect on its side; the heavier child also inherits the weights of
+the samples whose value is missing. The observers of the children start empty.
 
-Nodes, leaves and observer rows lie in blocks of memory that grow when they are full. A split
-releases the observer rows of its leaf for reuse. So memory is proportional to the number of leaves
-and of the classes seen in them, not to the number of samples.
+A leaf predicts by its class weights ("mc", majority class), by naive Bayes ("nb"), or by the one of
+the two that has predicted the larger weight of samples correctly in this leaf ("nba", adaptive; in
+case of a tie by naive Bayes); see `leaf_votes`. The densities for naive Bayes are computed in
+_gaussian_observers.pyx. Methods are declared in _hoeffding.pxd. To add a mode that needs densities,
+set `keeps_densities` for it in `__cinit__`.
+
+Nodes, leaves and observer rows are stored in blocks of memory that are enlarged when they are full.
+A split releases the observer rows of its leaf for reuse. Memory is therefore proportional to the
+number of pairs of a leaf and a class, not to the number of samples.
 """
 
 cimport cython
@@ -33,7 +40,7 @@ from sklrank.tree._gaussian_observers cimport (
 )
 
 cdef extern from "<assert.h>" nogil:
-    # Python's own flags define NDEBUG, which removes the checks; .ci/checked undefines it.
+    # Python's compiler flags define NDEBUG, which removes the checks; .ci/checked undefines it.
     void check "assert" (bint holds)
 
 cdef enum:
@@ -47,8 +54,8 @@ LEAF_PREDICTIONS = {
     "nba": LeafPrediction.NAIVE_BAYES_ADAPTIVE,
 }
 SAMPLE_SIZES = {"weight_sum": False, "effective": True}
-# The parameters of a tree, as HoeffdingTreeClassifier names them. A tree keeps their values as a
-# tuple in this order: a dictionary for each tree would take three times the memory.
+# Names of the parameters, as in HoeffdingTreeClassifier. A tree stores their values as a tuple in
+# this order, because a dictionary would take three times the memory.
 PARAMETERS = (
     "grace_period",
     "delta",
@@ -150,16 +157,18 @@ cdef class HoeffdingTree(OnlineLearner):
         return self.stats + row * self.row_length
 
     cdef inline double* total_weight_at(self, Py_ssize_t row) noexcept nogil:
-        # The weight of all samples of an observer row, including those with missing values.
+        # Return a pointer to the weight of all samples of an observer row, including samples with
+        # missing values.
         return self.row_at(row) + self.row_length - 1
 
     cdef inline Py_ssize_t feature_of(self, Py_ssize_t j) noexcept nogil:
-        # The j-th of the features used.
+        # Return the index of the j-th of the features that the tree uses.
         check(0 <= j < self.n_used)
         return j if self.used == NULL else self.used[j]
 
     cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil:
-        # The child of an inner node that the sample goes to: the heavier one if its value is NaN.
+        # Return the child of an inner node to which the sample goes. If its value is NaN, the
+        # sample goes to the heavier child.
         cdef const Node* node = self.node_at(index)
         cdef double value = x[node.feature]
         if value <= node.threshold:
@@ -178,7 +187,8 @@ cdef class HoeffdingTree(OnlineLearner):
         return 0
 
     cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
-        # All labels of a sample are learned together, so that their order does not matter.
+        # All labels of a sample are learned together, so that the result does not depend on their
+        # order.
         cdef Py_ssize_t index = 0, leaf, i
         cdef double weight = 0.0, squares = 0.0
         for i in range(feedback.n_relevant):
@@ -211,7 +221,7 @@ cdef class HoeffdingTree(OnlineLearner):
     # -- Leaf predictions.
 
     cdef void leaf_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil:
-        # The prediction of a leaf, a distribution over the classes.
+        # Write the prediction of a leaf, a probability distribution over the classes, into `votes`.
         cdef Py_ssize_t c
         cdef bint bayes = self.leaf_prediction == NAIVE_BAYES or (
             self.leaf_prediction == NAIVE_BAYES_ADAPTIVE
@@ -224,7 +234,8 @@ cdef class HoeffdingTree(OnlineLearner):
                 votes[c] = 1.0 / self.n_classes
 
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil:
-        # The shares of the class weights. Return False if there are none.
+        # Write the proportions of the classes in the leaf into `votes`. Return False if all class
+        # weights are 0.
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef double total = 0.0
         cdef Py_ssize_t c
@@ -237,8 +248,10 @@ cdef class HoeffdingTree(OnlineLearner):
         return True
 
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil:
-        # Prior times Gaussian likelihood. A class that the leaf has inherited but not observed gets
-        # the pooled mean and variance. Return False if the leaf has observed nothing yet.
+        # Write the class probabilities of naive Bayes into `votes`: the normalized products of
+        # prior and Gaussian likelihood. If the leaf has inherited weight of a class but has not
+        # observed the class, the pooled mean and variance are used for it. Return False if the leaf
+        # has not observed any sample yet.
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef Py_ssize_t pooled = self.observers_at(leaf)[self.n_classes]
         cdef double best = -INFINITY, total = 0.0
@@ -266,7 +279,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void compare_predictions(
         self, Py_ssize_t leaf, const double* x, const LabelFeedback* feedback
     ) noexcept nogil:
-        # Evaluate the majority class and naive Bayes on the sample before it is learned.
+        # Evaluate the predictions of the majority class and of naive Bayes for the sample before it
+        # is learned.
         cdef double* votes = self.votes
         if self.majority_votes(leaf, votes):
             self.leaf_at(leaf)[MAJORITY_CORRECT] += self.correct_weight(votes, feedback)
@@ -276,7 +290,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double correct_weight(
         self, const double* votes, const LabelFeedback* feedback
     ) noexcept nogil:
-        # The weight of the class with the largest vote (the first of equal ones) in the feedback.
+        # Return the weight that the feedback gives to the class with the largest vote (the first
+        # one in case of ties).
         cdef Py_ssize_t best = 0, i
         for i in range(1, self.n_classes):
             if votes[i] > votes[best]:
@@ -314,7 +329,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return 0
 
     cdef double sample_size(self, Py_ssize_t index) noexcept nogil:
-        # n of the Hoeffding bound: the sum of weights, or Kish's effective sample size.
+        # Return n of the Hoeffding bound: the sum of weights, or Kish's effective sample size.
         cdef double weight = self.node_at(index).weight
         cdef double squares = self.leaf_at(self.node_at(index).child)[SUM_OF_SQUARES]
         if self.effective_sample_size:
@@ -346,7 +361,8 @@ cdef class HoeffdingTree(OnlineLearner):
             gain_range = log2(n_seen)
         epsilon = gain_range * sqrt(-log(self.delta) / (2.0 * n))
         if epsilon >= max(self.tau, 1.0):
-            # A split into two branches gains at most one bit of entropy, or 1 of Gini impurity.
+            # The gain of a split into two branches is at most 1, for the entropy (in bits) as well
+            # as for the Gini impurity, so the leaf cannot be split.
             return 0
         best = best_split(
             self.stats, self.row_length, self.observers_at(leaf), self.n_classes,
@@ -383,8 +399,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void distribute_counts(
         self, Py_ssize_t left, Py_ssize_t right, Py_ssize_t j, double threshold
     ) noexcept nogil:
-        # Distribute the class weights that `left` has observed to the leaves `left` and `right`,
-        # and release the observer rows.
+        # Distribute the class weights that the leaf `left` has observed between the leaves `left`
+        # and `right`, and release the observer rows.
         cdef double* missing = self.votes
         cdef double known, share, difference = 0.0
         cdef Py_ssize_t heavier, c, row
@@ -402,7 +418,8 @@ cdef class HoeffdingTree(OnlineLearner):
                 difference += self.leaf_at(left)[COUNTS + c] - self.leaf_at(right)[COUNTS + c]
             if row != NONE:
                 self.release_row(row)
-        # Samples with a missing value are counted where `child_of` sends those that follow.
+        # The weights of samples with a missing value are added to the heavier leaf, to which
+        # `child_of` assigns later samples with a missing value.
         heavier = left if difference >= 0.0 else right
         for c in range(self.n_classes):
             self.leaf_at(heavier)[COUNTS + c] += missing[c]
@@ -410,8 +427,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void init_leaf(
         self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
     ) noexcept nogil:
-        # Make the node this leaf, whose class weights are set already. It inherits its share of
-        # `squares`, the sum of squared weights of the parent.
+        # Turn the node into this leaf, whose class weights have already been set. The leaf inherits
+        # a part of `squares`, the parent's sum of squared weights, in proportion to its weight.
         cdef Node* node = self.node_at(index)
         cdef Py_ssize_t c
         node.feature = LEAF
@@ -444,7 +461,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return row
 
     cdef void release_row(self, Py_ssize_t row) noexcept nogil:
-        # Add an observer row to the list of those that new_row reuses.
+        # Add an observer row to the list of rows that `new_row` reuses.
         self.row_at(row)[0] = self.free_row
         self.free_row = <int>row
 
@@ -467,7 +484,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return 0
 
     cdef void drop_observers(self) noexcept nogil:
-        # A tree that has stopped growing does not need them.
+        # Free all observer rows. A tree that can no longer be split does not need them.
         cdef Py_ssize_t leaf, c
         for leaf in range(self.n_leaves):
             for c in range(self.n_classes + 1):
@@ -481,7 +498,7 @@ cdef class HoeffdingTree(OnlineLearner):
 
     @property
     def node_table(self):
-        """Copy of the nodes as a structured array; `feature` is -1 for leaves."""
+        """Copy of the nodes as a structured array, in which `feature` is -1 for leaves."""
         return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
 
     def leaf_counts(self, Py_ssize_t leaf):
@@ -543,7 +560,8 @@ cdef class HoeffdingTree(OnlineLearner):
         self.free_row = state["free_row"]
 
 
-# -- Blocks of memory. PyMem_Raw works without the GIL, and tracemalloc counts its allocations.
+# -- Blocks of memory. The functions PyMem_Raw... can be called without the GIL, and tracemalloc
+# counts their allocations.
 
 cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
     block = PyMem_RawRealloc(block, n_bytes)
@@ -554,7 +572,7 @@ cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
 
 
 cdef void* filled(void* block, array) except NULL:
-    # Resize the block to the array and copy its values.
+    # Resize the block to the size of the array, copy the array into it, and return the block.
     cdef bytes values = array.tobytes()
     block = resized(block, len(values))
     memcpy(block, <const char*>values, len(values))
@@ -562,6 +580,6 @@ cdef void* filled(void* block, array) except NULL:
 
 
 cdef array_of(const void* block, tuple shape, dtype):
-    # Copy the block into a new array.
+    # Return a copy of the block as a new array.
     cdef Py_ssize_t n_bytes = prod(shape) * dtype.itemsize
     return np.ndarray(shape, dtype, buffer=(<const char*>block)[:n_bytes]).copy()

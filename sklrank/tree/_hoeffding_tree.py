@@ -31,53 +31,63 @@ LEAF = -1
 
 
 class HoeffdingTreeClassifier(CompiledClassifier):
-    """An incremental decision tree for data streams (VFDT, Hoeffding tree).
+    """A Hoeffding tree (VFDT): an incremental decision tree for data streams.
 
-    Each leaf models the values of each feature by one Gaussian for each class. After every
-    `grace_period` a leaf compares its best split with the best split on another feature, and with
-    no split at all. It splits if the difference in information gain exceeds the Hoeffding bound
-    ``sqrt(R**2 * log(1 / delta) / (2 * n))``, where `R` is the base-2 logarithm of the number of
-    classes seen in the leaf and `n` the sample size of the leaf, or if that bound is below `tau`.
-    Memory is proportional to the number of leaves, not to the number of samples. The tree typically
-    learns about a million samples per second.
+    This class implements the algorithm of [1]_ with Gaussian observers: each leaf models the values
+    of each feature by one Gaussian distribution for each class. Whenever the sample size of a leaf
+    has increased by `grace_period`, the gain of its best split is compared with the gain of the
+    best split on another feature, and with a gain of 0 for not splitting. The leaf is split if the
+    difference exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``, or if the
+    bound is below `tau`. Here `n` is the sample size of the leaf. For the criterion "entropy", `R`
+    is the base-2 logarithm of the number of classes that have occurred in the leaf; for "gini" it
+    is 1. Memory is proportional to the number of leaves, not to the number of samples. The tree
+    typically learns about a million samples per second.
 
-    Missing values (NaN) are left out of a leaf's statistics of the feature. At a split the class
-    weights of samples with a missing value go to the heavier child; later samples with a missing
-    value go there, too.
+    Missing values (NaN) are ignored in the statistics of their feature. At a split, the class
+    weights of samples with a missing value are added to the heavier child. Later samples with a
+    missing value also go to the heavier child.
 
     Parameters
     ----------
     grace_period : float, default=200
-        Increase in the sample size of a leaf between two attempts to split.
+        Increase in the sample size of a leaf between two attempts to split it.
     delta : float, default=1e-7
-        Allowed probability of choosing another split than an infinite sample would.
+        Probability with which the chosen split may differ from the split that would be chosen with
+        infinitely many samples.
     tau : float, default=0.05
-        Hoeffding bound below which ties are broken in favour of the best split.
+        Threshold for breaking ties: if the Hoeffding bound is below `tau`, the best split is made
+        even if another split is almost as good.
     leaf_prediction : {"nba", "nb", "mc"}, default="nba"
-        How a leaf predicts: by its class weights ("mc", majority class), by naive Bayes on its
-        Gaussians ("nb"), or by whichever of the two has predicted more weight correctly in this
-        leaf so far ("nba", adaptive).
+        Prediction of a leaf. "mc" (majority class) predicts by the class weights of the leaf; "nb"
+        predicts by naive Bayes with the Gaussian distributions of the leaf; "nba" (adaptive) uses
+        the one of the two that has predicted the larger weight of samples in this leaf correctly,
+        and naive Bayes in case of a tie.
     max_depth : int, default=None
-        Maximum depth; None: no limit.
+        Maximum depth of the tree. If None, the depth is not limited.
     max_leaves : int, default=None
-        Maximum number of leaves, which bounds the memory; None: no limit.
+        Maximum number of leaves, which limits the memory. If None, the number of leaves is not
+        limited.
     criterion : {"entropy", "gini"}, default="entropy"
-        Measure of a split: information gain in bits, or decrease in Gini impurity.
+        Criterion that a split maximizes: the information gain in bits ("entropy"), or the decrease
+        in Gini impurity ("gini").
     n_split_points : int, default=10
-        Number of thresholds tried on a feature, equally spaced between its extremes in the leaf.
+        Number of thresholds tried for each feature, equally spaced between the minimum and the
+        maximum of the feature in the leaf.
     min_branch_fraction : float, default=0.01
-        Share of a leaf's weight that either side of a split must exceed.
+        Fraction of the weight of a leaf that each side of a split must exceed.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features that the tree uses, drawn once: a number, a fraction, or all (None).
+        Number of features used by the tree, drawn at random once: an int, a fraction of the
+        features, "sqrt", "log2", or None for all features.
     weight_scale : float, default=1.0
-        Factor on all sample weights. A sample of weight 10 counts as 10 samples: with a scale of 10
-        the tree splits after a tenth of the weight.
+        Factor by which all sample weights are multiplied. If `sample_size` is "weight_sum", a
+        sample of weight 10 has the same effect as 10 samples of weight 1; with a factor of 10,
+        leaves are therefore split after a tenth of the samples.
     sample_size : {"weight_sum", "effective"}, default="weight_sum"
-        Sample size `n` of a leaf, for the Hoeffding bound and the `grace_period`: the sum of the
-        weights, or Kish's effective sample size ``sum(w)**2 / sum(w**2)`` [2]_, which does not
-        depend on the scale of the weights.
+        Sample size `n` of a leaf in the Hoeffding bound and in the definition of `grace_period`:
+        the sum of the weights, or Kish's effective sample size ``sum(w)**2 / sum(w**2)`` [2]_,
+        which does not depend on the scale of the weights.
     random_state : int, RandomState instance or None, default=None
-        Controls the draw of features if `max_features` leaves some out.
+        Controls the random choice of features if `max_features` is smaller than their number.
 
     Attributes
     ----------
@@ -86,13 +96,14 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has feature names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the gains of the splits, weighted by the samples that pass them.
+        Importances of the features: the sum of the gains of the splits on a feature, each weighted
+        by the weight of the samples in its node, and normalized to sum to 1.
 
     See Also
     --------
-    sklearn.tree.DecisionTreeClassifier : A tree for data that fits into memory.
+    sklearn.tree.DecisionTreeClassifier : A tree for data that fit into memory.
 
     References
     ----------
@@ -179,7 +190,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         Returns
         -------
         int
-            0 for a single leaf.
+            Depth of the tree. The depth of a tree with a single leaf is 0.
         """
         check_is_fitted(self, "classes_")
         return int(self._learner.node_table["depth"].max())
@@ -190,14 +201,14 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         Returns
         -------
         int
-            At least 1.
+            Number of leaves, at least 1.
         """
         check_is_fitted(self, "classes_")
         return self._learner.n_leaves
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the gains of the splits; zeros without splits."""
+        """Importances of the features, normalized to sum to 1; all are 0 if there are no splits."""
         check_is_fitted(self, "classes_")
         nodes = self._learner.node_table
         inner = nodes[nodes["feature"] != LEAF]
@@ -218,16 +229,17 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         Parameters
         ----------
         feature_names : array-like of shape (n_features,), default=None
-            Feature names to print; `feature_names_in_` or x0, x1, ... by default.
+            Feature names to print. If None, `feature_names_in_` is used if it is defined, otherwise
+            x0, x1, ...
         max_depth : int, default=None
-            Depth below which branches are truncated; None: no truncation.
+            Depth below which branches are truncated. If None, branches are not truncated.
         decimals : int, default=2
             Number of decimals of thresholds and weights.
 
         Returns
         -------
         str
-            The rules. A leaf shows its majority class and its weight.
+            Rules of the tree. For each leaf its majority class and its weight are printed.
 
         Examples
         --------
@@ -250,7 +262,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
                 f"{self.n_features_in_} features"
             )
         nodes = self._learner.node_table
-        # A stack instead of recursion: a tree may be thousands of levels deep.
+        # A stack is used instead of recursion, since a tree may have thousands of levels.
         lines, stack = [], [("", 0, 0)]
         while stack:
             rule, index, depth = stack.pop()

@@ -23,57 +23,64 @@ TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
 
 class HonestForestRegressor(HonestRegressor):
-    r"""An average of honest, fully grown trees, each fitted to a subsample.
+    r"""An average of honest regression trees, each fitted to a subsample.
 
-    As in appendix D of [1]_, after [2]_: each tree draws s of the n samples *without* replacement
-    and divides them into two halves. One half chooses the splits, until the cells are pure or
-    cannot be split; the other half determines the leaf values. The forest predicts
-    :math:`f^{(n,s)}`, the mean of the trees.
+    This class implements the forests of appendix D of [1]_, which follow [2]_. For each tree, a
+    subsample is drawn *without* replacement and divided into two halves at random. The splits are
+    chosen with one half, and the leaf values are computed with the other half. By default, the
+    trees are grown until their cells are pure or cannot be split. The forest predicts the mean of
+    the predictions of the trees.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     splits : {"breiman", "level"}, default="breiman"
-        "breiman": each cell has its own split (Algorithm 10, :class:`HonestTreeRegressor`).
-        "level": all cells of a level share one split (Algorithm 9, :class:`LevelSplitsRegressor`),
-        which finds a few relevant features among very many.
+        Kind of the trees. With "breiman", each cell has its own split (Algorithm 10,
+        :class:`HonestTreeRegressor`). With "level", all cells of a level have the same split
+        (Algorithm 9, :class:`LevelSplitsRegressor`); such trees can find a few relevant features
+        among a large number of features.
     max_samples : int, float or None, default=0.8
-        Number s of samples that each tree draws: a number, a fraction, or None for all. Smaller
-        values give more diverse trees and are faster. Without subsampling, trees that are not
-        honest and try all features are identical.
+        Number of samples drawn for each tree: an int, a fraction of all samples, or None for all
+        samples. With smaller values the trees are more diverse, and training is faster. If all
+        samples are drawn, trees that are not honest and try all features are identical.
     max_depth : int or None, default=None
-        Maximum depth of the trees. None: no limit.
+        Maximum depth of the trees. If None, the depth is not limited.
     min_samples_leaf : int, default=1
-        Minimum number of samples of each half in a leaf; see the classes of the trees.
+        Minimum number of samples in a leaf. For honest trees it applies to both halves of the
+        subsample; see :class:`HonestTreeRegressor` and :class:`LevelSplitsRegressor`.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried at a split, or at a level: a number, a fraction, or all (None).
+        Number of features tried at each split ("breiman") or level ("level"), drawn at random: an
+        int, a fraction of the features, "sqrt", "log2", or None for all features.
     honest : bool, default=True
-        Whether the trees are honest. False: all samples of a subsample choose the splits and
-        determine the leaf values.
+        Whether the trees are honest. If False, all samples of a subsample are used both to choose
+        the splits and to compute the leaf values.
     random_state : int, RandomState instance or None, default=None
-        Controls the draw of the subsamples, the halves and the features.
+        Controls the random choice of the subsamples, of their halves, and of the features tried.
     verbose : int, default=0
-        Verbosity of joblib.
+        Verbosity level, passed to joblib.
     n_jobs : int or None, default=None
-        Number of trees to fit in parallel. It does not change the results.
+        Number of threads. They fit the trees in parallel, and compute the predictions of the trees
+        in parallel. The results do not depend on `n_jobs`.
 
     Attributes
     ----------
     estimators_ : list of regressors
-        The trees.
+        Fitted trees.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean of the trees' importances, normalized to sum to 1; zeros if no tree has a split.
+        Mean of the importances of the features in the trees, normalized to sum to 1. All
+        importances are 0 if no tree has a split.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has feature names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    sklearn.ensemble.RandomForestRegressor : Trees on bootstrap samples, not honest.
+    sklearn.ensemble.RandomForestRegressor : A forest of trees that are fitted to bootstrap samples
+        and are not honest.
 
     References
     ----------
@@ -136,12 +143,12 @@ class HonestForestRegressor(HonestRegressor):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean of the trees' importances, normalized to sum to 1.
+        """Mean of the importances of the features in the trees, normalized to sum to 1.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            Share of each feature; zeros if no tree has a split.
+            Importance of each feature. All importances are 0 if no tree has a split.
         """
         check_is_fitted(self)
         total = np.sum([tree.feature_importances_ for tree in self.estimators_], axis=0)
@@ -177,21 +184,23 @@ class HonestForestRegressor(HonestRegressor):
         return max(1, round(self.max_samples * n_samples))
 
     def _in_parallel(self, tasks):
-        # Fitting and predicting release the GIL: threads share X.
+        # Trees release the GIL in training and in prediction, so threads can be used, which share
+        # the memory of X.
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")(tasks)
 
     def _predict(self, X):
-        # The sum is over the trees in order, so that n_jobs does not change the result.
+        # The predictions are added in the order of the trees, so that the result does not depend on
+        # n_jobs.
         predictions = self._in_parallel(delayed(predict)(tree, X) for tree in self.estimators_)
         return sum(predictions) / len(predictions)
 
 
 def fit_tree(tree, X, y, n_drawn: int, seed: int):
-    """Fit the tree to a subsample drawn without replacement."""
+    """Fit the tree to `n_drawn` samples, drawn without replacement, and return it."""
     drawn = np.random.RandomState(seed).permutation(len(X))[:n_drawn]
     return tree.fit(X[drawn], y[drawn])
 
 
 def predict(tree, X):
-    """Predict the targets of checked samples."""
+    """Return the predictions `(n_samples, n_outputs)` of a tree for validated samples."""
     return tree._predict(X)

@@ -34,16 +34,19 @@ MAX_TARGET = 1e150
 
 
 class Halves(NamedTuple):
-    """Indices of the samples that choose the splits, and of those that give the leaf values."""
+    """Indices of the samples that choose the splits (`structure`) and of those that determine the
+    leaf values (`estimation`).
+    """
 
     structure: np.ndarray
     estimation: np.ndarray
 
 
 def draw_halves(n_samples: int, honest: bool, random_state) -> Halves:
-    """Divide the samples at random into halves; if not `honest`, return all samples twice.
+    """Divide the samples into halves at random, and return the indices of the samples of each half.
 
-    An odd sample goes to the half for the leaf values.
+    If the number of samples is odd, the half for the leaf values has one sample more. If `honest`
+    is False, both halves contain all samples.
     """
     if not honest:
         everything = np.arange(n_samples)
@@ -53,9 +56,9 @@ def draw_halves(n_samples: int, honest: bool, random_state) -> Halves:
 
 
 def standardize(y):
-    """Return targets of mean 0 and absolute values up to 1; constant targets become 0.
+    """Center each target, and divide all targets by their largest absolute value.
 
-    Squares of the result do not overflow.
+    A constant target becomes 0. The squares of the result do not overflow.
     """
     if len(y) == 0:
         return y
@@ -65,7 +68,10 @@ def standardize(y):
 
 
 def group_means(y, groups, n_groups: int):
-    """Return the mean targets `(n_groups, n_outputs)` of groups of at least one sample each."""
+    """Return the mean target of each group of samples, of shape `(n_groups, n_outputs)`.
+
+    The group of each sample is given by `groups`; no group may be empty.
+    """
     sums = [np.bincount(groups, weights=output, minlength=n_groups) for output in y.T]
     return np.column_stack(sums) / np.bincount(groups, minlength=n_groups)[:, np.newaxis]
 
@@ -73,8 +79,8 @@ def group_means(y, groups, n_groups: int):
 class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass=ABCMeta):
     """Base class of the honest regressors.
 
-    A subclass defines `_fit(X, y, random_state)` and `_predict(X)` for checked data, where targets
-    and predictions have the shape `(n_samples, n_outputs)`.
+    A subclass defines `_fit(X, y, random_state)` and `_predict(X)`. The base class validates their
+    arguments. Targets and predictions have the shape `(n_samples, n_outputs)`.
     """
 
     _parameter_constraints: dict = {
@@ -88,7 +94,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
     @property
     @abstractmethod
     def _dtype(self):
-        """Type of X, in which thresholds are compared."""
+        """Data type to which X is converted, and in which values are compared with thresholds."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -109,7 +115,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Raises
         ------
         ValueError
-            If the data are invalid; a fitted model stays unchanged.
+            If the data are invalid. A model that was fitted before stays unchanged.
         """
         with unchanged_on_error(self):
             X, y = check_rows(
@@ -141,7 +147,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Predicted targets; for a single output the array is 1-d.
+            Predicted targets. The array is 1-d if there is a single target.
         """
         predicted = self._predict(self._check_X(X))
         return predicted[:, 0] if self.n_outputs_ == 1 else predicted
@@ -152,8 +158,8 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
 
     @abstractmethod
     def _fit(self, X, y, random_state):
-        """Fit to checked data."""
+        """Fit the model to validated data."""
 
     @abstractmethod
     def _predict(self, X):
-        """Predict the targets `(n_samples, n_outputs)` of checked samples."""
+        """Return the predicted targets, of shape `(n_samples, n_outputs)`, of validated samples."""

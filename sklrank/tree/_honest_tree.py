@@ -21,29 +21,38 @@ __all__ = ["HonestTreeRegressor"]
 class HonestTreeRegressor(HonestRegressor):
     r"""A regression tree whose leaf values come from samples that did not choose the splits.
 
-    Algorithm 10 of [1]_: each cell A is split by the feature and threshold that reduce its mean
-    squared error (Equation 10) most, as in CART; `DecisionTreeRegressor` grows the tree. In an
-    honest tree [2]_ one half of the samples, drawn at random, chooses the splits, and a leaf
-    predicts the mean of the samples of the other half in it. This is an unbiased estimate of the
-    mean target in the cell: the noise of the samples that determined the cell does not enter.
+    This class implements Algorithm 10 of [1]_. As in CART, each cell is split by the feature and
+    threshold that reduce its mean squared error (Equation 10) most. The tree is grown by
+    scikit-learn's `DecisionTreeRegressor`. In an honest tree [2]_, the samples are divided at
+    random into two halves. The splits are chosen with the first half, and each leaf predicts the
+    mean target of the samples of the second half that fall into it. This mean is an unbiased
+    estimate of the expected target in the leaf, because the leaf does not depend on the noise of
+    these samples.
 
-    A leaf with fewer than `min_samples_leaf` samples of that half predicts the value of its nearest
-    ancestor that has enough of them.
+    A leaf with fewer than `min_samples_leaf` samples of the second half predicts the mean target in
+    its nearest ancestor that has at least `min_samples_leaf` of them, or in the root if no ancestor
+    has that many.
 
     Parameters
     ----------
     max_depth : int or None, default=None
-        Maximum depth. None: the tree grows until the cells are pure or too small to be split.
+        Maximum depth of the tree. If None, the tree is grown until the cells are pure or too small
+        to be split.
     min_samples_leaf : int, default=1
-        Minimum number of samples of each half that a leaf needs to predict their mean.
+        Minimum number of samples in each leaf, among the samples that choose the splits. In an
+        honest tree, it is also the number of samples of the other half that a leaf needs in order
+        to predict their mean.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried at a split: a number, a fraction, or all (None).
+        Number of features tried at each split, drawn at random for each split: an int, a fraction
+        of the features, "sqrt", "log2", or None for all features.
     honest : bool, default=True
-        Whether one half of the samples chooses the splits and the other half determines the leaf
-        values. False: all samples do both, and the tree is a `DecisionTreeRegressor`.
+        Whether to choose the splits with one half of the samples and to compute the leaf values
+        with the other half. If False, all samples are used for both, and the predictions are those
+        of a `DecisionTreeRegressor`.
     random_state : int, RandomState instance or None, default=None
-        Controls the draw of the halves and the features, and the permutation of the features at
-        each split.
+        Controls the random division of the samples into halves, and the order in which features are
+        tried at each split: it determines the features that are tried if `max_features` is smaller
+        than their number, and the choice among equally good splits.
 
     Attributes
     ----------
@@ -51,21 +60,21 @@ class HonestTreeRegressor(HonestRegressor):
         The tree fitted to the samples that choose the splits, with centered and scaled targets.
         Its own predictions are neither honest nor in the units of the targets.
     values_ : ndarray of shape (n_nodes, n_outputs)
-        The prediction of each node of `estimator_`.
+        Prediction of each node of `estimator_`.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the reduction of the squared error, on the samples that choose the
-        splits; zeros if there are no splits.
+        Fraction of the total reduction of the squared error that is due to each feature, computed
+        on the samples that choose the splits. All importances are 0 if there are no splits.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has feature names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    LevelSplitsRegressor : All cells of a level share a split.
-    HonestForestRegressor : The average of many such trees.
+    LevelSplitsRegressor : A tree in which all cells of a level have the same split.
+    HonestForestRegressor : An average of honest trees.
 
     References
     ----------
@@ -103,7 +112,7 @@ class HonestTreeRegressor(HonestRegressor):
         self.random_state = random_state
 
     def apply(self, X: ArrayLike) -> np.ndarray:
-        """Return the leaf of each sample.
+        """Return the index of the leaf of each sample.
 
         Parameters
         ----------
@@ -113,13 +122,14 @@ class HonestTreeRegressor(HonestRegressor):
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Indices of rows of `values_`.
+            Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self.estimator_.apply(self._check_X(X))
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)
-        # A single sample leaves the other half empty, but the tree needs a sample to be fitted to.
+        # With a single sample, the half that chooses the splits is empty, but
+        # `DecisionTreeRegressor` cannot be fitted without samples.
         chosen = halves.structure if len(halves.structure) else halves.estimation
         self.estimator_ = DecisionTreeRegressor(
             max_depth=self.max_depth,
@@ -133,8 +143,8 @@ class HonestTreeRegressor(HonestRegressor):
         self.feature_importances_ = self.estimator_.feature_importances_
 
     def _n_features_tried(self, n_features):
-        # As in the other trees, a number above that of the features means all of them, so that one
-        # setting fits all data sets; scikit-learn's tree would raise an error.
+        # As in the other trees of this package, a number that exceeds the number of features means
+        # all features. scikit-learn's tree would raise an error.
         if isinstance(self.max_features, Integral):
             return min(self.max_features, n_features)
         return self.max_features
@@ -144,9 +154,10 @@ class HonestTreeRegressor(HonestRegressor):
 
 
 def honest_values(tree, X, y, min_samples: int):
-    """Return the mean targets `(n_nodes, n_outputs)` of samples that were not used to fit a tree.
+    """Return the mean target of the samples `X` in each node of a fitted scikit-learn tree.
 
-    A node with fewer than `min_samples` of them gets the value of its parent.
+    The result has shape `(n_nodes, n_outputs)`. A node with fewer than `min_samples` of the samples
+    has the value of its parent.
     """
     cells = tree.decision_path(X).T
     counts = np.asarray(cells.sum(axis=1)).reshape(-1, 1)
@@ -155,7 +166,7 @@ def honest_values(tree, X, y, min_samples: int):
     for children in tree.tree_.children_left, tree.tree_.children_right:
         inner = np.flatnonzero(children >= 0)
         parents[children[inner]] = inner
-    # Parents come before their children. The root has no parent and keeps its mean.
+    # A parent has a smaller index than its children. The root has no parent and keeps its mean.
     for node in np.flatnonzero(counts[1:] < min_samples) + 1:
         values[node] = values[parents[node]]
     return values

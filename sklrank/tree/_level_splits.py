@@ -22,73 +22,80 @@ __all__ = ["LevelSplitsRegressor"]
 
 SPLIT_DTYPE = np.dtype([("feature", np.intp), ("threshold", np.float64)])
 
-# Gains that differ by less than this share of the remaining error are equal, and the first of them
-# is chosen. Smaller gains than this share count as none.
+# Gains are treated as equal if they differ by less than this fraction of the remaining error; the
+# first of them is chosen. A gain below this fraction of the remaining error is treated as 0.
 ROUNDING = 1e-10
-# Rounding error in a cell of equal targets, as a share of its sum of squares.
+# Upper bound of the rounding error in a cell of equal targets, as a fraction of its sum of squares.
 NO_ERROR = 1e-28
 
 
 class LevelSplitsRegressor(HonestRegressor):
     r"""A regression tree that splits all cells of a level by the same feature and threshold.
 
-    Algorithm 9 of [1]_. Let :math:`S` be the splits of the levels so far, and :math:`f(x; S)` the
-    mean target of the cell that contains x. The next level is split by the feature and threshold
-    that reduce the empirical mean squared error (Equation 8) most,
+    This class implements Algorithm 9 of [1]_. Let :math:`S` be the set of the splits of the
+    previous levels, and let :math:`f(x; S)` be the mean target of the cell that contains x. The
+    next level is split by the feature and threshold that reduce the empirical mean squared error
+    (Equation 8) most, which is
 
     .. math:: L_n(S) = \frac{1}{n} \sum_j \left(y_j - f(x_j; S)\right)^2,
 
-    summed over the outputs. Ties go to the smaller feature, then to the smaller threshold. A cell
-    is split if both sides have enough samples (`min_samples_leaf`); otherwise it stays whole, and
-    later levels may split it. The tree grows until no split reduces the error. If few features are
-    relevant, a level finds one of them from the evidence of all samples together. A level costs
-    one visit to each sample and feature, whatever the number of cells.
+    summed over the outputs. Ties are broken by the smaller feature index, then by the smaller
+    threshold. A cell is split only if there are at least `min_samples_leaf` samples on both sides;
+    otherwise the cell is kept, and a later level may split it. The tree is grown until no split
+    reduces the error. All samples together determine the split of a level, which helps to find the
+    relevant features if they are few. A level takes time proportional to the number of samples
+    times the number of features; the time does not depend on the number of cells.
 
-    A 0/1 feature has one threshold. Other features have thresholds between all neighbouring
-    values, or between quantiles (`max_bins`).
+    A 0/1 feature has one candidate threshold. The candidate thresholds of other features lie
+    between all neighboring values, or between quantiles of the values (see `max_bins`).
 
-    An honest tree [1]_ chooses its splits with one half of the samples, drawn at random, and its
-    leaves predict the means of the other half; both sides of a split have samples of both halves.
+    In an honest tree [1]_ the samples are divided at random into two halves. The splits are chosen
+    with one half, and each leaf predicts the mean target of its samples of the other half. Each
+    leaf has samples of both halves.
 
     Parameters
     ----------
     max_depth : int or None, default=None
-        Maximum number of levels. None: the tree grows until no split reduces the error. Features
-        with many values can lead to many levels, each of which splits few cells.
+        Maximum number of levels. If None, the tree is grown until no split reduces the error. If
+        features have many distinct values, there can be many levels that split only few cells each.
     min_samples_leaf : int, default=1
-        Minimum number of samples on either side of a split; of each half, if the tree is honest.
+        Minimum number of samples on each side of a split. In an honest tree, this number is
+        required of each half of the samples.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features tried at a level, drawn for each level: a number, a fraction, or all (None). If
-        none of them reduces the error, the others are tried.
+        Number of features tried at each level, drawn at random for each level: an int, a fraction
+        of the features, "sqrt", "log2", or None for all features. If none of the drawn features
+        reduces the error, the other features are tried.
     max_bins : int or None, default=255
-        Maximum number of bins of a feature. A feature with more distinct values has thresholds
-        only between this number of quantiles. None: between all values.
+        Maximum number of bins of each feature. For a feature with more distinct values, the
+        candidate thresholds are quantiles of its values. If None, there is a candidate threshold
+        between any two neighboring values.
     honest : bool, default=False
-        Whether one half of the samples chooses the splits and the other half determines the leaf
-        values.
+        Whether to choose the splits with one half of the samples and to compute the leaf values
+        with the other half. If False, all samples are used for both.
     random_state : int, RandomState instance or None, default=None
-        Controls the draw of the halves and the features.
+        Controls the random division of the samples into halves, and the random choice of features.
 
     Attributes
     ----------
     splits_ : structured ndarray of shape (n_levels,)
-        The `feature` and `threshold` of each level; values above the threshold go to the right.
+        The `feature` and `threshold` of each level. Samples with values above the threshold are on
+        the right side of the split.
     values_ : ndarray of shape (n_leaves, n_outputs)
-        The prediction of each leaf.
+        Prediction of each leaf.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the reduction of the squared error, on the samples that choose the
-        splits; zeros if there are no splits.
+        Fraction of the total reduction of the squared error that is due to each feature, computed
+        on the samples that choose the splits. All importances are 0 if there are no splits.
     n_outputs_ : int
         Number of targets.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has feature names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    HonestTreeRegressor : Each cell has its own split.
-    HonestForestRegressor : The average of many such trees.
+    HonestTreeRegressor : A tree in which each cell has its own split.
+    HonestForestRegressor : An average of honest trees.
 
     References
     ----------
@@ -135,7 +142,7 @@ class LevelSplitsRegressor(HonestRegressor):
         self.random_state = random_state
 
     def apply(self, X: ArrayLike) -> np.ndarray:
-        """Return the leaf of each sample.
+        """Return the index of the leaf of each sample.
 
         Parameters
         ----------
@@ -145,7 +152,7 @@ class LevelSplitsRegressor(HonestRegressor):
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Indices of rows of `values_`.
+            Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self._leaves(self._check_X(X))
 
@@ -173,7 +180,10 @@ class LevelSplitsRegressor(HonestRegressor):
         ) / (sum(gains) or 1.0)
 
     def _find_best(self, candidates, partition, random_state):
-        """Return the first of the best candidates and its gain; None if none reduces the error."""
+        """Return the index and the gain of the best candidate, the first one in case of ties.
+
+        If no candidate reduces the error, return None and 0.
+        """
         n_features = len(candidates.first) - 1
         tried = draw_features(self.max_features, n_features, random_state)
         rounding = ROUNDING * partition.error_left
@@ -202,7 +212,7 @@ class LevelSplitsRegressor(HonestRegressor):
 
 
 class Partition:
-    """The cells of a growing tree, with the samples in them and their sums."""
+    """The cells of a growing tree: the cell of each sample, and the target sums of each cell."""
 
     def __init__(self, y, halves, min_samples_leaf: int):
         self.min_count = float(min_samples_leaf)
@@ -217,7 +227,8 @@ class Partition:
         self.squares = (self.payload[:, : self.n_outputs] ** 2).sum(axis=1)
         self.cells = np.zeros(len(y), dtype=np.intp)
         self.n_cells = 1
-        # The parent of each cell and its side, 0 or 1; -1 for the root.
+        # For each cell, the index of its parent node and the side of the parent's split on which
+        # the cell lies, 0 or 1; both are -1 for the root.
         self.parents = np.full((1, 2), -1)
         self.nodes = []
         self._measure()
@@ -228,7 +239,7 @@ class Partition:
         )
 
     def _measure(self):
-        """Compute the sums of the open cells, those that a split may improve."""
+        """Compute the error and the target sums of the open cells: those that may be split."""
         totals = self._sums(self.cells, self.n_cells)
         counts = totals[:, self.n_outputs :]
         means = totals[:, : self.n_outputs] / np.maximum(counts[:, :1], 1.0)
@@ -245,7 +256,10 @@ class Partition:
         self.open_cells = numbers[self.cells].astype(np.intc)
 
     def gains(self, candidates: Candidates, features):
-        """Return the reduction of the squared error by each candidate of some features, else 0."""
+        """Return the reduction of the squared error by each candidate split.
+
+        The reduction is computed for candidates of the given features, and 0 for the others.
+        """
         gains = np.zeros(len(candidates.features))
         split_gains(
             features,
@@ -263,10 +277,14 @@ class Partition:
         return gains
 
     def split(self, right):
-        """Split all cells that have enough samples on either side."""
+        """Split all cells that have enough samples on both sides of the split.
+
+        The entries of the mask `right` are True for the samples on the right side.
+        """
         counts = self._sums(2 * self.cells + right, 2 * self.n_cells)[:, self.n_outputs :]
         splits = (counts.reshape(self.n_cells, -1) >= self.min_count).all(axis=1)
-        # Cells keep their order; a cell that is split takes two indices.
+        # The order of the cells is kept. The two parts of a cell that is split have consecutive
+        # indices.
         first = np.arange(self.n_cells) + np.cumsum(splits) - splits
         n_nodes = sum(map(len, self.nodes))
         self.nodes.append(self.parents[splits])
@@ -279,7 +297,7 @@ class Partition:
         self._measure()
 
     def node_table(self):
-        """Return the level and children of each node, and the root, for :func:`find_leaves`."""
+        """Return the arguments `levels`, `children` and `root` of :func:`find_leaves`."""
         parents = np.concatenate([*self.nodes, self.parents])
         n_nodes = len(parents) - self.n_cells
         numbers = np.concatenate([np.arange(n_nodes), -1 - np.arange(self.n_cells)])

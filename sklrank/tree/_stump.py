@@ -1,4 +1,4 @@
-"""StumpClassifier: one threshold of one feature; the weak learner of the document rankers."""
+"""StumpClassifier: a tree with a single split, the weak learner of the document rankers."""
 
 from __future__ import annotations
 
@@ -22,48 +22,59 @@ __all__ = ["StumpClassifier"]
 
 
 class StumpClassifier(ClassifierMixin, BaseEstimator):
-    r"""A binary classifier with one threshold of one feature, found in one compiled pass.
+    r"""A decision stump: a binary classifier that splits on one feature at one threshold.
 
-    Let :math:`b_l` be the weight of the second class minus that of the first class in the left
-    leaf, :math:`w_l` the weight of both, and :math:`b_r, w_r` the same of the right leaf. The
-    criterion "gini", that of scikit-learn's trees, chooses the threshold with the largest
-    :math:`b_l^2 / w_l + b_r^2 / w_r`; "gain" the one with the largest :math:`|b_l - b_r|`, which
-    is the most accurate rule that predicts one class below the threshold and the other above it.
-    For boosting, Equations 3.18 and 4.13 of [1]_ use "gain". The default is "gini" because a
-    booster's objective decreases with the gain relative to the weight that it is gained from, which
-    "gini" approximates better.
+    Samples with values up to the threshold are in the left leaf, the others in the right leaf. Each
+    leaf predicts the class that has the larger weight in it. The split maximizes a criterion over
+    all features and thresholds. Let :math:`w_l` be the total weight of the samples in the left
+    leaf, and let :math:`b_l` be the weight of its samples of the second class minus the weight of
+    its samples of the first class. Let :math:`w_r` and :math:`b_r` be the corresponding quantities
+    of the right leaf. The criterion is one of the following:
+
+    - "gini": :math:`b_l^2 / w_l + b_r^2 / w_r`. Its maximum is the split with the smallest Gini
+      impurity, which scikit-learn's trees choose, too.
+    - "gain": :math:`|b_l - b_r|`. Its maximum is the most accurate classifier among those that
+      predict one class below the threshold and the other class above it. Equations 3.18 and 4.13
+      of [1]_ use this criterion for boosting.
+
+    The default is "gini" because it usually decreases the objective of a booster more: the
+    decrease depends on :math:`b_l` and :math:`b_r` relative to the weights :math:`w_l` and
+    :math:`w_r`.
 
     Parameters
     ----------
     criterion : {"gini", "gain"}, default="gini"
-        Measure of a threshold. Ties go to the smaller feature, then to the smaller threshold.
+        Criterion that the split maximizes. Ties are broken by the smaller feature index, then by
+        the smaller threshold.
     max_bins : int, default=255
-        Maximum number of bins of a feature, from 2 to 256. A feature with more distinct values has
-        thresholds only between this number of quantiles.
+        Maximum number of bins of each feature, from 2 to 256. For a feature with more distinct
+        values, the candidate thresholds are quantiles of its values.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         Class labels, sorted.
     feature_ : int
-        Index of the feature.
+        Index of the feature that the stump splits on.
     threshold_ : float
-        The threshold; samples with larger values go to the right leaf. Infinite if no threshold has
-        a gain, so that all samples go to the left leaf.
+        Threshold of the split. Samples with larger values are in the right leaf. If no split
+        improves the criterion, the threshold is infinite, and all samples are in the left leaf.
     leaf_classes_ : ndarray of int of shape (2,)
-        Predicted class of the left and of the right leaf, as indices into `classes_`.
+        Predicted classes of the left and the right leaf, as indices into `classes_`.
     leaf_proba_ : ndarray of shape (2,)
-        Probability of the second class in the left and in the right leaf: its share of the weight.
+        Probability of the second class in the left and in the right leaf: the proportion of the
+        second class in the weight of the leaf.
     feature_importances_ : ndarray of shape (n_features,)
-        1 for the feature, 0 for the others; all 0 if no threshold has a gain.
+        Importances of the features: 1 for the feature of the split and 0 for the others, or 0 for
+        all features if no split improves the criterion.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` has feature names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    sklearn.tree.DecisionTreeClassifier : Trees of any depth; with `max_depth=1` a stump.
+    sklearn.tree.DecisionTreeClassifier : A tree of any depth; with `max_depth=1` it is a stump.
 
     References
     ----------
@@ -100,16 +111,16 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> StumpClassifier:
-        """Find the feature and the threshold.
+        """Find the feature and the threshold of the split.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Class labels of two classes.
+            Class labels, which must be of exactly two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples; None: 1 each.
+            Weights of the samples. If None, all samples have weight 1.
 
         Returns
         -------
@@ -119,8 +130,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `y` does not have two classes, or the input holds NaN or infinities; a fitted stump
-            stays unchanged.
+            If `y` does not have two classes, or if the input contains NaN or infinite values. A
+            stump that was fitted before stays unchanged.
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=np.float64)
@@ -138,7 +149,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         return self._fit_binned(binned, labels[seen], weights[seen])
 
     def _fit_binned(self, binned, labels, weights):
-        """Fit the labels 0 and 1 of samples whose features are binned."""
+        """Fit the stump to a `BinnedFeatures` and the class index, 0 or 1, of each sample."""
         balances = np.where(labels == 1, weights, -weights)
         feature, bin_ = best_threshold(
             binned.codes, binned.first_bin, balances, binned.histograms, self.criterion == "gini"
@@ -154,12 +165,12 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         self.threshold_ = float(binned.thresholds[feature][bin_])
         self.feature_importances_[feature] = 1.0
         is_left = binned.codes[:, feature] <= bin_
-        # `take` of indices is faster than a mask.
+        # Indexing by `take` is faster than indexing by a mask.
         leaves = [balances.take(mask.nonzero()[0]) for mask in (is_left, ~is_left)]
         self._leaf_balances = left, right = [np.add.reduce(leaf) for leaf in leaves]
         self._leaf_weights = [np.add.reduce(np.abs(leaf)) for leaf in leaves]
-        # Each leaf predicts its heavier class. With "gain" the two classes differ: a split into
-        # leaves of the same class gains nothing.
+        # Each leaf predicts the class of larger weight. With "gain" the leaves predict different
+        # classes, since a split into leaves of the same class does not improve this criterion.
         self.leaf_classes_ = np.array([left > 0, right > 0], dtype=np.intp)
         return self
 
@@ -168,7 +179,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         """Probability of the second class in the left and in the right leaf."""
         check_is_fitted(self)
         balances, weights = np.array(self._leaf_balances), np.array(self._leaf_weights)
-        # A leaf without samples gives both classes the same probability.
+        # In a leaf without samples, both classes have probability 1/2.
         return np.divide(balances + weights, 2 * weights, out=np.full(2, 0.5), where=weights > 0)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -189,7 +200,7 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[self._predict_checked(X)]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Predict the probability of each class: its share of the weight in the leaf.
+        """Predict the probability of each class: its proportion of the weight of the leaf.
 
         Parameters
         ----------
@@ -199,8 +210,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Rows sum to one; columns as in `classes_`. `predict` returns the more probable class,
-            the first one if both are equally probable.
+            Probabilities of the classes, in the order of `classes_`. Each row sums to 1. `predict`
+            returns the more probable class, or the first class if both are equally probable.
         """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, dtype=np.float64)
@@ -218,17 +229,18 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Minus infinity if the probability is 0; columns as in `classes_`.
+            Logarithms of the probabilities, in the order of `classes_`. The logarithm of a
+            probability of 0 is minus infinity.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def _predict_checked(self, X):
-        """Return the predicted classes, 0 or 1, of checked samples."""
+        """Return the predicted class index, 0 or 1, of each sample of a validated array `X`."""
         return self.leaf_classes_[self._find_leaves(X)]
 
     def _find_leaves(self, X):
-        """Return 0 for samples in the left leaf, 1 for samples in the right leaf."""
-        # If X has single precision, a Python float would be rounded to it.
+        """Return 0 for each sample in the left leaf and 1 for each sample in the right leaf."""
+        # If X has single precision, NumPy would round a Python float to single precision.
         threshold = np.float64(self.threshold_)
         return (X[:, self.feature_] > threshold).astype(np.intp)

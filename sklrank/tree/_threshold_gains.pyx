@@ -1,33 +1,37 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Gains of candidate thresholds: for a stump, and for a level of a tree.
+"""Gains of candidate thresholds, for a stump and for a level of a tree.
 
-A *stump* classifies by one threshold (:func:`best_threshold`). Samples come as bin codes, so that
-one pass over them fills a histogram of each feature: for each bin the weight, and the *balance*,
-which is the weight of class 1 minus that of class 0. The running sums over the bins are the sums
-below each threshold; the totals minus these are the sums above it.
+A *stump* is a classifier with a single threshold (:func:`best_threshold`). The feature values of
+the samples are given as bin codes, so that one pass over the samples fills a histogram of each
+feature. The histogram contains the weight of each bin and its *balance*, which is the weight of
+class 1 minus the weight of class 0. The running sums over the bins are the sums below each
+threshold. The sums above a threshold are the totals minus these running sums.
 
-A *level* of a tree splits all cells by the same threshold (:func:`split_gains`). As the threshold
-of a feature rises from one candidate to the next, some samples pass from its right to its left. A
-cell c of n samples with target sum T, of which n_l with sum L are on the left and n_r on the right,
-lowers the squared error by
+A *level* of a tree splits all cells by the same threshold (:func:`split_gains`). If the threshold
+of a feature increases from one candidate to the next, some samples pass from the right side of the
+split to the left side. Let n be the number of samples in a cell c, and let T be the sum of their
+targets. Let n_l and n_r be the numbers of samples on the left and on the right side, and let L be
+the sum of the targets on the left side. Then the split of this cell reduces the squared error by
 
     gain_c = |n L - n_l T|^2 / (n n_l n_r).
 
-The gain of a candidate is the sum over the cells that it may split, those with enough samples on
-either side. Only the cells of the samples that pass change their gain. So a feature costs at most
-one visit to each sample, whatever the numbers of thresholds and cells. For a feature with two
-values the caller lists the samples of the rarer value alone: the gain is symmetric in left and
-right.
+The gain of a candidate is the sum of gain_c over the cells that have enough samples on both sides.
+From one candidate to the next, the gain changes only in the cells of the samples that pass to the
+other side. Each sample is therefore visited at most once for each feature, for any numbers of
+thresholds and cells. For a feature with two values, the caller lists only the samples that have the
+less frequent value; this suffices because the gain is symmetric in left and right.
 
-Each sample has a row in `payload`: its targets, then the counts that either side must have enough
-of. Samples that only fill leaves have targets of zero and a count of their own.
+Each sample has a row in `payload`, which contains its targets, followed by one or two counts. Each
+side of a split must have at least `min_count` of each count. The first count is 1 for the samples
+that choose the splits. The samples of the other half of an honest tree have targets of 0, and their
+own count is 1.
 """
 
 from libc.math cimport fabs
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-# Running sums may leave this share of a total where nothing is left of it.
+# Because of rounding errors, a running sum that should be 0 may be this fraction of the total.
 cdef double ROUNDING = 1e-12
 
 
@@ -38,10 +42,11 @@ def best_threshold(
     double[:, ::1] histograms,
     bint gini,
 ):
-    """Return the best feature and the bin below its threshold; feature -1 if none has a gain.
+    """Return the feature of the best split and the last bin on the left side of the split.
 
-    The bins of feature `f` have the rows `first_bin[f]` to `first_bin[f + 1]` of `histograms`,
-    which is overwritten. Among equal gains the smaller feature comes first, then the smaller bin.
+    If no split improves the criterion, both are -1. The array `histograms` is overwritten; its rows
+    `first_bin[f]` to `first_bin[f + 1]` belong to the bins of feature `f`. Ties are broken by the
+    smaller feature index, then by the smaller bin.
     """
     cdef Py_ssize_t n_samples = codes.shape[0], n_features = codes.shape[1]
     cdef Py_ssize_t i, f, b, best_feature = -1, best_bin = -1
@@ -108,9 +113,10 @@ def split_gains(
     double min_count,
     double[::1] gains,
 ):
-    """Write the gains of all candidates of `features` into `gains`.
+    """Write the gains of all candidate splits of the features `features` into `gains`.
 
-    Samples in closed cells (-1) are removed from `samples`, and `stops` is lowered accordingly.
+    Samples in closed cells, which have the index -1, are removed from `samples`, and the entries of
+    `stops` are decreased accordingly.
     """
     cdef Py_ssize_t n_cells = totals.shape[0], width = totals.shape[1]
     cdef Py_ssize_t i, k, p, s, n_kept, n_changed
@@ -123,7 +129,8 @@ def split_gains(
     cdef double* lefts = <double*>malloc(n_cells * width * sizeof(double))
     cdef double* cell_gains = <double*>malloc(n_cells * sizeof(double))
     cdef Py_ssize_t* seen = <Py_ssize_t*>calloc(n_cells, sizeof(Py_ssize_t))
-    # There is room for one more, since a cell is written before it is known to be new.
+    # The array has one more entry than there are cells, because a cell is written to it before the
+    # code checks whether the cell is already in it.
     cdef int* changed = <int*>malloc((n_cells + 1) * sizeof(int))
     try:
         if lefts == NULL or cell_gains == NULL or seen == NULL or changed == NULL:
@@ -175,7 +182,10 @@ def find_leaves(
     int root,
     Py_ssize_t[::1] leaves,
 ):
-    """Write the leaf of each sample; inner nodes are numbers >= 0, the leaf l is -1 - l."""
+    """Write the index of the leaf of each sample into `leaves`.
+
+    In `children` and `root`, an inner node is represented by its index, and leaf l by -1 - l.
+    """
     cdef Py_ssize_t i
     cdef int node
     with nogil:
