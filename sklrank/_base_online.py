@@ -1,4 +1,4 @@
-"""Bases of all online estimators: they check the input and start or continue a model."""
+"""Base classes of all online estimators, which check the input and start or continue a model."""
 
 from functools import cache
 from reprlib import repr as shortened
@@ -25,16 +25,16 @@ from sklrank._validation import (
 
 __all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "to_dense"]
 
-# Maximal number of entries (128 MB) of a block of a sparse matrix that is made dense.
+# Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
 
 
 class BaseOnline(BaseEstimator):
-    """Base of the estimators that learn one sample at a time.
+    """Base class of the estimators that learn one sample at a time.
 
-    A subclass sets `_accepts_nan` (missing values), `_accepts_sparse` (CSR matrices) and
-    `_multiplies_entries`: it multiplies entries of `X`, so entries whose products would overflow
-    are refused.
+    A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
+    CSR matrices. It sets `_multiplies_entries` if it multiplies entries of `X`; then entries whose
+    products would overflow raise an error.
     """
 
     _accepts_sparse = False
@@ -48,8 +48,8 @@ class BaseOnline(BaseEstimator):
     @classmethod
     @cache
     def _get_param_names(cls):
-        # scikit-learn inspects the signature at each call. Setting up a booster makes five such
-        # calls for each weak learner, which would double the time of the set-up.
+        # scikit-learn inspects the signature in each call. Starting a booster makes five such calls
+        # for each weak learner. Without the cache, starting it would take twice as long.
         return super()._get_param_names()
 
     def _check_rows(self, X, *, reset):
@@ -61,7 +61,7 @@ class BaseOnline(BaseEstimator):
         return X
 
     def _is_valid(self, X):
-        """Return True if `X` surely passes validation unchanged.
+        """Return True if `X` is certain to pass validation unchanged.
 
         Validation takes about 100 microseconds, longer than a model needs to learn one sample.
         """
@@ -98,10 +98,10 @@ class BaseOnline(BaseEstimator):
 
 
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
-    """Base of the online classifiers and boosters.
+    """Base class of the online classifiers and boosters.
 
-    A subclass defines `_start_model(classes)`, which sets `classes_` and everything else that an
-    untrained model has. It sets `_accepts_indicators` if the target may be an indicator matrix.
+    A subclass defines `_start_model(classes)`, which sets `classes_` and all other attributes of an
+    untrained model. It sets `_accepts_indicators` if the target may be an indicator matrix.
     """
 
     _accepts_indicators = False
@@ -112,22 +112,23 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
         """Check samples with their targets, and start a model if there is none yet.
 
-        Everything is checked before anything is learned: if the input is invalid, the model stays
-        as it was.
+        All arguments are checked before the model learns. If the input is invalid, the model does
+        not change.
 
         Parameters
         ----------
         X, y, classes, sample_weight : objects
             Arguments of `fit` or `partial_fit`.
         restart : bool, default=False
-            Replace an existing model by an untrained one.
+            Whether to replace an existing model by an untrained model.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features), C-contiguous float64, or a CSR matrix
         indptr, labels : ndarrays of intp
-            Relevance lists, see `_relevance_lists`.
+            Relevance lists of the samples, see `_relevance_lists`.
         weights : ndarray of shape (n_samples,)
+            Sample weights.
         """
         if y is None:
             raise ValueError(
@@ -136,8 +137,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         restart = restart or not hasattr(self, "classes_")
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
-            # Parameters may have changed since the model was started: it still accepts the kind of
-            # target that it was started with.
+            # Parameters may have changed since the model was started. The model still accepts the
+            # kind of target with which it was started.
             multilabel = self._accepts_indicators or (self._fitted_with_indicators and not restart)
             target = check_target(y, multilabel=multilabel)
             n_samples = X.shape[0]
@@ -191,13 +192,13 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 def row_blocks(X, max_rows, *, dense=True):
     """Return slices that cover the rows of `X`, each of at most `max_rows` rows.
 
-    If `X` is sparse and its blocks are to be made dense (`dense`), a block has at most
-    `MAX_DENSE_ENTRIES` entries.
+    If `X` is sparse and `dense` is True, the blocks will be converted to arrays. Then a block has
+    at most `MAX_DENSE_ENTRIES` entries, but at least one row.
     """
     if dense and sparse.issparse(X):
         max_rows = min(max_rows, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
-    # scikit-learn's gen_batches takes longer to check its parameters than some models need to learn
-    # one sample.
+    # gen_batches of scikit-learn is not used, since checking its parameters takes longer than some
+    # models need to learn one sample.
     n_samples = X.shape[0]
     return [
         slice(first, min(first + max_rows, n_samples)) for first in range(0, n_samples, max_rows)

@@ -24,9 +24,10 @@ BATCH = 10_000
 
 
 class CompiledClassifier(BaseOnlineClassifier):
-    """A classifier around one compiled :class:`~sklrank._online_learner.OnlineLearner`.
+    """Base class of classifiers that consist of one compiled learner.
 
-    A subclass makes the learner from its parameters (`_make_learner`). Boosters start a model by
+    A subclass defines `_make_learner`, which creates the
+    :class:`~sklrank._online_learner.OnlineLearner` from the parameters. Boosters start a model by
     `_init_model` and then call the compiled learner directly.
     """
 
@@ -46,7 +47,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes : ndarray of shape (n_classes,)
             All class labels.
         random_state : int, RandomState instance or None, default=None
-            Replaces the parameter `random_state` unless it is None.
+            Used instead of the parameter `random_state` unless it is None.
 
         Returns
         -------
@@ -63,7 +64,7 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model from scratch, one sample after the other.
+        """Fit the model from scratch, learning one sample after the other.
 
         Parameters
         ----------
@@ -72,7 +73,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights; a sample of weight zero is skipped. None: all weights are one.
+            Importance weights. A sample of weight zero is skipped. If None, all weights are one.
 
         Returns
         -------
@@ -82,7 +83,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model stays as it was.
+            If the data are invalid or have a single class. A fitted model does not change.
         """
         return self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
 
@@ -94,10 +95,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Update the model by one sample after the other.
+        """Update the model, learning one sample after the other.
 
-        The same samples give the same model, bit by bit, in one call or in chunks, and if the model
-        is pickled in between.
+        The model is bit-identical whether the samples are passed in one call or in several calls,
+        and also if it is pickled between the calls.
 
         Parameters
         ----------
@@ -106,9 +107,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         classes : array-like of shape (n_classes,), default=None
-            All class labels, to be given in the first call. None: the labels in `y`.
+            All class labels, which are fixed in the first call. If None in the first call, they are
+            the labels in `y`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights; a sample of weight zero is skipped. None: all weights are one.
+            Importance weights. A sample of weight zero is skipped. If None, all weights are one.
 
         Returns
         -------
@@ -118,8 +120,8 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model stays as it
-            was.
+            If the data are invalid or have labels that are not in `classes`. The model does not
+            change.
         """
         return self._learn(*self._check_and_start(X, y, classes, sample_weight))
 
@@ -133,7 +135,7 @@ class CompiledClassifier(BaseOnlineClassifier):
     ) -> np.ndarray:
         """Predict each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is that of `partial_fit`.
+        The resulting model is the same as that of `partial_fit`.
 
         Parameters
         ----------
@@ -144,19 +146,19 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights; a sample of weight zero is predicted, but not learned. None: all
+            Importance weights. A sample of weight zero is predicted, but not learned. If None, all
             weights are one.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Probabilities of each sample, as `predict_proba` gives them before the sample is
-            learned; columns as in `classes_`.
+            Class probabilities of each sample, predicted before the sample is learned. The columns
+            are in the order of `classes_`.
 
         Raises
         ------
         ValueError
-            As `partial_fit`.
+            If the data are invalid, as in `partial_fit`.
         """
         prepared = self._check_and_start(X, y, classes, sample_weight)
         probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
@@ -184,7 +186,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Each row sums to one; columns as in `classes_`.
+            Class probabilities. Each row sums to one. The columns are in the order of `classes_`.
         """
         check_is_fitted(self, "classes_")
         return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
@@ -200,7 +202,8 @@ class CompiledClassifier(BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Minus infinity where the probability is 0; columns as in `classes_`.
+            Logarithms of the class probabilities, which are minus infinity if the probability is 0.
+            The columns are in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -216,7 +219,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Entries of `classes_`; of equally probable classes the first one.
+            Predicted classes. If classes are equally probable, the first of them is predicted.
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]

@@ -8,7 +8,7 @@ cdef struct LabelFeedback:
     const double* weights           # (n_relevant,) their importance weights
     double sample_weight
     Py_ssize_t n_irrelevant         # number of labels that are known to be irrelevant
-    const Py_ssize_t* irrelevant    # (n_irrelevant,) these labels, or NULL: all others
+    const Py_ssize_t* irrelevant    # (n_irrelevant,) these labels, or NULL if they are all others
     const double* costs             # (n_classes,) cost of a vote for each label, or NULL
 
 
@@ -16,13 +16,15 @@ cdef class OnlineLearner:
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_classes
 
-    # Write the votes for the sample `x`, a distribution over the classes. The learner is unchanged.
+    # Write the votes for the sample `x`, a distribution over the classes. The learner does not
+    # change.
     cdef int predict(self, const double* x, double* votes) except -1 nogil
 
     # Learn from the sample `x`.
     cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil
 
-    # As `predict` and `learn`, for one sample, in this order and on one thread, without another
-    # call in between: the learner may keep what it computed for the votes.
+    # Variants of `predict` and `learn` that are called in this order, for the same sample and on
+    # the same thread, without another call in between. Thus `predict_cached` may store intermediate
+    # results that `learn_cached` reuses.
     cdef int predict_cached(self, const double* x, double* votes) except -1 nogil
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil

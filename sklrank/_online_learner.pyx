@@ -1,18 +1,19 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Base class of the compiled online learners, and their loops over samples.
 
-A learner sees one sample at a time. `predict` writes a distribution over the classes. `learn` takes
-a `LabelFeedback`: the relevant labels of the sample with their importance weights, the irrelevant
-labels, and, in a booster, the cost of a vote for each label. Learners of single labels use the
-importance weights, cost-sensitive learners the costs (Jung & Tewari 2018, Section 2.1), others the
-relevance. Labels that are neither relevant nor irrelevant are unknown.
+A learner processes one sample at a time. `predict` writes a distribution over the classes. `learn`
+receives a `LabelFeedback`, which contains the relevant labels of the sample with their importance
+weights, the irrelevant labels, and, in a booster, the cost of a vote for each label. Learners that
+learn from single labels use the importance weights. Cost-sensitive learners use the costs (Jung &
+Tewari 2018, Section 2.1). Other learners use only the relevance. The relevance of labels that are
+neither in the relevant nor in the irrelevant labels is unknown.
 """
 
 import numpy as np
 
 
 cdef class OnlineLearner:
-    """Base class of the learners; a subclass defines `predict` and `learn`."""
+    """Base class of the compiled learners. A subclass defines `predict` and `learn`."""
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:
@@ -51,8 +52,8 @@ cdef class OnlineLearner:
         """Learn from the samples of `X`, one after the other.
 
         Sample i has the labels `labels[indptr[i]:indptr[i + 1]]`, each with the importance weight
-        `weights[i]`; a sample of weight zero is skipped. If `votes` `(n_samples, n_classes)` is
-        given, the votes for each sample are written there before it is learned.
+        `weights[i]`. A sample of weight zero is skipped. If `votes` `(n_samples, n_classes)` is
+        given, the votes for each sample are written to this array before the sample is learned.
         """
         cdef Py_ssize_t i, j, n_samples = X.shape[0]
         cdef bint progressive = votes is not None

@@ -1,4 +1,4 @@
-"""Seeds and random features of the estimators inside an estimator."""
+"""Random seeds and random features for the estimators inside an ensemble."""
 
 from numbers import Integral, Real
 
@@ -19,10 +19,11 @@ MAX_FEATURES_OR_AUTO = [*_NUMBERS, StrOptions({"auto", "sqrt", "log2"})]
 
 
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
-    """Draw the features of one model without replacement; return their sorted indices.
+    """Draw the features of one model without replacement, and return their sorted indices.
 
-    `max_features` is their number, their fraction, "sqrt", "log2", or None for all. A number larger
-    than `n_features` means all of them, so that one setting suits every data set.
+    `max_features` is an int, a fraction of the features, "sqrt", "log2", or None for all features.
+    An int larger than `n_features` selects all features, so the same value can be used for every
+    data set.
     """
     if max_features is None:
         n_drawn = n_features
@@ -39,7 +40,7 @@ def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
 
 
 def set_random_states(estimator, random_state):
-    """Set every `random_state` parameter of an estimator, nested ones too, to a random seed."""
+    """Set all `random_state` parameters of an estimator, including nested ones, to random seeds."""
     seeds = {
         name: random_state.randint(np.iinfo(np.int32).max)
         for name in sorted(estimator.get_params(deep=True))

@@ -1,7 +1,8 @@
-"""Relevance lists: the relevant labels of samples, as compiled loops read them.
+"""Relevance lists: the relevant labels of samples in the format that compiled loops read.
 
-Sample ``i`` has the relevant labels ``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. A
-class label is a list of length one. The documents of queries are stored in the same way.
+The relevant labels of sample ``i`` are ``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. For
+a target of class labels, each list has length one. The documents of queries are stored in the same
+format.
 """
 
 import numpy as np
@@ -21,6 +22,6 @@ def lists_of(indptr, rows):
 
 
 def lists_of_rows(indptr, labels, rows: slice):
-    """Return the relevance lists of consecutive rows; `labels` is not copied."""
+    """Return the relevance lists `indptr, labels` of consecutive rows, without copying `labels`."""
     first, last = indptr[rows.start], indptr[rows.stop]
     return indptr[rows.start : rows.stop + 1] - first, labels[first:last]

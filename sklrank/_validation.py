@@ -33,12 +33,13 @@ __all__ = [
     "unchanged_on_error",
 ]
 
-# Squares of weights are summed up by trees.
+# Maximal sample weight. Trees sum up squares of weights, which must not overflow.
 MAX_WEIGHT = 1e150
-# Scores are sums over features and samples; the terms are products of two entries, a learning rate
-# and a loss.
+# Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features
+# and samples, whose terms are products of two entries, a learning rate and a loss.
 MAX_FACTOR = 1e60
-# Maximal range of integer classes that are looked up in a table.
+# Integer classes are looked up in a table if the difference between the largest and the smallest
+# class is below this number.
 MAX_TABLE_SIZE = 10_000
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
@@ -47,26 +48,27 @@ DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
 def check_rows(estimator, X, *, reset, **check_params):
-    """Check `X` as the tags of the estimator say; make CSR matrices canonical.
+    """Check `X` according to the tags of the estimator, and make CSR matrices canonical.
 
-    Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if it
-    did so when it was started, even if its parameters have changed since.
+    Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
+    estimator accepted them when the model was started, even if parameters have changed since.
 
     Parameters
     ----------
     estimator : estimator
-        Its `n_features_in_` and `feature_names_in_` are set if `reset`, and checked otherwise.
+        Estimator whose `n_features_in_` and `feature_names_in_` are set if `reset` is True, and
+        compared with `X` otherwise.
     X : object
-        Argument of the user.
+        Samples passed by the user.
     reset : bool
-        True if a model is started.
+        Whether a model is started.
     **check_params : dict
         Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
 
     Returns
     -------
     X : {ndarray, csr_array} of shape (n_samples, n_features)
-        If `y` is among the arguments, a tuple of `X` and the checked `y`.
+        Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
     """
     if reset or not hasattr(estimator, "_row_checks"):
         tags = get_tags(estimator).input_tags
@@ -82,9 +84,10 @@ def check_rows(estimator, X, *, reset, **check_params):
 
 
 def canonical_csr(X):
-    """Make a CSR matrix canonical, with sorted 32-bit indices; return an array as it is.
+    """Return a CSR matrix in canonical form, with sorted 32-bit indices, or an array unchanged.
 
-    Compiled loops rely on it, so a matrix with invalid index arrays raises an error.
+    Compiled loops rely on the canonical form, so a matrix with invalid index arrays raises an
+    error.
     """
     if not sparse.issparse(X):
         return X
@@ -94,7 +97,8 @@ def canonical_csr(X):
     if X.shape[1] > max_index:
         raise ValueError(f"X has {X.shape[1]} columns, more than {max_index}: hash its features")
     try:
-        # Check a new matrix: X itself caches that it was valid before its arrays were changed.
+        # Check a new matrix, since `X` may have cached the result of a check before the user
+        # changed its arrays.
         X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
         X.check_format(full_check=True)
     except ValueError as error:
@@ -124,7 +128,7 @@ def check_entries(X):
 
 
 def sum_of_squares(entries):
-    """Return the sum of squares: a bound on each square, not finite if an entry is not."""
+    """Return the sum of squares of an array, which is not finite if an entry is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.dot(entries, entries)
 
@@ -136,7 +140,7 @@ class Target(NamedTuple):
     """A checked target."""
 
     values: np.ndarray
-    """Class labels `(n_samples,)`, or an indicator matrix `(n_samples, n_labels)`, maybe CSR."""
+    """Class labels `(n_samples,)`, or a dense or CSR indicator matrix `(n_samples, n_labels)`."""
     multilabel: bool
     names: np.ndarray | None = None
     """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
@@ -163,7 +167,7 @@ def check_target(y, *, multilabel: bool) -> Target:
 def _checked_target(y, multilabel):
     names = column_names(y)
     if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
-        # check_array takes longer than learning one sample.
+        # Skip check_array for valid arrays, since it takes longer than learning one sample.
         y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     if sparse.issparse(y):
         y = y.astype(np.float64)
@@ -186,13 +190,14 @@ def _checked_target(y, multilabel):
         )
     y = column_or_1d(y, warn=True)
     if y.dtype.kind not in "biu":
-        # Integers are valid class labels; the check would sort them.
+        # Integers are valid class labels. They are not checked, since the check would sort them.
         check_classification_targets(y)
     return Target(y, False)
 
 
 def _is_indicator(y):
-    # Unlike scikit-learn's type_of_target, accept an indicator matrix with a single row.
+    # Return True if `y` is an indicator matrix. Unlike type_of_target of scikit-learn, this
+    # function accepts an indicator matrix with a single row.
     if sparse.issparse(y):
         return bool(np.isin(y.data, (0, 1)).all())
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
@@ -208,7 +213,7 @@ def _holds_collections(y):
     ]
     if any(isinstance(entry, set | frozenset) for entry in entries):
         return True
-    # A list of lists of one length is an array; an array of lists is not.
+    # A list of lists of equal length is an array; an array of lists is not.
     return len({len(entry) for entry in entries}) > 1 if in_list else bool(entries)
 
 
@@ -221,8 +226,8 @@ def check_classes(target: Target, classes=None):
     Returns
     -------
     ndarray of shape (n_classes,)
-        Sorted class labels, or the names of the columns of an indicator matrix: `classes`, or those
-        of a data frame, or 0, 1, ....
+        Sorted class labels. For an indicator matrix, the names of its columns: `classes`, or the
+        column names of a data frame, or 0, ..., n_labels - 1.
     """
     if target.multilabel:
         n_labels = target.values.shape[1]
@@ -288,12 +293,12 @@ def column_names(y):
 
 
 def labels_of_columns(names, n_labels):
-    """Return the class labels of the columns of a target: their names, or 0, 1, ...."""
+    """Return the class labels of the columns of a target: their names, or their indices."""
     return np.arange(n_labels) if names is None else names
 
 
 def check_columns(names, classes):
-    """Raise if `names` differ from `classes`, or have another order, where both are strings."""
+    """Raise if column names and `classes` are strings and differ, or differ in their order."""
     if names is None:
         return
     classes = np.ravel(classes).tolist()
@@ -315,7 +320,7 @@ def check_columns(names, classes):
 def relevance_lists(target: Target, classes):
     """Return the relevance lists (see `_relevance_lists`) of a checked target.
 
-    Their labels are indices into `classes`.
+    The labels in the lists are indices into `classes`.
     """
     if target.multilabel:
         if target.values.shape[1] != len(classes):
@@ -339,7 +344,11 @@ def relevance_lists(target: Target, classes):
 
 
 def _looked_up(values, classes):
-    """Return the indices of integers in `classes` of a narrow range, by a table; otherwise None."""
+    """Return the indices of `values` in `classes`, found in a table.
+
+    Return None if the values or classes are not integers, if the range of the classes is too large
+    for a table, or if a value is not in `classes`.
+    """
     if values.dtype.kind != "i" or classes.dtype.kind != "i":
         return None
     first, last = int(classes.min()), int(classes.max())
@@ -367,7 +376,10 @@ def _searched(values, classes):
 
 
 def check_weights(sample_weight, n_samples: int, *, positive: bool):
-    """Return sample weights >= 0 as float64; if `positive`, raise if all of them are zero."""
+    """Return the sample weights `(n_samples,)` as float64 after a check that none is negative.
+
+    If `positive` is True, raise if all weights are zero.
+    """
     if sample_weight is None:
         return np.ones(n_samples)
     if isinstance(sample_weight, Real):
@@ -394,12 +406,15 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
 
 
 def as_numbers(values, name, what="numbers"):
-    """Convert values to a float64 array; raise an error that names them if they are not numbers."""
+    """Convert values to a float64 array.
+
+    If they are not numbers, raise an error in which they are called `name`.
+    """
     try:
         array = np.asarray(values)
         dates = array.dtype.kind == "O" and any(isinstance(entry, DATES) for entry in array.flat)
         if dates or array.dtype.kind in "cmM":
-            # NumPy would convert dates to integers, and drop imaginary parts.
+            # NumPy would convert dates to integers, and discard imaginary parts.
             kind = "dates" if dates else f"values of the type {array.dtype}"
             raise TypeError(f"got {kind}")
         return np.asarray(values, dtype=np.float64)

@@ -1,17 +1,19 @@
 """Learning from partial feedback: labels shown, their propensities, and the rewards.
 
-A ranker that observes only the relevance of the labels it shows must explore: now and then it shows
-other labels than the best ones. An *exploration scheme* draws the labels to show and knows the
-probability that it shows a label, or two labels, their *propensities*. An :class:`Exploration` is
-the record of labels and propensities, from which an estimator learns as soon as the rewards are
-known. A sum over the labels shown, each term divided by its propensity (importance weighting), is
-an unbiased estimate of the sum over all labels.
+A ranker that observes only the relevance of the labels it shows must explore, that is, it must
+sometimes show labels other than the best ones. An *exploration scheme* draws the labels to show and
+computes their *propensities*, the probabilities that a label, or two labels together, are shown. An
+:class:`Exploration` is a record of the labels and their propensities. An estimator learns from this
+record when the rewards are known. If each term of a sum over the labels shown is divided by its
+propensity (importance weighting), the sum is an unbiased estimate of the sum over all labels.
 
-The schemes, by their names in the parameter `randomization` of :class:`~sklrank.online_boosting.\
-TopKBBM` and :class:`~sklrank.online_boosting.TopKAdaptive`:
+The parameter `randomization` of :class:`~sklrank.online_boosting.TopKBBM` and
+:class:`~sklrank.online_boosting.TopKAdaptive` is the name of a scheme. With both schemes, a sample
+shows the *greedy top k*, the k labels of largest score, unless it explores:
 
-- "uniform", :class:`UniformRandomization`: the greedy top k, or k labels at random;
-- "single-swap", :class:`SingleSwapRandomization`: the greedy top k, with up to two labels swapped.
+- With "uniform" (:class:`UniformRandomization`), a sample that explores shows k random labels.
+- With "single-swap" (:class:`SingleSwapRandomization`), a sample that explores shows the greedy
+  top k after up to two of these labels were swapped with random other labels.
 """
 
 from sklrank.feedback._exploration import Exploration

@@ -1,4 +1,4 @@
-"""Records of the labels shown and their propensities, and checks of them."""
+"""Records of the labels shown and their propensities, and checks of these records."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
 
-# Tolerated difference between the propensities of (a, b) and (b, a), as read from logs.
+# Tolerated difference between the propensities of (a, b) and (b, a), which may be read from logs.
 SYMMETRY_TOLERANCE = 1e-6
-# Steps are divided by propensities, and could overflow with smaller ones. Learners from single
-# actions refuse smaller ones; boosters clip them at this value or at their own bound.
+# Gradient steps are divided by propensities, and could overflow with smaller propensities. Learners
+# from single actions refuse smaller propensities; boosters clip propensities at this value or at
+# their own bound.
 MIN_PROPENSITY = 1e-60
 
 
@@ -29,25 +30,25 @@ MIN_PROPENSITY = 1e-60
 class Exploration:
     """A record of the labels that were shown, and of their propensities.
 
-    Both are arrays with one row per sample. Index the record by a slice, a mask or positions to get
-    the record of some samples. Rewards are not part of it: they are an array of the shape of
-    `actions`, with entries 0 and 1.
+    The labels and the propensities are arrays with one row per sample. Indexing the record by a
+    slice, a mask or positions returns the record of some samples. The record does not contain the
+    rewards, which are an array of the shape of `actions` with entries 0 and 1.
 
     Parameters
     ----------
     actions : array-like of shape (n_samples, k), or (n_samples,)
-        Labels shown, as indices into `classes_`: k labels per sample, or a single one.
+        Labels shown, as indices into `classes_`: k labels per sample, or a single label.
     propensities : array-like of shape (n_samples, k, k), or (n_samples,)
-        Probability, at the time of the draw, that two labels were both shown, for each two of the
-        labels of a sample; on the diagonal the probability that the label was shown. For a single
-        label, the probability that it was shown.
+        For each two of the labels shown for a sample, the probability at the time of the draw that
+        both are shown. The diagonal contains the probabilities that each label is shown. For a
+        single label per sample, the probability that it is shown.
 
     Attributes
     ----------
     actions : ndarray of shape (n_samples, k), or (n_samples,)
-        As given.
+        The parameter `actions` as an array.
     propensities : ndarray of shape (n_samples, k, k), or (n_samples,)
-        As given.
+        The parameter `propensities` as an array.
 
     See Also
     --------
@@ -55,13 +56,14 @@ class Exploration:
 
     Notes
     -----
-    Impossible values, such as a propensity of 0, raise an error in the method that learns from the
-    record. If a log has only the probability of each label, and the labels were drawn independently
-    of each other, the probability of two labels is the product.
+    The method that learns from the record raises an error for impossible values, such as a
+    propensity of 0. If a log contains only the probability of each label, and the labels were drawn
+    independently of each other, the probability of two labels is the product of their
+    probabilities.
 
     Examples
     --------
-    The log of a policy that showed two of five labels, drawn at random:
+    Record the actions of a policy that showed two of five labels, drawn at random:
 
     >>> from sklrank.feedback import Exploration
     >>> shown = Exploration([[0, 3], [4, 1], [2, 0]], [[[2 / 5, 1 / 10], [1 / 10, 2 / 5]]] * 3)
@@ -101,7 +103,7 @@ class Exploration:
         Returns
         -------
         Exploration
-            The samples of the first record, then those of the second, and so on.
+            The record of all samples, in the order of the given records.
         """
         explorations = list(explorations)
         return cls(
@@ -117,15 +119,17 @@ class Exploration:
         Parameters
         ----------
         rewards : array-like of the shape of the actions, default=None
-            Rewards to log as well.
+            Rewards, which are added to the log. If None, the log has no rewards.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, such as `classes_` of an estimator, to log instead of the indices.
+            Names of the labels, such as `classes_` of an estimator, which are logged instead of the
+            indices. If None, the indices are logged.
 
         Returns
         -------
         pandas.DataFrame
-            Columns ``action_i``, ``reward_i`` if rewards are given, ``propensity_i`` (of the i-th
-            label) and ``propensity_i_j`` (of both labels), with i < j.
+            Data frame with the columns ``action_i``, ``reward_i`` (if rewards are given),
+            ``propensity_i`` (of the i-th label), and ``propensity_i_j`` with i < j (of the i-th and
+            the j-th label).
 
         Raises
         ------
@@ -173,8 +177,8 @@ class Exploration:
             The log. Other columns are ignored. For k labels, the rewards are
             ``frame[[f"reward_{i}" for i in range(k)]]``.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, in order, if the actions were logged by name: `classes_` of the
-            estimator that will learn from the record.
+            Names of the labels in the order of the indices, such as `classes_` of the estimator
+            that will learn from the record. They are required if the actions were logged by name.
 
         Returns
         -------
@@ -215,7 +219,10 @@ class Exploration:
 
 
 def _whole_numbers(actions):
-    """Return actions as integers; databases and files may have them as other types."""
+    """Return actions as integers, since databases and files may store them as other types.
+
+    Raise if the actions are not whole numbers.
+    """
     with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
         whole = actions.astype(np.intp)
         if np.array_equal(whole, actions):
@@ -232,14 +239,14 @@ def _propensity_columns(k):
 
 
 def check_exploration(exploration, n_samples: int, n_labels: int):
-    """Check a record of k labels per sample; return its arrays.
+    """Check a record of k labels per sample, and return its arrays.
 
     Parameters
     ----------
     exploration : Exploration, or an object with its attributes
         The record.
     n_samples, n_labels : int
-        Number of samples, and of labels of the model.
+        Number of samples, and number of labels of the model.
 
     Returns
     -------
@@ -304,16 +311,16 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
 
 
 def check_single_actions(exploration, n_samples: int, n_labels: int):
-    """Check a record of a single label per sample; return its arrays.
+    """Check a record of a single label per sample, and return its arrays.
 
-    The arrays may have the axes of length one that the record of k = 1 labels has.
+    The arrays may also have the shapes (n_samples, 1) and (n_samples, 1, 1) of a record of k = 1.
 
     Parameters
     ----------
     exploration : Exploration, or an object with its attributes
         The record.
     n_samples, n_labels : int
-        Number of samples, and of labels of the model.
+        Number of samples, and number of labels of the model.
 
     Returns
     -------
@@ -365,7 +372,7 @@ def check_rewards(rewards, shape):
     """Check that rewards are 0 or 1 and have the shape of the actions; return them as int8."""
     rewards = np.asarray(rewards)
     if rewards.dtype == object:
-        # Data frames with a nullable type give arrays of objects.
+        # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):
             rewards = rewards.astype(np.float64)
     if rewards.shape != shape:

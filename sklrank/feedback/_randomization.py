@@ -28,19 +28,33 @@ class Randomization(metaclass=ABCMeta):
 
     To add a scheme:
 
-    1. Derive its compiled draw for one sample from `TopKSampler` (`_sampler.pyx`).
-    2. Derive a class from this one: `_new_sampler` returns the draw, `_propensities` the
-       probabilities of all pairs of labels.
-    3. Add the class to `RANDOMIZATIONS` below, and its name there to `RandomizationName` in
-       `sklrank/_typing.py`. The boosters then accept the name.
+    1. Write its sampler, a subclass of `TopKSampler` (`_sampler.pyx`) that draws the labels to show
+       for one sample and writes their propensities.
+    2. Write a subclass of this class. Its method `_new_sampler` returns the sampler, and its method
+       `_propensities` returns the propensities of all pairs of labels.
+    3. Add the class to `RANDOMIZATIONS` below, and its name to `RandomizationName` in
+       `sklrank/_typing.py`. Then the boosters accept the name. Describe in the docstrings of the
+       boosters what `exploration` means for the scheme. They pass one number in (0, 1], and
+       `TopKAdaptive` uses this number in its theoretical learning rate.
     4. Export and describe the class in `sklrank/feedback/__init__.py`.
+    5. Add its outcomes to `OUTCOMES` in `tests/feedback/test_randomization.py`.
 
-    Schemes that show the greedy top k or, with a given probability, labels that do not depend on
-    the scores derive from `GreedyMixture` and `GreedyMixtureSampler`, which have most of this.
-    Other schemes, such as softmax or Plackett-Luce, derive from the two base classes, since their
+    The sampler writes propensities of shape (k, k) for the labels shown. For k of at least 2, each
+    pair of labels must have a positive propensity. If k is the number of labels, all propensities
+    must be exactly 1. The tests require that the propensities of a record are bit-identical to
+    those of the method `propensities`, so both must use the same compiled arithmetic or the same
+    tables.
+
+    In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
+    otherwise shows the greedy top k, the k labels of largest score. The docstring of
+    `GreedyMixture` states what remains to be done for such a scheme. Other schemes, such as softmax
+    or Plackett-Luce, derive from `Randomization` and `TopKSampler` directly, since their
     propensities depend on the scores.
 
-    Each scheme has the parameter `exploration`; the boosters pass their own.
+    Parameters
+    ----------
+    exploration : float, default=0.05
+        Amount of exploration, in (0, 1].
     """
 
     def __init__(self, exploration: float = 0.05) -> None:
@@ -57,14 +71,14 @@ class Randomization(metaclass=ABCMeta):
 
     @abstractmethod
     def _new_sampler(self, n_labels: int, k: int) -> TopKSampler:
-        """Return the compiled draw of `k` of `n_labels` labels."""
+        """Return the sampler that draws `k` of `n_labels` labels."""
 
     @abstractmethod
     def _propensities(self, scores: NDArray, k: int) -> NDArray:
-        """Return the propensities `(n_samples, n_labels, n_labels)`, see `propensities`."""
+        """Return the propensities `(n_samples, n_labels, n_labels)` for valid scores."""
 
     def _make_sampler(self, n_labels: int, k: int) -> TopKSampler:
-        """Return the compiled draw, after a check of `k`."""
+        """Check `k`, and return the sampler that draws `k` of `n_labels` labels."""
         if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n_labels:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {n_labels}; got {k!r}"
@@ -82,17 +96,19 @@ class Randomization(metaclass=ABCMeta):
         Parameters
         ----------
         scores : array-like of shape (n_samples, n_labels)
-            Scores of the labels. A higher score ranks a label earlier; of equal scores the smaller
-            label comes first.
+            Scores of the labels. A higher score ranks a label earlier. Labels of equal score are
+            ranked by their index.
         k : int
             Number of labels to show, from 1 to the number of labels.
         random_state : int, RandomState instance or None, default=None
-            Source of the random numbers.
+            Controls the random choice of the labels. Pass an int for reproducible results.
 
         Returns
         -------
         Exploration
-            The labels shown and their propensities.
+            The labels shown and their propensities. If a sample does not explore, its labels are
+            sorted by score, best first. If it explores, the order of its labels depends on the
+            scheme and is in general not the order of their scores.
 
         Raises
         ------
@@ -117,7 +133,8 @@ class Randomization(metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels, n_labels)
-            The diagonal has the probability that a label is shown.
+            Propensities of all pairs of labels. The diagonal contains the probabilities that each
+            label is shown.
 
         Raises
         ------
@@ -132,17 +149,27 @@ class Randomization(metaclass=ABCMeta):
 class GreedyMixture(Randomization):
     """Base class of schemes that show the greedy top k, or explore with probability rho.
 
-    If the labels shown by exploration do not depend on the scores, two tables have all
-    propensities: by the number of labels outside of the greedy top k, the probability that a label
-    is shown, and that two labels are both shown. A subclass sets `_sampler`, the compiled draw, and
-    defines `_explored`.
+    The probability that exploration shows a label must be equal for all labels of the greedy top k,
+    and equal for all other labels. The probability that it shows two labels must depend only on how
+    many of the two belong to the greedy top k. Then all propensities are contained in two tables,
+    one for single labels and one for pairs, whose index is the number of these labels outside of
+    the greedy top k.
+
+    A subclass needs a sampler derived from `GreedyMixtureSampler` that overrides `explore`. It sets
+    `_sampler` to the class of this sampler and defines `_explored`. These are steps 1 and 2 of
+    `Randomization`; its steps 3 to 5 remain to be done.
     """
 
     _sampler: ClassVar[type[GreedyMixtureSampler]]
 
     @abstractmethod
     def _explored(self, m: int, k: int) -> tuple[NDArray, NDArray]:
-        """Return the two tables `(2,)` and `(3,)` for a sample that explores."""
+        """Return the tables `(2,)` and `(3,)` of propensities, given that a sample explores.
+
+        Entry i of the first table is the probability that a label is shown, and entry i of the
+        second that two labels are both shown, if i of them are outside of the greedy top k. There
+        are `m` labels, of which `k` are shown.
+        """
 
     def _tables(self, n_labels, k):
         rho, greedy = self.exploration, 1.0 - self.exploration
@@ -150,7 +177,8 @@ class GreedyMixture(Randomization):
         single = greedy * np.array([1.0, 0.0]) + rho * single
         pair = greedy * np.array([1.0, 0.0, 0.0]) + rho * pair
         if k == n_labels:
-            # All labels are shown, in any order: exactly 1, without rounding errors.
+            # All labels are shown, in any order. Set the probabilities to 1 to avoid rounding
+            # errors.
             single[0] = pair[0] = 1.0
         return single, pair
 
@@ -170,11 +198,12 @@ class GreedyMixture(Randomization):
 
 
 class UniformRandomization(GreedyMixture):
-    """Show the greedy top k, or k labels drawn uniformly at random.
+    """Exploration scheme that shows the greedy top k, or k labels drawn uniformly at random.
 
-    A sample shows the greedy top k of m labels with probability 1 - rho, and otherwise the first k
-    labels of a uniformly random order ([1]_, Section 2.2). With I = 1 if the labels belong to the
-    greedy top k and I = 0 otherwise,
+    With probability 1 - rho, a sample shows the greedy top k, the k labels of largest score among
+    m labels. Otherwise it explores and shows the first k labels of a uniformly random order ([1]_,
+    Section 2.2). Let I = 1 if all labels in question belong to the greedy top k, and I = 0
+    otherwise. Then
 
     - a label is shown with probability ``(1 - rho) I + rho k / m``,
     - two labels are both shown with probability ``(1 - rho) I + rho k (k - 1) / (m (m - 1))``.
@@ -191,7 +220,7 @@ class UniformRandomization(GreedyMixture):
 
     See Also
     --------
-    SingleSwapRandomization : Changes at most two of the labels.
+    SingleSwapRandomization : Changes at most two of the greedy top k labels.
 
     References
     ----------
@@ -216,20 +245,23 @@ class UniformRandomization(GreedyMixture):
 
 
 class SingleSwapRandomization(GreedyMixture):
-    """Show the greedy top k, or swap up to two of its labels with random other ones.
+    """Exploration scheme that shows the greedy top k, or swaps up to two of its labels.
 
-    A sample shows the greedy top k of m labels with probability 1 - rho. Otherwise a uniformly
-    random label shown is swapped with a uniformly random label not shown, and then a second time
-    ([1]_, Appendix B). With u = m - k, in a sample that explores
+    With probability 1 - rho, a sample shows the greedy top k, the k labels of largest score among
+    m labels. Otherwise it explores: it swaps a uniformly random label shown with a uniformly random
+    label not shown, and then swaps two labels in this way a second time ([1]_, Appendix B). Let
+    u = m - k. In a sample that explores,
 
     - a label of the greedy top k is shown with probability ``((k-1)/k)^2 + 1/(k u)``,
-    - another label with probability ``(k-1)/(k u) + (u-1)/u^2``,
+    - another label is shown with probability ``(k-1)/(k u) + (u-1)/u^2``,
     - two labels of the greedy top k are both shown with probability
       ``((k-2)/k)^2 + 2 (k-1) / (k^2 u)``,
-    - one of them and another label with ``(k-1)/(k u) [(k-2)/k + 1/(k u) + (u-1)(k-1)/(k u)]``,
-    - two others with ``2 (k-1) / (k u^2)``.
+    - a label of the greedy top k and another label are both shown with probability
+      ``(k-1)/(k u) [(k-2)/k + 1/(k u) + (u-1)(k-1)/(k u)]``,
+    - two other labels are both shown with probability ``2 (k-1) / (k u^2)``.
 
-    These are exact, where the appendix has lower bounds. If all labels are shown, none is swapped.
+    These probabilities are exact, whereas the appendix gives lower bounds. If all labels are shown,
+    no label is swapped.
 
     Parameters
     ----------
@@ -243,7 +275,7 @@ class SingleSwapRandomization(GreedyMixture):
 
     See Also
     --------
-    UniformRandomization : Simpler, and explores more labels at once.
+    UniformRandomization : A simpler scheme that explores k labels at once.
 
     References
     ----------
@@ -275,5 +307,5 @@ class SingleSwapRandomization(GreedyMixture):
         return np.array([within, outside]), np.array([both, mixed, neither])
 
 
-# By the name that the parameter `randomization` of the boosters accepts.
+# Maps the names that the parameter `randomization` of the boosters accepts to the schemes.
 RANDOMIZATIONS = {"uniform": UniformRandomization, "single-swap": SingleSwapRandomization}

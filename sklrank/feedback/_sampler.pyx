@@ -1,21 +1,21 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Compiled draws of the labels to show.
+"""Samplers, which draw the labels to show.
 
-The random numbers are arguments, a row of an array for each sample, so that the draw for a sample
-does not depend on how samples are split into calls. `_randomization` documents the schemes, and
-says how to add one.
+The random numbers are passed as an array with one row per sample, so the draw for a sample does not
+depend on how the samples are divided among calls. `_randomization` documents the exploration
+schemes and explains how to add a scheme.
 """
 
 import numpy as np
 
 
 cdef class TopKSampler:
-    """Base class of the draws; a subclass overrides `draw_labels`, see `_sampler.pxd`.
+    """Base class of the samplers. A subclass overrides `draw_labels`, see `_sampler.pxd`.
 
     Parameters
     ----------
     n_labels, k : int
-        Number of labels, and of labels to show.
+        Number of labels, and number of labels to show.
     n_uniforms : int
         Number of random numbers in [0, 1) that the draw for a sample uses.
     """
@@ -49,19 +49,21 @@ cdef class TopKSampler:
 
 
 cdef class GreedyMixtureSampler(TopKSampler):
-    """Show the greedy top k, or explore with probability `exploration`.
+    """Sampler that shows the greedy top k, or explores with probability `exploration`.
 
-    A subclass overrides `explore`, which must not depend on the scores. Propensities then depend
-    only on the number of labels that are outside of the greedy top k.
+    If a sample does not explore, the labels are sorted by score, best first. A subclass overrides
+    `explore`, which replaces the labels of a sample that explores. It may use the set of the greedy
+    top k, but not the scores. Propensities must depend only on the number of labels outside of this
+    set.
 
     Parameters
     ----------
     n_labels, k : int
-        Number of labels, and of labels to show.
+        Number of labels, and number of labels to show.
     n_uniforms : int
         Number of random numbers in [0, 1) that `explore` uses.
     exploration : float
-        Probability to explore.
+        Probability that a sample explores.
     single, pair : array-like of shape (2,) and (3,)
         Probability that a label is shown, and that two labels are both shown, if 0, 1 or 2 of them
         are outside of the greedy top k.
@@ -114,7 +116,7 @@ cdef class GreedyMixtureSampler(TopKSampler):
 
 
 cdef class UniformSampler(GreedyMixtureSampler):
-    """Explore by the first k labels of a random order of all labels."""
+    """Sampler whose exploration shows the first k labels of a random order of all labels."""
 
     cdef Py_ssize_t[::1] labels             # 0, 1, ..., n_labels - 1 between two draws
     cdef Py_ssize_t[::1] drawn              # working memory: (k,)
@@ -125,7 +127,7 @@ cdef class UniformSampler(GreedyMixtureSampler):
         self.drawn = np.empty(self.k, dtype=np.intp)
 
     cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
-        # The first k steps of a Fisher-Yates shuffle, undone afterwards.
+        # Make the first k steps of a Fisher-Yates shuffle, and undo them afterwards.
         cdef Py_ssize_t i, n = self.n_labels
         for i in range(self.k):
             self.drawn[i] = i + below(n - i, uniforms[i])
@@ -136,7 +138,7 @@ cdef class UniformSampler(GreedyMixtureSampler):
 
 
 cdef class SingleSwapSampler(GreedyMixtureSampler):
-    """Explore by swapping a random label shown with a random other one, twice."""
+    """Sampler whose exploration swaps a random label shown with a random other label, twice."""
 
     cdef char[::1] is_shown                 # working memory: (n_labels,)
 
@@ -167,7 +169,7 @@ cdef class SingleSwapSampler(GreedyMixtureSampler):
 cdef void best_labels(
     const double* scores, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t* best
 ) noexcept nogil:
-    # Write the k labels of largest score, best first; of equal scores, the smaller label first.
+    # Write the k labels of largest score, best first. Labels of equal score are sorted by index.
     cdef Py_ssize_t label, position, n = 0
     for label in range(n_labels):
         if n == k and not scores[label] > scores[best[k - 1]]:
@@ -181,7 +183,7 @@ cdef void best_labels(
 
 
 cdef inline Py_ssize_t below(Py_ssize_t n, double uniform) noexcept nogil:
-    # Return the uniformly distributed number among 0, 1, ..., n - 1 for a random number in [0, 1).
+    # Convert a random number in [0, 1) to a uniformly distributed integer among 0, ..., n - 1.
     return min(<Py_ssize_t>(uniform * n), n - 1)
 
 

@@ -1,20 +1,21 @@
 """Online boosting of label rankers.
 
-A booster lets weak learners vote for labels, one sample at a time. Each learner then learns from
-the cost of a vote for each label, given the votes of the learners before it. All algorithms share
-one loop (`_rounds`); they differ in the costs of votes (`_costs`) and in the expert, that is the
-number of learners, whose votes rank the labels:
+The weak learners of a booster vote for the labels of one sample at a time. Each learner then learns
+from the costs of a vote for each label, given the votes of the learners before it. Expert i ranks
+the labels by the votes of the first i learners. All algorithms share one loop (`_rounds`). They
+differ in the costs of votes (`_costs`) and in the choice of the expert:
 
-- :class:`AdaOLMR`: the costs are gradients of the logistic rank loss; the learners have weights,
-  learned by gradient steps; Hedge chooses the expert.
-- :class:`OnlineBMR`: the costs are boost-by-majority potentials for learners of a known edge; all
-  learners have the same weight and belong to the expert.
+- In :class:`AdaOLMR`, the costs are gradients of the logistic rank loss. The learners have weights,
+  which are learned by gradient steps. Hedge chooses the expert.
+- In :class:`OnlineBMR`, the costs are boost-by-majority potentials for learners of a known edge.
+  All learners have the same weight. The last expert, which includes all learners, ranks the labels.
 
-:class:`TopKAdaptive` and :class:`TopKBBM` are the same two algorithms if only the relevance of the
-k labels shown becomes known (`_pair_feedback`).
+:class:`TopKAdaptive` and :class:`TopKBBM` are the variants of these two algorithms that observe
+only the relevance of the k labels shown (`_pair_feedback`).
 
-By default, the weak learners are those that do best on the benchmark sets
-(:func:`recommended_learners`); any scikit-learn classifier with `partial_fit` can be boosted.
+By default, all boosters except :class:`OnlineBMR` use the weak learners that rank best on the
+benchmark sets (:func:`recommended_learners`). Any scikit-learn classifier whose `partial_fit`
+accepts `classes` and `sample_weight` can be boosted.
 """
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR

@@ -1,4 +1,4 @@
-"""Ada.OLMR: logistic gradients, learned weights, an expert chosen by Hedge."""
+"""Ada.OLMR: boosting by gradients of the logistic rank loss, with learned weights and Hedge."""
 
 from __future__ import annotations
 
@@ -18,87 +18,94 @@ __all__ = ["AdaOLMR"]
 class AdaOLMR(OnlineBooster):
     """Adaptive online boosting for multilabel ranking (Ada.OLMR).
 
-    Labels are ranked by the weighted votes of weak learners; a vote is a distribution over the
-    labels. In each round, learner i learns from the gradient c of the logistic rank loss at the
-    score of the learners before it ([1]_, Eq. 8): each relevant label l has the importance weight
-    ``max(c) - c[l]``. The weight alpha_i of the learner is in [-2, 2] and takes a step of
-    ``1 / sqrt(t)`` down the same gradient. Expert i is the sum of the first i learners; Hedge
-    weights the experts by their rank losses (Algorithm 3). `predict` and `decision_function` use
-    the expert of largest weight; `progressive_fit` draws an expert in each round, as in the paper.
+    Labels are ranked by the weighted votes of weak learners, where a vote is a distribution over
+    the labels. In each round, learner i learns from the gradient c of the logistic rank loss at the
+    scores given by the learners before it ([1]_, Eq. 8): each relevant label l has the importance
+    weight ``max(c) - c[l]``. The weight alpha_i of learner i is in [-2, 2]. In round t it is
+    updated by a gradient step of size ``1 / sqrt(t)`` on the same loss. Expert i is the weighted
+    sum of the votes of the first i learners. Hedge weights the experts by their rank losses
+    (Algorithm 3). `predict` and `decision_function` use the expert with the largest weight;
+    `progressive_fit` draws an expert in each round, as in the paper.
 
-    The algorithm adapts to learners of unknown edge. The default learners need no tuning.
+    The algorithm adapts to weak learners of unknown edge. The default learners need no tuning.
 
     Parameters
     ----------
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - None: the recommended learners, see :func:`recommended_learners`.
-        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
-          256 leaves each.
-        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
-        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+        - If None, the learners of :func:`recommended_learners` are used.
+        - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
+          split early. Each tree has at most 256 leaves.
+        - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
+        - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
+          list.
 
-        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
-        learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineLogisticRegression`,
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
+        are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. "auto": 22 recommended learners, 100 trees, 100 clones of one
-        classifier, or the length of the list.
+        Number of weak learners. If "auto", the number is 22 if `estimator` is None, 100 for trees
+        or clones of one classifier, and the length of the list if `estimator` is a list.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features that each weak learner sees, drawn at random once for each: an int (all
-        features if there are fewer), a fraction, their square root or logarithm, or None for all.
-        "auto": 20 for trees, all for other weak learners.
+        Number of features used by each weak learner, drawn at random once per learner: an int, a
+        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
+        number of features selects all of them. If "auto", trees use 20 features and other weak
+        learners use all features.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Source of the features, the parameters of trees, the seeds of the weak learners, the draws
-        of experts and the order of the samples. Pass an int for reproducible results.
+        Controls the random choice of the features, the parameters of trees, the seeds of the weak
+        learners, the experts and the order of the samples. Pass an int for reproducible results.
     verbose : int, default=0
-        If positive, print a line after every 1000 rounds.
+        If positive, `fit` and the other methods that learn print the number of rounds after every
+        1000 samples.
     n_jobs : int or None, default=None
-        Number of threads, which share the weak learners while learning and the samples while
-        predicting; -1 means all processors. The model does not depend on it. Learning becomes
-        faster if a round takes some hundred microseconds: with many learners or labels.
+        Number of threads; -1 means all processors. They work on the weak learners in parallel
+        during training, and on the samples during prediction. Training becomes faster only if a
+        round takes at least some hundred microseconds, that is, with many learners or labels. The
+        model does not depend on `n_jobs`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator matrix.
+        Class labels, or the names of the columns if the target is an indicator matrix.
     n_estimators_ : int
-        Number of weak learners, with "auto" resolved.
+        Number of weak learners, where "auto" is replaced by its value.
     max_features_ : int, float, {"sqrt", "log2"} or None
-        Number of features of each weak learner, with "auto" resolved.
+        Parameter `max_features`, where "auto" is replaced by its value.
     estimators_ : list of estimators
-        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
+        Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        Indices of the features that each weak learner sees.
+        Indices of the features used by each weak learner.
     estimator_weights_ : ndarray of shape (n_estimators,)
-        The weights alpha, in [-2, 2].
+        Weights alpha of the weak learners, in [-2, 2].
     expert_weights_ : ndarray of shape (n_estimators,)
-        Hedge's weights of the experts, which sum to one.
+        Weights that Hedge gives to the experts, which sum to one.
     n_rounds_ : int
-        Number of rounds: of samples of positive weight.
+        Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
-        Number of passes in the last call of `fit`.
+        Number of passes over the samples in the last call of `fit`.
     n_features_in_ : int
-        Number of features.
+        Number of features seen during training.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; defined only if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    OnlineBMR : Optimal if the edge of the weak learners is known.
-    TopKAdaptive : Learns from the relevance of the labels shown only.
+    OnlineBMR : Requires an optimal number of weak learners if their edge is known.
+    TopKAdaptive : Learns only from the relevance of the labels shown.
 
     Notes
     -----
-    Settings as printed in [1]_: ``estimator="trees"``, that is 100 trees with random parameters,
-    each on 20 random features. The default ranks better and is faster.
+    The experiments of [1]_ correspond to ``estimator="trees"``, that is, 100 trees with random
+    parameters and 20 random features each. The default learners usually rank better and are faster.
 
-    Parameters are read when a model is started, by `fit` or by the first call of another method;
-    `n_jobs` and `verbose` are read in each call.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    Only changes of `n_jobs` and `verbose` take effect in each call.
 
     References
     ----------

@@ -9,9 +9,10 @@ from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 cdef class EstimatorLearner(OnlineLearner):
     """A weak learner around a scikit-learn classifier.
 
-    The votes are the classifier's `predict_proba`, or else one vote for the label that it predicts;
-    they are uniform before the first call of `partial_fit`. Learning a sample is one call of
-    `partial_fit` with a copy of the sample for each relevant label.
+    The votes are the probabilities by `predict_proba`. If the classifier does not have this method,
+    the whole vote is given to the label that it predicts. Before the first call of `partial_fit`,
+    the votes are uniform. Learning a sample is one call of `partial_fit` with one copy of the
+    sample for each relevant label.
 
     Parameters
     ----------
@@ -20,7 +21,7 @@ cdef class EstimatorLearner(OnlineLearner):
     n_features, n_classes : int
         Number of features and of classes.
     is_fitted : bool, default=False
-        True if the classifier has learned a sample already.
+        Whether the classifier has already learned a sample.
     """
 
     cdef readonly object estimator
@@ -60,7 +61,7 @@ cdef class EstimatorLearner(OnlineLearner):
         """Return the votes `(n_classes,)` of the classifier, normalized to a distribution."""
         if not self.is_fitted:
             return np.full(self.n_classes, 1.0 / self.n_classes)
-        # Some classifiers divide by zero if they have not seen all classes.
+        # Some classifiers divide by zero if they have not learned samples of all classes.
         with np.errstate(all="ignore"):
             if not hasattr(self.estimator, "predict_proba"):
                 return np.equal(self.all_labels, self.estimator.predict(row)[0]).astype(float)

@@ -1,4 +1,17 @@
-"""Cost rules: costs of votes, weights of learners and losses of experts."""
+"""Cost rules: the costs of votes, the weights of learners and the losses of experts.
+
+The contract of a rule, which the loop over the rounds (`_rounds.pyx`) relies on:
+
+- In each round, one thread calls `start_round`. Then several threads call `costs` and `expert_loss`
+  at the same time. At the end, one thread calls `next_weight` for each learner. Only `start_round`
+  may change the rule; `costs` and `expert_loss` may write only to their output and to `scratch`.
+- If `learns_weights` is True, the loop also calls `costs(i, scores after learner i)`. It uses this
+  vector both as the gradient for the weight of learner i and as the costs of learner i + 1. Thus
+  the costs must be the gradient of the loss at the scores and must not depend on `i`.
+- A rule needs `__reduce__`, since estimators are pickled with their rule.
+
+A subclass of `CostRule` is declared here only if another module cimports it.
+"""
 
 
 cdef enum:
@@ -6,41 +19,53 @@ cdef enum:
 
 
 cdef struct LabelPairs:
-    # The known pairs of a relevant and an irrelevant label of a sample, and their weights.
+    # The known pairs of a relevant and an irrelevant label of a sample, and their weights. With
+    # top-k feedback there may be no pair: `n_relevant` or `n_irrelevant` may be 0.
     Py_ssize_t n_relevant
     Py_ssize_t n_irrelevant
     const Py_ssize_t* relevant
     const Py_ssize_t* irrelevant
-    const double* weights       # (n_relevant, n_irrelevant), or NULL: all pairs have `weight`
-    double weight
+    const double* weights       # (n_relevant, n_irrelevant), or NULL if all pairs have `weight`
+    double weight               # weight of each pair if `weights` is NULL
     Py_ssize_t baseline_size    # |Y| of the random learner u_gamma^Y that potentials assume
 
 
 cdef class CostRule:
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_learners
+    # `__init__` sets these attributes. If `learns_weights` is True, `next_weight` updates the
+    # weight of each learner, which starts at `initial_weight`; otherwise the weights are constant.
     cdef readonly double initial_weight      # weight alpha of an untrained learner
-    cdef readonly bint learns_weights        # True if the weights change: `next_weight` is called
+    cdef readonly bint learns_weights
     cdef readonly bint single_label          # True if a learner's whole vote is given to one label
-    cdef readonly double tie_loss            # loss of an expert for a pair of equal scores
+    # Loss of a pair of equal scores, which the default `expert_loss` uses.
+    cdef readonly double tie_loss
 
-    # Prepare for the costs of a round. Called once in each round, before `costs`.
+    # Prepare the rule for a round. The loop calls this method once per round, before `costs`.
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil
 
-    # Write the costs (n_labels,) of a vote of learner `i` = 0, 1, ... for each label, given the
-    # `scores` by the learners before it. `scratch` has room for COST_SCRATCH vectors.
+    # Write to `costs` (n_labels,) the cost of a vote of learner `i` = 0, 1, ... for each label,
+    # given the `scores` (n_labels,) by the learners before it. The method must write a number for
+    # every label, since the buffer is not zeroed. For a label in no pair this is 0 if the costs are
+    # a gradient, and the potential without a vote if they are potentials. `scratch` has room for
+    # COST_SCRATCH vectors (n_labels,).
     cdef void costs(
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil
 
-    # Return the weight of a learner after round number `n_rounds`. `gradient` is c(s_i) . h_i, the
-    # derivative of the loss at the scores of the expert that ends with this learner.
+    # Return the weight of a learner after round number `n_rounds` = 1, 2, ..., given its `weight`
+    # before. `gradient` is c(s_i) . h_i, the derivative of the loss at s_i along the vote h_i. Here
+    # s_i are the scores by the learners up to this one. The loop calls this method only if
+    # `learns_weights` is True.
     cdef double next_weight(
         self, double weight, double gradient, Py_ssize_t n_rounds
     ) noexcept nogil
 
-    # Return the loss of an expert that gives these scores; Hedge sums it up.
+    # Return the loss of an expert that gives these scores. The loop calls this method only if the
+    # estimator sets `_hedge = True`. Hedge adds up the losses with the learning rate 1. It expects
+    # losses in [0, 1] for a sample of weight 1, such as the rank loss. Estimates from top-k
+    # feedback may be larger.
     cdef double expert_loss(
         self, const double* scores, const LabelPairs* pairs, double* scratch
     ) noexcept nogil

@@ -1,32 +1,46 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Cost rules: costs of votes, weights of learners and losses of experts.
+"""Cost rules: the costs of votes, the weights of learners and the losses of experts.
 
-A rule sums over the known pairs of a relevant label a and an irrelevant label b, each with its
-weight w_ab: 1 / (|Y| |Y^c|) with full information. In the notation of Jung & Tewari (2018):
+A rule sums over the known pairs of a relevant label a and an irrelevant label b. Each pair has a
+weight w_ab, which is 1 / (|Y| |Y^c|) with full information. There are two rules, in the notation of
+Jung & Tewari (2018):
 
-`PotentialCosts`, Eqs. 1 and 2 (OnlineBMR). The cost of a vote for l is the loss expected after it
-if the n remaining learners vote at random, with an edge gamma towards the relevant labels:
+`PotentialCosts` implements Eqs. 1 and 2 (OnlineBMR). The cost of a vote for label l is the expected
+loss after this vote if the n remaining learners vote at random, with an edge gamma towards the
+relevant labels:
 
     c[l] = phi_n(s + e_l),      phi_n(s) = sum_ab w_ab E loss(s[b] - s[a] + D_n).
 
-The n random votes change the difference by D_n, a random walk of steps +1 (probability q), -1
-(q + gamma) or 0, with q = (1 - |Y| gamma) / m. Its tail sums T0[d] = P(D >= d) and
-T1[d] = E[D; D >= d] depend on |Y|, gamma and n only. With z = s[b] - s[a] and d the smallest
-integer above -1 - z, the expected losses
+Here D_n is the change of the difference s[b] - s[a] by the n random votes. It is a random walk with
+the steps +1 (probability q), -1 (probability q + gamma) and 0, where q = (1 - |Y| gamma) / m and m
+is the number of labels. Its tail sums T0[d] = P(D >= d) and T1[d] = E[D; D >= d] depend only on
+|Y|, gamma and n. Let z = s[b] - s[a], and let d be the smallest integer above -1 - z. The expected
+losses
 
     hinge loss      E (1 + z + D)_+                     = (1 + z) T0[d] + T1[d]
     rank loss       P(z + D > 0) + P(z + D = 0) / 2     = (T0[floor(-z) + 1] + T0[ceil(-z)]) / 2
 
-are exact, for non-integer scores too, and take a constant number of operations.
+are exact, also if the scores are not integers, and need a constant number of operations.
 
-`LogisticCosts`, Eq. 8 (Ada.OLMR). The costs are the gradient of the logistic rank loss,
-sum_ab w_ab log(1 + exp(s[b] - s[a])). The weights of the learners take steps down the same gradient
-(Algorithm 3, line 9; with another step size and clipped gradients, Algorithm 3, line 13 of Raman et
-al. 2020).
+`LogisticCosts` implements Eq. 8 (Ada.OLMR). The costs are the gradient of the logistic rank loss,
+sum_ab w_ab log(1 + exp(s[b] - s[a])). The weights of the learners are updated by gradient steps on
+the same loss (Algorithm 3, line 9). With another step size and clipped gradients, this is line 13
+of Algorithm 3 of Raman et al. (2020).
 
-To add a rule, derive a class from `CostRule` that overrides `costs` and, if needed, the other
-methods that `_costs.pxd` declares. The loop over the rounds calls nothing else. An estimator
-returns the rule from `_make_cost_rule`, see `_ada_olmr.py`.
+To add a rule, derive a class from `CostRule` that defines `costs` and `__reduce__` and, if needed,
+overrides the other methods that `_costs.pxd` declares. `_costs.pxd` states the contract of a rule:
+
+- `costs` must write a number for every label; the buffer is not zeroed.
+- If `learns_weights` is True, the costs must be the gradient of the loss and must not depend on the
+  index of the learner.
+- Several threads call `costs` and `expert_loss` at the same time. These methods may write only to
+  their output and to `scratch`; only `start_round` may change the rule.
+- `next_weight` is called only if `__init__` sets `learns_weights` (then it also sets
+  `initial_weight`), and `expert_loss` only if the estimator sets `_hedge = True`.
+- The default `expert_loss` uses `tie_loss`. Hedge adds up the losses with the learning rate 1 and
+  expects losses in [0, 1].
+
+An estimator returns the rule from `_make_cost_rule`, see `_ada_olmr.py`.
 """
 
 from libc.math cimport INFINITY, ceil, exp, floor, sqrt
@@ -46,7 +60,7 @@ cdef double MAX_LEARNER_WEIGHT = 2.0
 
 
 cdef class CostRule:
-    """Base class of the cost rules; `_costs.pxd` states what each method does.
+    """Base class of the cost rules. `_costs.pxd` states what each method must do.
 
     By default, all learners have the weight 1, and the loss of an expert is the rank loss.
 
@@ -55,7 +69,7 @@ cdef class CostRule:
     n_labels, n_learners : int
         Number of labels and of weak learners.
     tie_loss : float, default=0.5
-        Rank loss of a pair of equal scores.
+        Loss of a pair of labels with equal scores in the rank loss of an expert.
     """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double tie_loss=0.5):
@@ -81,7 +95,8 @@ cdef class CostRule:
     cdef double expert_loss(
         self, const double* scores, const LabelPairs* pairs, double* scratch
     ) noexcept nogil:
-        # The rank loss: the weight of the pairs in the wrong order, and a share of that of ties.
+        # The rank loss is the sum of the weights of the pairs in the wrong order, plus `tie_loss`
+        # times the sum of the weights of the pairs with equal scores.
         cdef double score, loss = 0.0
         cdef Py_ssize_t j, k, n_above, n_not_below
         cdef const double* weights
@@ -106,21 +121,21 @@ cdef class CostRule:
         return loss
 
     def cost_vector(self, Py_ssize_t i, scores, relevant, irrelevant, weights, baseline_size=None):
-        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ...; for tests.
+        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ...; used by tests.
 
-        `weights` has the shape `(len(relevant), len(irrelevant))`. `baseline_size` is the number of
-        relevant labels by default.
+        `weights` has the shape `(len(relevant), len(irrelevant))`. If `baseline_size` is None, it
+        is the number of relevant labels.
         """
         if not 0 <= i < self.n_learners:
             raise IndexError(f"learner {i} of {self.n_learners}")
         return self._of_pairs(i, scores, relevant, irrelevant, weights, baseline_size)
 
     def loss_of_expert(self, scores, relevant, irrelevant, weights):
-        """Return the loss of an expert that gives these scores; for tests."""
+        """Return the loss of an expert that gives these scores; used by tests."""
         return self._of_pairs(None, scores, relevant, irrelevant, weights, None)
 
     def _of_pairs(self, i, scores, relevant, irrelevant, weights, baseline_size):
-        # The costs of learner `i`, or, if it is None, the loss of an expert.
+        # Return the costs of learner `i`, or the loss of an expert if `i` is None.
         cdef const double[::1] s = np.ascontiguousarray(scores, dtype=np.float64)
         cdef const Py_ssize_t[::1] a = np.ascontiguousarray(relevant, dtype=np.intp)
         cdef const Py_ssize_t[::1] b = np.ascontiguousarray(irrelevant, dtype=np.intp)
@@ -154,9 +169,9 @@ cdef class PotentialCosts(CostRule):
     cdef readonly double edge
     cdef readonly str loss
     cdef int kind
-    cdef dict walks                         # tables of the walk, by |Y|
-    # The current table. Its row n has the tail sums at d = low[n] - 2, ..., high[n] + 3, and starts
-    # at start[n].
+    cdef dict walks                         # maps |Y| to the tables of the walk
+    # The current tables, see `walk_tails`. The tail sums for n steps start at row starts[n] of
+    # `tails` and cover d = lows[n] - 2, ..., highs[n] + 3.
     cdef const double[:, ::1] tails         # (T0, T1) side by side
     cdef const Py_ssize_t[::1] starts
     cdef const Py_ssize_t[::1] lows
@@ -168,7 +183,7 @@ cdef class PotentialCosts(CostRule):
         self.edge = edge
         self.loss = str(loss)
         self.kind = LOSSES[loss]
-        # Theorem 2 requires single-label votes if the loss is not convex.
+        # If the loss is not convex, Theorem 2 requires that each learner votes for a single label.
         self.single_label = self.kind == RANK
         self.walks = {}
         self.baseline_size = 0
@@ -184,7 +199,7 @@ cdef class PotentialCosts(CostRule):
 
     cdef load_walk(self, Py_ssize_t baseline_size):
         if baseline_size not in self.walks:
-            # The baseline is a distribution only while gamma <= 1 / |Y|.
+            # The random votes have a distribution only if gamma <= 1 / |Y|.
             edge = min(self.edge, 1.0 / baseline_size)
             stay = (1.0 - baseline_size * edge) / self.n_labels
             self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
@@ -202,8 +217,9 @@ cdef class PotentialCosts(CostRule):
         cdef double* irrelevant_scores = scratch
         cdef double* irrelevant_costs = scratch + self.n_labels
         cdef double weight = pairs.weight, score, z
-        # Expected losses if the difference of scores is z, z + 1 and z - 1; sums of the first, and
-        # of the change by a vote for the relevant label.
+        # `now`, `up` and `down` are the expected losses of a pair if its difference of scores is z,
+        # z + 1 and z - 1. `potential` is the weighted sum of `now` over all pairs, and
+        # `relevant_cost` the change of the potential by a vote for the relevant label.
         cdef double now, up, down, potential = 0.0, relevant_cost
         cdef Py_ssize_t j, k, d, e
         for k in range(pairs.n_irrelevant):
@@ -241,18 +257,19 @@ cdef class PotentialCosts(CostRule):
 
 
 cdef class LogisticCosts(CostRule):
-    """Gradient of the logistic rank loss (Eq. 8); the weights of the learners follow it too.
+    """Gradient of the logistic rank loss (Eq. 8), which also updates the weights of the learners.
 
     Parameters
     ----------
     n_labels, n_learners : int
         Number of labels and of weak learners.
     learning_rate : float, default=1.0
-        The weights take steps of this over the square root of the round.
+        Learning rate of the weights. The step size is this value divided by the square root of the
+        number of the round.
     gradient_clip : float, default=inf
-        Bound to which the absolute gradients of these steps are clipped.
+        Bound to which the absolute values of the gradients of these steps are clipped.
     tie_loss : float, default=0.5
-        Rank loss of a pair of equal scores.
+        Loss of a pair of labels with equal scores in the rank loss of an expert.
     """
 
     cdef readonly double learning_rate
@@ -284,8 +301,8 @@ cdef class LogisticCosts(CostRule):
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
-        # sigma(s[b] - s[a]) = e_b / (e_a + e_b): one exponential per label, not one per pair. If an
-        # exponential underflows, those of the pairs are computed.
+        # Since sigma(s[b] - s[a]) = e_b / (e_a + e_b), one exponential per label suffices, instead
+        # of one per pair. If an exponential underflows, the exponentials of the pairs are computed.
         cdef double* exponentials = scratch
         cdef double* irrelevant = scratch + self.n_labels
         cdef double* irrelevant_costs = scratch + 2 * self.n_labels
@@ -328,7 +345,8 @@ cdef class LogisticCosts(CostRule):
 
 
 cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
-    # Four partial sums: an addition need not wait for the previous one.
+    # Return the sum of the values. With four partial sums, an addition does not wait for the
+    # result of the previous one.
     cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
     cdef Py_ssize_t i = 0
     while i + 4 <= n:

@@ -1,4 +1,4 @@
-"""OnlineBMR: boost-by-majority potentials, learners of equal weight, the last expert."""
+"""OnlineBMR: boosting by potentials with learners of equal weight."""
 
 from __future__ import annotations
 
@@ -20,92 +20,101 @@ __all__ = ["OnlineBMR"]
 class OnlineBMR(OnlineBooster):
     """Online boost-by-majority for multilabel ranking (OnlineBMR).
 
-    Labels are ranked by the sum of the weak learners' votes; a vote is a distribution over the
-    labels. In each round, learner i learns from the potential ([1]_, Eqs. 1 and 2): the loss
-    expected if the learners after it vote at random with the given edge. Thus it learns most from
-    samples whose loss depends on its vote. With learners of that edge the number of learners is
-    optimal (Theorem 4). The potentials are exact: they come from tables of the law of a random
-    walk, one for each number of relevant labels.
+    Labels are ranked by the sum of the votes of weak learners, where a vote is a distribution over
+    the labels. In each round, the costs of learner i are potentials ([1]_, Eqs. 1 and 2). A
+    potential is the expected loss if the learners after learner i vote at random with the given
+    edge. Thus learner i learns most from samples whose loss depends on its vote. If the weak
+    learners have this edge, the number of learners that a given loss requires is optimal
+    (Theorem 4). The potentials are exact: they are computed from tables of the distribution of a
+    random walk, with one table for each number of relevant labels.
 
     Parameters
     ----------
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - None: the same as "trees". The algorithm assumes weak learners of one known edge, which
-          the recommended learners of the other boosters are not.
-        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
-          256 leaves each.
-        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
-        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+        - If None, trees are used. The algorithm assumes that all weak learners have one known edge,
+          which does not hold for the recommended learners of the other boosters.
+        - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
+          split early. Each tree has at most 256 leaves.
+        - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
+        - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
+          list.
 
-        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
-        learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineLogisticRegression`,
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
+        are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. "auto": 100 trees, 100 clones of one
-        classifier, or the length of the list.
+        Number of weak learners. If "auto", the number is 100 for trees or clones of one classifier,
+        and the length of the list if `estimator` is a list.
     edge : float, default=0.1
-        Edge of the weak learners, in (0, 1): the difference that is assumed between a learner's
-        vote for a relevant label and for an irrelevant one. If a sample has more than ``1 / edge``
-        relevant labels, one over their number is used instead. The edge is worth a search; small
-        values suit many labels.
+        Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
+        learner's vote for a relevant label and its vote for an irrelevant label. For a sample with
+        more than ``1 / edge`` relevant labels, the inverse of their number is used instead. The
+        edge should be tuned; small values are suitable if there are many labels.
     loss : {"hinge", "rank"}, default="hinge"
-        Loss of the potentials. "rank" requires votes for single labels: the whole vote of a learner
-        is given to the label that it votes for most.
+        Loss whose expectation is the potential. If "rank", each learner votes for a single label:
+        its whole vote is given to the label with the largest vote.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features that each weak learner sees, drawn at random once for each: an int (all
-        features if there are fewer), a fraction, their square root or logarithm, or None for all.
-        "auto": 20 for trees, all for other weak learners.
+        Number of features used by each weak learner, drawn at random once per learner: an int, a
+        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
+        number of features selects all of them. If "auto", trees use 20 features and other weak
+        learners use all features.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Source of the features, the parameters of trees, the seeds of the weak learners and the
-        order of the samples. Pass an int for reproducible results.
+        Controls the random choice of the features, the parameters of trees, the seeds of the weak
+        learners and the order of the samples. Pass an int for reproducible results.
     verbose : int, default=0
-        If positive, print a line after every 1000 rounds.
+        If positive, `fit` and the other methods that learn print the number of rounds after every
+        1000 samples.
     n_jobs : int or None, default=None
-        Number of threads, which share the weak learners while learning and the samples while
-        predicting; -1 means all processors. The model does not depend on it. Learning becomes
-        faster if a round takes some hundred microseconds: with many learners or labels.
+        Number of threads; -1 means all processors. They work on the weak learners in parallel
+        during training, and on the samples during prediction. Training becomes faster only if a
+        round takes at least some hundred microseconds, that is, with many learners or labels. The
+        model does not depend on `n_jobs`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator matrix.
+        Class labels, or the names of the columns if the target is an indicator matrix.
     n_estimators_ : int
-        Number of weak learners, with "auto" resolved.
+        Number of weak learners, where "auto" is replaced by its value.
     max_features_ : int, float, {"sqrt", "log2"} or None
-        Number of features of each weak learner, with "auto" resolved.
+        Parameter `max_features`, where "auto" is replaced by its value.
     estimators_ : list of estimators
-        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
+        Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        Indices of the features that each weak learner sees.
+        Indices of the features used by each weak learner.
     estimator_weights_ : ndarray of shape (n_estimators,)
-        The weights alpha, all of them 1.
+        Weights of the weak learners, which are all 1.
     expert_weights_ : ndarray of shape (n_estimators,)
-        1 for the last expert, which always ranks the labels, and 0 for the others.
+        Weights of the experts, where expert i is the sum of the first i learners. The last expert
+        always ranks the labels: its weight is 1, and the other weights are 0.
     n_rounds_ : int
-        Number of rounds: of samples of positive weight.
+        Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
-        Number of passes in the last call of `fit`.
+        Number of passes over the samples in the last call of `fit`.
     n_features_in_ : int
-        Number of features.
+        Number of features seen during training.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; defined only if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    AdaOLMR : Adapts to learners of unknown and different edges; ranks better by default.
+    AdaOLMR : Adapts to weak learners whose edges are unknown and differ. It usually ranks better
+        with default parameters.
 
     Notes
     -----
-    Settings as printed in [1]_: the default, 100 trees with random parameters on 20 random features
-    each, with the best of four edges.
+    The experiments of [1]_ correspond to the default parameters, 100 trees with random parameters
+    and 20 random features each, and the best of four edges.
 
-    Parameters are read when a model is started, by `fit` or by the first call of another method;
-    `n_jobs` and `verbose` are read in each call.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    Only changes of `n_jobs` and `verbose` take effect in each call.
 
     References
     ----------

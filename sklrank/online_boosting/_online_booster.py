@@ -1,4 +1,4 @@
-"""Base class of the online boosters: an estimator around the compiled rounds."""
+"""Base class of the online boosters, which call the compiled loop over the rounds."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ BATCH = 1000
 class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
-    A subclass defines `_make_cost_rule`, the costs of votes. It sets `_hedge` if Hedge chooses the
-    expert that ranks the labels; otherwise this is the last expert, the sum of all learners.
+    A subclass defines `_make_cost_rule`, which returns the rule for the costs of votes. Expert i
+    scores the labels by the weighted votes of the first i learners. A subclass sets `_hedge = True`
+    if Hedge chooses the expert that ranks the labels; otherwise the last expert ranks the labels.
     """
 
     _hedge = False
@@ -67,9 +68,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
     def _make_feedback(self, indptr, labels):
-        """Return the feedback on samples with these relevance lists, and draws of the experts.
+        """Return the feedback on samples with these relevance lists, and random numbers.
 
-        The draws are one random number for each sample, or None if the last expert is used.
+        There is one random number for each sample, which draws the expert, or None if the last
+        expert is used.
         """
         n_samples = len(indptr) - 1
         draws = self._random_state.random_sample(n_samples) if self._hedge else None
@@ -88,8 +90,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             learned from a sample if none or all of its labels are relevant.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples, which multiply the weights of their label pairs. They should be
-            of the order of one, since steps and losses are proportional to them. A sample of weight
-            zero is not a round. None: all weights are one.
+            of the order of one, since the gradients and losses are proportional to them. A sample
+            of weight zero is ignored. If None, all weights are one.
 
         Returns
         -------
@@ -99,7 +101,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model stays as it was.
+            If the data are invalid or have a single class. A fitted model does not change.
         """
         with unchanged_on_error(self):
             X, indptr, labels, weights = self._check_and_start(
@@ -125,8 +127,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     ) -> Self:
         """Update the model by one round for each sample, in order.
 
-        The same samples give the same model, bit by bit, in one call or in chunks, and if the model
-        is pickled in between.
+        The model is bit-identical whether the samples are passed in one call or in several calls,
+        and also if it is pickled between the calls.
 
         Parameters
         ----------
@@ -135,11 +137,11 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             0/1 relevance of the labels, or class labels.
         classes : array-like of shape (n_labels,), default=None
-            To be given in the first call: all class labels, or the names of the columns of an
-            indicator matrix. None: the class labels in `y`, or the column names of a data frame, or
-            0, 1, ....
+            All class labels, or the names of the columns of an indicator matrix. The first call
+            determines them. If None in the first call, they are the class labels in `y`, or the
+            column names of a data frame, or 0, ..., n_labels - 1.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. None: all weights are one.
+            Weights of the samples. If None, all weights are one.
 
         Returns
         -------
@@ -149,9 +151,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model stays as it
-            was. If the data are valid, but a weak learner of another package raises an error, the
-            rounds before are kept; an error in the first call leaves no model.
+            If the data are invalid or have labels that are not in `classes`. The model does not
+            change. If the data are valid, but a weak learner of another package raises an error,
+            the model keeps the rounds before the error; after an error in the first call, there is
+            no model.
         """
         with self._discard_failed_start():
             self._play(*self._check_and_start(X, y, classes, sample_weight))
@@ -167,7 +170,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     ) -> np.ndarray:
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is that of `partial_fit`.
+        The resulting model is the same as that of `partial_fit`.
 
         Parameters
         ----------
@@ -183,12 +186,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Scores of each sample before it is learned; columns as in `classes_`.
+            Scores of each sample before it is learned. The columns are in the order of `classes_`.
 
         Raises
         ------
         ValueError
-            As `partial_fit`.
+            If the data are invalid, as in `partial_fit`.
         """
         with self._discard_failed_start():
             prepared = self._check_and_start(X, y, classes, sample_weight)
@@ -197,7 +200,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         return scores
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the labels by the votes of the expert of largest weight.
+        """Score the labels by the votes of the expert with the largest weight.
 
         Parameters
         ----------
@@ -207,14 +210,14 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,)
-            A higher score ranks a label earlier; columns as in `classes_`. For two class labels,
-            the score of the second one minus that of the first.
+            Scores of the labels, in the order of `classes_`. A higher score ranks a label earlier.
+            For two class labels, the difference between the scores of the second and the first.
         """
         scores = self._label_scores(X)
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict class labels, or the labels with more than a uniform share of the votes.
+        """Predict class labels, or the labels whose score is above the mean score of the sample.
 
         Parameters
         ----------
@@ -224,21 +227,22 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_labels)
-            If the model was fitted with class labels, the class of the largest score. If it was
+            If the model was fitted with class labels, the class with the largest score. If it was
             fitted with an indicator matrix, an indicator matrix of the labels whose score is above
-            the mean score of the sample: a weak learner with an edge gives a relevant label more
-            than a uniform share of its vote, and an irrelevant label less.
+            the mean score of the sample. The mean is the threshold since a weak learner with an
+            edge gives, on average, more than ``1 / n_labels`` of its vote to a relevant label, and
+            less to an irrelevant label.
         """
         scores = self._label_scores(X)
         if self._fitted_with_indicators:
-            # Equal scores are exactly 0 after the subtraction, and so is their mean; the mean of
-            # the scores themselves may be rounded to below all of them.
+            # After the subtraction, equal scores and their mean are exactly 0. Without it, the mean
+            # could be rounded to a value below all of the scores.
             scores = scores - scores.min(axis=1, keepdims=True)
             return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return one minus the mean rank loss, or the accuracy for class labels.
+        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
 
         Parameters
         ----------
@@ -252,8 +256,9 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Returns
         -------
         float
-            For an indicator matrix the mean fraction of label pairs in the right order, which is
-            one minus the rank loss; for class labels the accuracy.
+            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
+            mean fraction of label pairs in the correct order. If it was fitted with class labels,
+            the accuracy.
         """
         if self._fitted_with_indicators:
             check_columns(column_names(y), self.classes_)
@@ -285,7 +290,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        # The rounds write into these arrays; joblib may have memory-mapped them read-only.
+        # Copy the arrays, since the rounds write into them, and joblib may have memory-mapped them
+        # read-only.
         for name in {"estimator_weights_", "_log_expert_weights"} & set(vars(self)):
             if getattr(self, name) is not None:
                 setattr(self, name, np.array(getattr(self, name)))
@@ -316,7 +322,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         self.n_rounds_ = 0
 
     def _discard_failed_start(self):
-        """Return a context: an error in it discards the model if it was started there."""
+        """Return a context manager that discards a model started in its body if the body raises."""
         return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
 
     def _rounds(self, n_threads=1):
@@ -335,7 +341,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             self._play_batch(rounds, batch, X, feedback, weights, expert_draws, scores)
 
     def _play_batch(self, rounds, batch, X, feedback, weights, expert_draws=None, scores=None):
-        # The rounds write into this array: copy it, so that one that the user holds stays the same.
+        # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(

@@ -7,8 +7,9 @@ from sklrank.online_boosting._costs cimport LabelPairs
 cdef class PairFeedback:
     cdef readonly Py_ssize_t n_samples, n_labels
 
-    # Write the pairs of sample `t` that become known if its labels have these `scores`. Their
-    # weights are multiplied by `weight`. Return False if nothing can be learned from the sample.
+    # Write to `pairs` the pairs of sample `t` that become known if its labels have these `scores`.
+    # The weights of the pairs are multiplied by `weight`. Return False if nothing can be learned
+    # from the sample.
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil
@@ -27,8 +28,8 @@ cdef class TopKFeedback(PairFeedback):
     cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
     cdef const char[:, ::1] rewards             # (n_samples, k)
     cdef double min_propensity, max_propensity
-    # Working memory: the labels shown, the positions of the irrelevant ones in `actions`, and the
-    # weights (k * k,) of the pairs.
+    # Working memory: the relevant and the irrelevant labels shown, the positions of the irrelevant
+    # labels in `actions`, and the weights (k * k,) of the pairs.
     cdef Py_ssize_t[::1] relevant
     cdef Py_ssize_t[::1] irrelevant
     cdef Py_ssize_t[::1] irrelevant_positions
@@ -38,7 +39,8 @@ cdef class TopKFeedback(PairFeedback):
 cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef TopKSampler sampler
     cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
-    # The single row of `actions`, `propensities` and `rewards`, overwritten for each sample.
+    # Arrays with a single row, which are overwritten for each sample. `actions`, `propensities` and
+    # `rewards` are views of them.
     cdef Py_ssize_t[:, ::1] shown_actions
     cdef double[:, :, ::1] shown_propensities
     cdef char[:, ::1] shown_rewards

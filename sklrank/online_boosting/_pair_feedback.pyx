@@ -1,12 +1,13 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Feedback on pairs of labels: the pairs of a sample that become known in a round.
 
-A round of boosting learns from pairs of a relevant label a and an irrelevant label b, each with a
-weight w_ab. With full information these are all pairs, and w_ab = 1 / (|Y| |Y^c|) (Jung & Tewari
-2018). With top-k feedback they are the pairs among the k labels shown, and
-w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1): the sum over these pairs is an unbiased
-estimate of the sum over all pairs. The number of relevant labels remains unknown, so losses are not
-normalized, and the baseline learner of the potentials favors a single label (their Section 3.2.2).
+A round of boosting learns from pairs of a relevant label a and an irrelevant label b, where each
+pair has a weight w_ab. With full information, all pairs are known, and w_ab = 1 / (|Y| |Y^c|) (Jung
+& Tewari 2018). With top-k feedback, the known pairs are the pairs among the k labels shown, and
+w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1). Thus the sum over these pairs is an
+unbiased estimate of the sum over all pairs. The number of relevant labels remains unknown.
+Therefore losses are not normalized, and the random learner that the potentials assume favors a
+single label (Section 3.2.2 of Raman et al.).
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklrank._online_learner import check_lists
 
 
 cdef class PairFeedback:
-    """Base class of the kinds of feedback; `_pair_feedback.pxd` states what `reveal` does."""
+    """Base class of the kinds of feedback. `_pair_feedback.pxd` states what `reveal` must do."""
 
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
@@ -24,7 +25,7 @@ cdef class PairFeedback:
 
 
 cdef class FullInformation(PairFeedback):
-    """Full information: the relevance of all labels becomes known.
+    """Full information, where the relevance of all labels becomes known.
 
     Parameters
     ----------
@@ -68,13 +69,14 @@ cdef class FullInformation(PairFeedback):
 
 
 cdef class TopKFeedback(PairFeedback):
-    """Top-k feedback: the relevance of the labels that were shown becomes known.
+    """Top-k feedback, where only the relevance of the labels shown becomes known.
 
     Parameters
     ----------
     actions, propensities, rewards : ndarrays of shape (n_samples, k), (n_samples, k, k) and \
 (n_samples, k)
-        Labels shown, probabilities that each two of them were shown, and their relevance.
+        Labels shown, the probability for each two of them that both were shown, and the relevance
+        of the labels shown.
     n_labels : int
         Number of labels.
     min_propensity, max_propensity : float
@@ -126,15 +128,15 @@ cdef class TopKFeedback(PairFeedback):
                 propensity = min(max(propensity, self.min_propensity), self.max_propensity)
                 self.weights[n_relevant * n_irrelevant + j] = weight / propensity
             n_relevant += 1
-        # A sample without a known pair has zero costs. Learning from them keeps the estimate
-        # unbiased, unless all labels were shown.
+        # A sample without a known pair has zero costs. Learning from these costs keeps the estimate
+        # unbiased. If all labels were shown, there is nothing to estimate.
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
 
 
 cdef class SimulatedTopKFeedback(TopKFeedback):
     """Simulated top-k feedback on samples whose labels are known.
 
-    Only the relevance of the labels shown is used.
+    Only the relevance of the labels shown is passed on to the learners.
 
     Parameters
     ----------
@@ -143,7 +145,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     uniforms : ndarray of shape (n_samples, sampler.n_uniforms)
         Random numbers in [0, 1).
     indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
-        Relevant labels of each sample, in order, as in a CSR matrix.
+        Relevant labels of each sample, as in a CSR matrix with sorted indices.
     min_propensity, max_propensity : float
         Bounds to which propensities are clipped.
     """
@@ -185,7 +187,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
 cdef bint contains(
     const Py_ssize_t[::1] labels, Py_ssize_t first, Py_ssize_t last, Py_ssize_t label
 ) noexcept nogil:
-    # Return True if the sorted labels[first:last] contain the label.
+    # Return True if labels[first:last], which must be sorted, contains the label.
     cdef Py_ssize_t middle
     while first < last:
         middle = (first + last) // 2

@@ -1,29 +1,32 @@
-"""Tables of the random walk of the potentials, see `_costs.pyx`."""
+"""Tail sums of the random walk from which the potentials are computed, see `_costs.pyx`."""
 
 import numpy as np
 
 __all__ = ["walk_tails"]
 
-# Smaller probabilities are cut off from the ends of a walk; they are far below rounding errors.
+# Smaller probabilities at the ends of a distribution are dropped, since they are negligible
+# compared with rounding errors.
 NEGLIGIBLE = 1e-30
 
 
 def walk_tails(up, down, n_learners):
-    """Compute the tail sums of a random walk after 0, 1, ... steps.
+    """Compute the tail sums of a random walk after 0, 1, ..., n_learners - 1 steps.
 
     Parameters
     ----------
     up, down : float
-        Probabilities of a step of +1 and of -1; otherwise the step is 0.
+        Probability of the step +1 and of the step -1. Otherwise the step is 0.
     n_learners : int
-        Number of walks, of 0, ..., n_learners - 1 steps.
+        Number of tables, one for each number of steps from 0 to n_learners - 1.
 
     Returns
     -------
     tails : ndarray of shape (n_entries, 2)
-        T0 and T1. The walk of n steps covers d = lows[n] - 2, ..., highs[n] + 3, where `lows[n]`
-        and `highs[n]` are the ends of its law; its entries start at `starts[n]`.
+        Tail sums T0 and T1 (see `_costs.pyx`). The rows for n steps start at ``starts[n]`` and
+        cover d = lows[n] - 2, ..., highs[n] + 3.
     starts, lows, highs : ndarrays of shape (n_learners,)
+        First row of the table for n steps, and the smallest and the largest value of the walk after
+        n steps, apart from values of negligible probability.
     """
     law, low = np.ones(1), 0
     tails, lows, highs = [], [], []

@@ -1,23 +1,23 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The rounds of online boosting: the one loop behind every algorithm of this subpackage.
+"""The rounds of online boosting: the loop that all algorithms of this subpackage share.
 
-A round follows Algorithm 1 of Jung & Tewari (2018), which is also the template of Raman et al.
-(2020). For the sample x, learner i votes h_i, a distribution over the labels; expert j scores the
-labels by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then the feedback (see `_pair_feedback`) reveals
-pairs of a relevant and an irrelevant label, and
+A round follows Algorithm 1 of Jung & Tewari (2018), which is also the template of the algorithms of
+Raman et al. (2020). The vote h_i of learner i for the sample x is a distribution over the labels.
+Expert j scores the labels by s_j = alpha_1 h_1 + ... + alpha_j h_j. Then the feedback (see
+`_pair_feedback`) reveals pairs of a relevant and an irrelevant label, and the model is updated:
 
-- learner i learns from the costs c of a vote given s_{i-1} (see `_costs`): each known relevant
-  label l has the importance weight max(c) - c[l];
-- if the cost rule learns weights, it updates alpha_i by the gradient c(s_i) . h_i (Algorithm 3,
-  line 9);
-- if Hedge chooses the expert, the log weight of each expert decreases by its loss (Algorithm 3,
+- Learner i learns from the costs c of a vote given s_{i-1} (see `_costs`): each known relevant
+  label l has the importance weight max(c) - c[l].
+- If the cost rule learns weights, it updates alpha_i by the gradient c(s_i) . h_i (Algorithm 3,
+  line 9).
+- If Hedge chooses the expert, the log weight of each expert decreases by its loss (Algorithm 3,
   line 13; Algorithm 3, line 14 of Raman et al.).
 
-The algorithms that comments name are those of Jung & Tewari.
+Comments that name an algorithm refer to Jung & Tewari, unless they name other authors.
 
-Once the votes are known, learners do not depend on each other. Threads share both phases of a
-round, voting and learning, a block of learners each. The loop runs without the GIL; a learner
-written in Python takes it for itself.
+Once the votes are known, the updates of the learners do not depend on each other. In both phases of
+a round, voting and learning, each thread works on a block of consecutive learners. The loop runs
+without the GIL; a learner written in Python acquires it for its own calls.
 """
 
 from libc.math cimport exp
@@ -31,13 +31,13 @@ from sklrank.online_boosting._pair_feedback cimport PairFeedback
 from sklrank.online_boosting._thread_team cimport ThreadTeam
 
 cdef enum Phase:
-    VOTE = 0            # the learners vote and keep what they will need to learn the sample
+    VOTE = 0            # the learners vote, and may cache results for learning the sample
     VOTE_ONLY = 1       # the learners vote
-    LEARN = 2
+    LEARN = 2           # the learners learn the sample
 
 cdef enum:
-    # Working memory of a thread in the phase LEARN, in vectors (n_labels,): the costs, the
-    # importance weights, and the scratch of the rule.
+    # Positions of the vectors (n_labels,) in the working memory of a thread in the phase LEARN: the
+    # costs, the importance weights, and the scratch memory of the rule.
     COSTS = 0
     LABEL_WEIGHTS = 1
     RULE_SCRATCH = 2
@@ -45,31 +45,31 @@ cdef enum:
 
 
 cdef class Rounds(ThreadTeam):
-    """Plays rounds with weak learners.
+    """The loop over the rounds of a booster.
 
-    The state of a model is in the learners and in the arguments of the methods; this object has
-    only `n_rounds` and working memory.
+    The state of a model is stored in the learners and in the arguments of the methods. This object
+    stores only `n_rounds` and working memory.
 
     Parameters
     ----------
     learners : list of OnlineLearner
         Weak learners for the same labels.
     columns : list of ndarray of shape (n_features_i,), dtype intp
-        Columns of X that each learner sees.
+        Columns of X used by each learner.
     rule : CostRule
         Costs of votes, weights of learners and losses of experts.
     n_threads : int
-        Number of threads, which share the learners.
+        Number of threads, which work on the learners in parallel.
     n_rounds : int
-        Number of rounds played before.
+        Number of rounds that the model has already played.
     """
 
     cdef public Py_ssize_t n_rounds
     cdef list learners
     cdef CostRule rule
     cdef Py_ssize_t n_learners, n_labels, n_columns
-    cdef Py_ssize_t[::1] addresses          # of the learners, for use without the GIL
-    cdef const Py_ssize_t[::1] columns      # of all learners, one after the other
+    cdef Py_ssize_t[::1] addresses          # addresses of the learners, used without the GIL
+    cdef const Py_ssize_t[::1] columns      # columns of all learners, one after the other
     cdef Py_ssize_t[::1] starts             # (n_learners + 1,) start of each learner's columns
     # The current round.
     cdef const double* x                    # the sample
@@ -143,23 +143,25 @@ cdef class Rounds(ThreadTeam):
     ):
         """Play one round for each sample.
 
-        The attribute `n_rounds` counts all rounds, those before this call included.
+        The attribute `n_rounds` counts all rounds, including the rounds before this call.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
         pair_feedback : PairFeedback
-            Reveals the known pairs of labels of each sample, once its labels are scored.
+            Feedback that reveals the known pairs of labels of each sample, given its scores.
         sample_weight : ndarray of shape (n_samples,)
-            Factors of the weights of pairs; a sample of weight zero is not a round.
+            Factors that multiply the weights of pairs. A sample of weight zero is not a round.
         weights : ndarray of shape (n_learners,)
-            The weights alpha; changed in place if the rule learns them.
+            The weights alpha of the learners, which are changed in place if the rule learns them.
         log_expert_weights : ndarray of shape (n_learners,) or None
-            Changed in place by Hedge. None: the last expert scores the labels.
+            Logarithms of the weights of the experts, up to a constant, which Hedge changes in
+            place. If None, Hedge is not used.
         draws : ndarray of shape (n_samples,), optional
-            A random number in [0, 1) for each sample, which draws the expert. None: the last one.
+            A random number in [0, 1) for each sample, which draws the expert that scores the
+            labels. If None, the last expert scores the labels.
         out : ndarray of shape (n_samples, n_labels), optional
-            Output: the scores of each sample before it is learned.
+            Output array for the scores of each sample before it is learned.
         """
         cdef Py_ssize_t t, n_samples = X.shape[0], l
         cdef const double* scores
@@ -235,8 +237,8 @@ cdef class Rounds(ThreadTeam):
         self, int phase, const double* x, const double[::1] weights,
         const double[::1] log_expert_weights, const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
-        # Algorithm 1, lines 4 to 7: gather the votes, sum them up to experts, and return the scores
-        # (n_labels,) of the chosen expert.
+        # Algorithm 1, lines 4 to 7: gather the votes, compute the scores of all experts, and return
+        # the scores (n_labels,) of the chosen expert.
         cdef Py_ssize_t expert = self.n_learners
         self.x = x
         self.run_phase(phase)
@@ -253,7 +255,7 @@ cdef class Rounds(ThreadTeam):
         return self.vote(first, last, phase == VOTE)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
-        # Algorithm 1, line 4: gather the weak predictions.
+        # Algorithm 1, line 4: gather the votes of learners first, ..., last - 1.
         cdef Py_ssize_t i, j, best, l
         cdef double* h
         for i in range(first, last):
@@ -267,7 +269,8 @@ cdef class Rounds(ThreadTeam):
             else:
                 (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
             if self.rule.single_label:
-                # The whole vote is given to the label of the largest vote, the first one of ties.
+                # The whole vote is given to the label with the largest vote. If votes are equal, it
+                # is given to the first of these labels.
                 best = 0
                 for l in range(1, self.n_labels):
                     if h[l] > h[best]:
@@ -277,15 +280,15 @@ cdef class Rounds(ThreadTeam):
         return 0
 
     cdef void add_votes(self, const double[::1] weights) noexcept nogil:
-        # Algorithm 1, line 5: the scores of each expert.
+        # Algorithm 1, line 5: compute the scores of each expert.
         cdef Py_ssize_t i, l
         for i in range(self.n_learners):
             for l in range(self.n_labels):
                 self.scores[i + 1, l] = self.scores[i, l] + weights[i] * self.votes[i, l]
 
     cdef int learn(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t member) except -1 nogil:
-        # Algorithm 1, lines 10 to 12: costs, and updates of the learners; also the gradients and
-        # losses that `update` needs.
+        # Algorithm 1, lines 10 to 12: compute the costs and update learners first, ..., last - 1.
+        # Compute also the gradients and the losses that `update` uses.
         cdef double* costs = &self.scratch[member, COSTS, 0]
         cdef double* label_weights = &self.scratch[member, LABEL_WEIGHTS, 0]
         cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
@@ -312,7 +315,7 @@ cdef class Rounds(ThreadTeam):
                 &self.values[self.starts[i]], &feedback
             )
             if self.rule.learns_weights:
-                # The costs at s_i give the gradient for alpha_i, and are those of the next learner.
+                # The costs at s_i are the gradient for alpha_i and the costs of the next learner.
                 self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)
                 self.gradients[i] = 0.0
                 for l in range(self.n_labels):

@@ -1,4 +1,4 @@
-"""A team of threads that share the phases of a loop, without the GIL."""
+"""A team of threads that divide the work of each phase of a loop, without the GIL."""
 
 from cpython.pythread cimport PyThread_type_lock
 
@@ -9,12 +9,12 @@ cdef class ThreadTeam:
     cdef list errors
     cdef bint failed
     cdef int phase
-    # Locks of each member; the first member, the calling thread, needs none.
+    # One lock of each kind per member. The first member is the calling thread and uses no lock.
     cdef PyThread_type_lock* may_start
     cdef PyThread_type_lock* has_ended
 
-    # Run the share of one member in a phase. To be overridden.
+    # Run the part of one member in a phase. Subclasses override this method.
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil
 
-    # Run the shares of all members, and wait for them.
+    # Run the parts of all members in a phase, and wait until all of them have ended.
     cdef int run_phase(self, int phase) except -1 nogil

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""A team of threads that share the phases of a loop, without the GIL.
+"""A team of threads that divide the work of each phase of a loop, without the GIL.
 
 A round of boosting takes some hundred microseconds, which is too short for a thread pool. A
-`ThreadTeam` keeps its threads during one call and starts each phase by plain locks, which needs
-neither the GIL nor OpenMP. The calling thread is the first member of the team.
+`ThreadTeam` keeps its threads during one call and starts each phase by releasing plain locks. This
+requires neither the GIL nor OpenMP. The calling thread is the first member of the team.
 """
 
 from cpython.pythread cimport (
@@ -15,11 +15,11 @@ from libc.stdlib cimport calloc, free
 from threading import Thread
 
 cdef enum:
-    STOP = -1           # the phase in which the threads end
+    STOP = -1           # a thread ends if it is started in this phase
 
 
 cdef class ThreadTeam:
-    """A context manager around the loop that calls `run_phase`."""
+    """A team of threads; a context manager whose body is the loop that calls `run_phase`."""
 
     def __cinit__(self):
         self.n_members = 1
@@ -58,7 +58,7 @@ cdef class ThreadTeam:
         return 0
 
     def allocate(self, Py_ssize_t n_members):
-        """Set the number of members; to be called once, before the first loop."""
+        """Set the number of members. This method is called once, before the first loop."""
         cdef Py_ssize_t k
         if self.may_start != NULL:
             raise RuntimeError("the members of a team are already allocated")
@@ -77,7 +77,7 @@ cdef class ThreadTeam:
 
     def __enter__(self):
         self.threads = []
-        self.phase = STOP       # if a thread cannot start, those started before must end
+        self.phase = STOP       # if a thread cannot start, the threads started before must end
         try:
             for k in range(1, self.n_members):
                 thread = Thread(target=self.worker_loop, args=(k,), daemon=True)
@@ -92,7 +92,7 @@ cdef class ThreadTeam:
         self.stop()
 
     def stop(self):
-        """End all threads, including one whose start was interrupted."""
+        """End all threads, including a thread whose start was interrupted."""
         cdef Py_ssize_t k
         self.phase = STOP
         for k in range(1, len(self.threads) + 1):
@@ -102,7 +102,7 @@ cdef class ThreadTeam:
                 thread.join()
 
     def worker_loop(self, Py_ssize_t member):
-        """Run the share of each phase, until the phase is STOP; the target of a thread."""
+        """Run the part of `member` in each phase until the phase is STOP, as target of a thread."""
         while True:
             with nogil:
                 PyThread_acquire_lock(self.may_start[member], WAIT_LOCK)

@@ -20,111 +20,126 @@ __all__ = ["TopKAdaptive"]
 class TopKAdaptive(TopKBooster):
     """Adaptive online boosting from top-k feedback (Top-k Adaptive).
 
-    Shows `k` labels of each sample and learns only from the relevance of these. The costs,
-    gradients and losses are unbiased estimates of those of :class:`AdaOLMR`: a pair of a relevant
-    and an irrelevant label shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 4,
-    Algorithm 3). They are not normalized by the number of pairs, which is unknown.
+    The ranker shows `k` labels of each sample and learns only from the relevance of these labels.
+    The costs, gradients and losses are unbiased estimates of the costs, gradients and losses of
+    :class:`AdaOLMR`. Each pair of a relevant and an irrelevant label that are both shown has the
+    weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 4, Algorithm 3). The estimates are not
+    normalized by the number of pairs, which is unknown.
 
-    Labels are shown by `explore`, and the feedback on them is learned by `partial_fit_feedback`.
-    `fit`, `partial_fit` and `progressive_fit` simulate both on samples with known labels, and use
-    only the relevance of the labels shown.
+    The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
+    relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
+    labels, and use only the relevance of the labels shown.
 
     Parameters
     ----------
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - None: the recommended learners, ``recommended_learners(feedback="top-k")``; they learn the
-          relevance of the labels shown directly.
-        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
-          256 leaves each.
-        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
-        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+        - If None, the learners of ``recommended_learners(feedback="top-k")`` are used. They learn
+          from the relevance of the labels shown instead of the estimated costs.
+        - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
+          split early. Each tree has at most 256 leaves.
+        - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
+        - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
+          list.
 
-        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
-        learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineLogisticRegression`,
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
+        are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. "auto": 8 recommended learners, 100 trees, 100 clones of one
-        classifier, or the length of the list.
+        Number of weak learners. If "auto", the number is 8 if `estimator` is None, 100 for trees
+        or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
-        Number of labels to show, from 2 to the number of labels. If the target are class labels and
-        there are fewer than `k` classes, all of them are shown.
+        Number of labels to show, from 2 to the number of labels. If the target consists of class
+        labels and there are fewer than `k` classes, all classes are shown.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores: it shows random labels instead of the
-        best ones. Use 0.05 to 0.1 if users see the labels, since exploration shows them worse ones.
-        Explore more, with 0.5, if there are many rare labels to learn and it does no harm to show
-        bad ones; this takes many samples or passes. The parameter may change between calls: a
-        record of labels shown keeps the propensities of its time. `score` ranks by the scores, so
-        a search by `score` does not see the price of exploration.
+        Probability rho, in (0, 1], that a sample explores. With both schemes, a sample that does
+        not explore shows the k labels of largest score. A sample that explores shows k random
+        labels ("uniform"), or the k best labels after up to two of them were swapped with random
+        other labels ("single-swap"). Values from 0.05 to 0.1 are suitable if users see the labels,
+        since exploration shows them less relevant labels. Larger values such as 0.5 are suitable if
+        many labels are rare and showing irrelevant labels does no harm; they require many samples
+        or passes. The parameter may change between calls, since each record of labels shown has the
+        propensities with which the labels were drawn. `score` evaluates the ranking by the scores
+        without exploration, so a parameter search that maximizes `score` ignores the cost of
+        showing less relevant labels. If ``learning_rate="theory"``, the learning rate is
+        proportional to the value at the start of the training.
     randomization : str, default="uniform"
-        Name of the exploration scheme, see :mod:`sklrank.feedback`.
+        Name of the exploration scheme, "uniform" or "single-swap"; see :mod:`sklrank.feedback`.
     learning_rate : float or "theory", default="theory"
-        The weights of the learners take steps of the learning rate over the square root of the
-        round. "theory": ``8 sqrt(2) rho / n_labels**2`` (line 13 of Algorithm 3), for which the
-        bound on the loss is proved.
+        Learning rate of the weights of the learners. In round t, the step size is the learning rate
+        divided by the square root of t. If "theory", the learning rate is
+        ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration` (line 13 of Algorithm 3). The
+        bound on the loss in [1]_ is proved for this value.
     gradient_clip : float or None, default=1.0
-        Bound to which the absolute gradients of these steps are clipped, as in the experiments of
-        [1]_. None: no clipping.
+        Bound to which the absolute values of the gradients of these steps are clipped, as in the
+        experiments of [1]_. If None, the gradients are not clipped.
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
-        Bounds to which propensities are clipped before weights are divided by them, as in the
-        experiments of [1]_. A larger lower bound gives less variance and more bias; (0, 1) gives no
-        bias.
+        Lower and upper bound to which propensities are clipped before weights are divided by them,
+        as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
+        and increases their bias; with (0, 1) the estimates are unbiased.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features that each weak learner sees, drawn at random once for each: an int (all
-        features if there are fewer), a fraction, their square root or logarithm, or None for all.
-        "auto": 20 for trees, all for other weak learners.
+        Number of features used by each weak learner, drawn at random once per learner: an int, a
+        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
+        number of features selects all of them. If "auto", trees use 20 features and other weak
+        learners use all features.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Source of the labels shown, the features, the parameters of trees, the seeds of the weak
-        learners, the draws of experts and the order of the samples. Pass an int for reproducible
-        results.
+        Controls the random choice of the labels shown, the features, the parameters of trees, the
+        seeds of the weak learners, the experts and the order of the samples. Pass an int for
+        reproducible results.
     verbose : int, default=0
-        If positive, print a line after every 1000 rounds.
+        If positive, `fit` and the other methods that learn print the number of rounds after every
+        1000 samples.
     n_jobs : int or None, default=None
-        Number of threads, which share the weak learners while learning and the samples while
-        predicting; -1 means all processors. The model does not depend on it.
+        Number of threads; -1 means all processors. They work on the weak learners in parallel
+        during training, and on the samples during prediction. Training becomes faster only if a
+        round takes at least some hundred microseconds, that is, with many learners or labels. The
+        model does not depend on `n_jobs`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator matrix.
+        Class labels, or the names of the columns if the target is an indicator matrix.
     n_estimators_ : int
-        Number of weak learners, with "auto" resolved.
+        Number of weak learners, where "auto" is replaced by its value.
     max_features_ : int, float, {"sqrt", "log2"} or None
-        Number of features of each weak learner, with "auto" resolved.
+        Parameter `max_features`, where "auto" is replaced by its value.
     estimators_ : list of estimators
-        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
+        Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        Indices of the features that each weak learner sees.
+        Indices of the features used by each weak learner.
     estimator_weights_ : ndarray of shape (n_estimators,)
-        The weights alpha, in [-2, 2].
+        Weights alpha of the weak learners, in [-2, 2].
     expert_weights_ : ndarray of shape (n_estimators,)
-        Hedge's weights of the experts, which sum to one.
+        Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of
+        the votes of the first i learners.
     n_rounds_ : int
-        Number of rounds: of samples of positive weight.
+        Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
-        Number of passes in the last call of `fit`.
+        Number of passes over the samples in the last call of `fit`.
     n_features_in_ : int
-        Number of features.
+        Number of features seen during training.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; defined only if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    TopKBBM : For learners of a known edge; all have equal votes.
+    TopKBBM : Assumes weak learners of a known edge, which all have the same weight.
     AdaOLMR : Learns from the relevance of all labels.
 
     Notes
     -----
-    Settings as printed in [1]_: ``estimator="trees"`` with the `n_estimators` (50 or 60),
-    `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) of its Table 5.
+    The experiments of [1]_ correspond to ``estimator="trees"`` with the values of `n_estimators`
+    (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
 
-    Parameters are read when a model is started, by `fit` or by the first call of another method;
-    `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` are read in each
-    call.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    Only changes of `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
+    take effect in each call.
 
     References
     ----------
@@ -133,7 +148,7 @@ class TopKAdaptive(TopKBooster):
 
     Examples
     --------
-    Show a user three of eight labels, and learn which of them are relevant:
+    Show three of eight labels to a user, and learn which of them are relevant:
 
     >>> import numpy as np
     >>> from sklearn.datasets import make_multilabel_classification
@@ -146,7 +161,7 @@ class TopKAdaptive(TopKBooster):
     ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
     ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
 
-    Simulate the same, sample by sample:
+    Simulate the same feedback on labeled samples, one at a time:
 
     >>> scores = model.progressive_fit(X[500:], Y[500:])
     >>> bool(rank_loss(Y[500:], scores) < 0.15)

@@ -20,110 +20,124 @@ __all__ = ["TopKBBM"]
 class TopKBBM(TopKBooster):
     """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
 
-    Shows `k` labels of each sample and learns only from the relevance of these. The costs are
-    unbiased estimates of those of :class:`OnlineBMR`: a pair of a relevant and an irrelevant label
-    shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 3, Algorithm 2). Since the number
-    of relevant labels is unknown, losses are not normalized, and the potential of a pair assumes
-    learners with an edge towards its relevant label only.
+    The ranker shows `k` labels of each sample and learns only from the relevance of these labels.
+    The costs are unbiased estimates of the costs of :class:`OnlineBMR`. Each pair of a relevant and
+    an irrelevant label that are both shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and
+    3, Algorithm 2). The number of relevant labels is unknown. Therefore losses are not normalized,
+    and the potential of a pair assumes that learners have an edge only towards its relevant label.
 
-    Labels are shown by `explore`, and the feedback on them is learned by `partial_fit_feedback`.
-    `fit`, `partial_fit` and `progressive_fit` simulate both on samples with known labels, and use
-    only the relevance of the labels shown.
+    The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
+    relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
+    labels, and use only the relevance of the labels shown.
 
     Parameters
     ----------
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - None: the recommended learners, ``recommended_learners(feedback="top-k")``; they learn the
-          relevance of the labels shown directly.
-        - "trees": Hoeffding trees with loose random parameters, which split early and have at most
-          256 leaves each.
-        - A classifier with ``partial_fit(X, y, classes, sample_weight)``: clones of it.
-        - A list of such classifiers: learner i is a clone of entry i modulo the length of the list.
+        - If None, the learners of ``recommended_learners(feedback="top-k")`` are used. They learn
+          from the relevance of the labels shown instead of the estimated costs.
+        - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
+          split early. Each tree has at most 256 leaves.
+        - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
+        - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
+          list.
 
-        Classifiers of this package run compiled. Missing values (NaN) are accepted if all weak
-        learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineLogisticRegression`,
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
+        are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. "auto": 8 recommended learners, 100 trees, 100 clones of one
-        classifier, or the length of the list.
+        Number of weak learners. If "auto", the number is 8 if `estimator` is None, 100 for trees
+        or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
-        Number of labels to show, from 2 to the number of labels. If the target are class labels and
-        there are fewer than `k` classes, all of them are shown.
+        Number of labels to show, from 2 to the number of labels. If the target consists of class
+        labels and there are fewer than `k` classes, all classes are shown.
     edge : float, default=0.1
-        Edge of the weak learners, in (0, 1): the difference that is assumed between a learner's
-        vote for a relevant label and for an irrelevant one. The edge has no effect on the default
-        learners, except in samples of which all labels are shown. For learners that use costs or
-        importance weights, such as ``estimator="trees"``, it is worth a search.
+        Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
+        learner's vote for a relevant label and its vote for an irrelevant label. It has no effect
+        on the default learners unless all labels of a sample are shown. It should be tuned for
+        learners that use costs or importance weights, such as ``estimator="trees"``.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores: it shows random labels instead of the
-        best ones. Use 0.05 to 0.1 if users see the labels, since exploration shows them worse ones.
-        Explore more, with 0.5, if there are many rare labels to learn and it does no harm to show
-        bad ones; this takes many samples or passes. The parameter may change between calls: a
-        record of labels shown keeps the propensities of its time. `score` ranks by the scores, so
-        a search by `score` does not see the price of exploration.
+        Probability rho, in (0, 1], that a sample explores. With both schemes, a sample that does
+        not explore shows the k labels of largest score. A sample that explores shows k random
+        labels ("uniform"), or the k best labels after up to two of them were swapped with random
+        other labels ("single-swap"). Values from 0.05 to 0.1 are suitable if users see the labels,
+        since exploration shows them less relevant labels. Larger values such as 0.5 are suitable if
+        many labels are rare and showing irrelevant labels does no harm; they require many samples
+        or passes. The parameter may change between calls, since each record of labels shown has the
+        propensities with which the labels were drawn. `score` evaluates the ranking by the scores
+        without exploration, so a parameter search that maximizes `score` ignores the cost of
+        showing less relevant labels.
     randomization : str, default="uniform"
-        Name of the exploration scheme, see :mod:`sklrank.feedback`.
+        Name of the exploration scheme, "uniform" or "single-swap"; see :mod:`sklrank.feedback`.
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
-        Bounds to which propensities are clipped before weights are divided by them, as in the
-        experiments of [1]_. A larger lower bound gives less variance and more bias; (0, 1) gives no
-        bias. Like `edge`, the bounds matter only to learners that use costs or importance weights.
+        Lower and upper bound to which propensities are clipped before weights are divided by them,
+        as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
+        and increases their bias; with (0, 1) the estimates are unbiased. Like
+        `edge`, the bounds affect only learners that use costs or importance weights.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features that each weak learner sees, drawn at random once for each: an int (all
-        features if there are fewer), a fraction, their square root or logarithm, or None for all.
-        "auto": 20 for trees, all for other weak learners.
+        Number of features used by each weak learner, drawn at random once per learner: an int, a
+        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
+        number of features selects all of them. If "auto", trees use 20 features and other weak
+        learners use all features.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None
-        Source of the labels shown, the features, the parameters of trees, the seeds of the weak
-        learners and the order of the samples. Pass an int for reproducible results.
+        Controls the random choice of the labels shown, the features, the parameters of trees, the
+        seeds of the weak learners and the order of the samples. Pass an int for reproducible
+        results.
     verbose : int, default=0
-        If positive, print a line after every 1000 rounds.
+        If positive, `fit` and the other methods that learn print the number of rounds after every
+        1000 samples.
     n_jobs : int or None, default=None
-        Number of threads, which share the weak learners while learning and the samples while
-        predicting; -1 means all processors. The model does not depend on it.
+        Number of threads; -1 means all processors. They work on the weak learners in parallel
+        during training, and on the samples during prediction. Training becomes faster only if a
+        round takes at least some hundred microseconds, that is, with many learners or labels. The
+        model does not depend on `n_jobs`.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of an indicator matrix.
+        Class labels, or the names of the columns if the target is an indicator matrix.
     n_estimators_ : int
-        Number of weak learners, with "auto" resolved.
+        Number of weak learners, where "auto" is replaced by its value.
     max_features_ : int, float, {"sqrt", "log2"} or None
-        Number of features of each weak learner, with "auto" resolved.
+        Parameter `max_features`, where "auto" is replaced by its value.
     estimators_ : list of estimators
-        Weak learners. Their classes are 0, 1, ..., n_labels - 1.
+        Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
     estimators_features_ : list of ndarray of shape (n_features_i,)
-        Indices of the features that each weak learner sees.
+        Indices of the features used by each weak learner.
     estimator_weights_ : ndarray of shape (n_estimators,)
-        The weights alpha, all of them 1.
+        Weights of the weak learners, which are all 1.
     expert_weights_ : ndarray of shape (n_estimators,)
-        1 for the last expert, which always ranks the labels, and 0 for the others.
+        Weights of the experts, where expert i is the sum of the first i learners. The last expert
+        always ranks the labels: its weight is 1, and the other weights are 0.
     n_rounds_ : int
-        Number of rounds: of samples of positive weight.
+        Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
-        Number of passes in the last call of `fit`.
+        Number of passes over the samples in the last call of `fit`.
     n_features_in_ : int
-        Number of features.
+        Number of features seen during training.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features; defined only if all of them are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    TopKAdaptive : Adapts to learners of unknown and different edges.
+    TopKAdaptive : Adapts to weak learners whose edges are unknown and differ.
     OnlineBMR : Learns from the relevance of all labels.
 
     Notes
     -----
-    Settings as printed in [1]_: ``estimator="trees"`` with the `n_estimators` (20 to 50),
-    `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) of its Table 5, and the best of four
-    edges.
+    The experiments of [1]_ correspond to ``estimator="trees"`` with the values of `n_estimators`
+    (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
+    best of four edges.
 
-    Parameters are read when a model is started, by `fit` or by the first call of another method;
-    `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose` are read in each
-    call.
+    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    Only changes of `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
+    take effect in each call.
 
     References
     ----------
@@ -132,7 +146,7 @@ class TopKBBM(TopKBooster):
 
     Examples
     --------
-    Show a user three of eight labels, and learn which of them are relevant:
+    Show three of eight labels to a user, and learn which of them are relevant:
 
     >>> import numpy as np
     >>> from sklearn.datasets import make_multilabel_classification

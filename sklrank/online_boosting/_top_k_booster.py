@@ -39,21 +39,22 @@ class TopKBooster(OnlineBooster):
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
         """Draw the `k` labels to show for each sample.
 
-        The model does not change, except that each call continues the sequence of random numbers
-        that `random_state` started. Any of the labels may be shown.
+        Only the state of the model's random number generator changes. Each label may be shown.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels. They are required if there is no model yet: then one is started.
+            Names of the labels. They are required if there is no model yet; then a model is
+            started.
 
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, with their propensities. The best label
-            comes first, unless the sample explores: then the labels are in the order drawn. Pass
+            The labels shown, as indices into `classes_`, with their propensities. If a sample does
+            not explore, its labels are sorted by score, best first. If it explores, the order of
+            its labels depends on the scheme and is in general not the order of their scores. Pass
             the record to `partial_fit_feedback` when the rewards are known.
 
         Raises
@@ -92,9 +93,9 @@ class TopKBooster(OnlineBooster):
         """Update the model by the labels that were shown and their rewards.
 
         The labels may have been shown by this model or by another policy, in any order and at any
-        time before: the record has the propensities of the time when they were drawn. The same
-        samples in the same order give the same model, bit by bit, in one call or in chunks, and if
-        the model is pickled in between.
+        earlier time, since the record has the propensities with which they were drawn. The model is
+        bit-identical whether the samples are passed in one call or in several calls, and also if it
+        is pickled between the calls.
 
         Parameters
         ----------
@@ -102,14 +103,15 @@ class TopKBooster(OnlineBooster):
             Samples for which labels were shown.
         exploration : Exploration
             The labels shown and their propensities, as `explore` returns them. The number of labels
-            may differ from `k`. A single label makes no pair: then only weak learners learn that
-            use the relevance itself, as the default learners do.
+            may differ from `k`. A single label forms no pair; then only weak learners that use the
+            relevance itself, such as the default learners, learn from the sample.
         rewards : array-like of shape (n_samples, k)
-            1 for a label that was shown and relevant, 0 for one that was shown and irrelevant.
+            1 for each label shown that is relevant, and 0 for each label shown that is irrelevant.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels. They are required if there is no model yet: then one is started.
+            Names of the labels. They are required if there is no model yet; then a model is
+            started.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. None: all weights are one.
+            Weights of the samples. If None, all weights are one.
 
         Returns
         -------
@@ -120,7 +122,7 @@ class TopKBooster(OnlineBooster):
         ------
         ValueError
             If the data are invalid: labels outside of `classes_`, propensities that are missing or
-            not in (0, 1], or rewards other than 0 and 1. The model stays as it was.
+            not in (0, 1], or rewards other than 0 and 1. The model does not change.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
@@ -144,7 +146,7 @@ class TopKBooster(OnlineBooster):
         return self
 
     def _start_model(self, classes):
-        # Check the parameters first, since starting a model draws random numbers.
+        # Check the parameters before a model is started, since this draws random numbers.
         self._propensity_bounds()
         self._make_sampler(len(classes))
         super()._start_model(classes)
@@ -173,12 +175,15 @@ class TopKBooster(OnlineBooster):
                 f"k={self.k} labels cannot be shown if there are {n_labels}; "
                 f"k must be from 2 to {n_labels}"
             )
-        # If there are fewer class labels than k, as in a binary problem, all of them are shown.
+        # If there are fewer class labels than k, as in a binary problem, all labels are shown.
         scheme = RANDOMIZATIONS[self.randomization](self.exploration)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 
     def _draw(self, sampler, n_samples):
-        """Draw random numbers for the experts (None if the last one is used) and the sampler."""
+        """Return two arrays of random numbers, for the draws of experts and for the sampler.
+
+        The first is None if the last expert is used.
+        """
         n_hedge = int(self._hedge)
         draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None

@@ -1,4 +1,4 @@
-"""Weak learners of a booster: which ones, how many, and as the compiled rounds see them."""
+"""Weak learners of a booster: their choice, their number and their compiled interface."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -23,9 +23,10 @@ __all__ = [
     "resolve_parameters",
 ]
 
-# "auto" for trees: the number of trees, and of features of each, in the papers' experiments.
+# Number of trees, and of features of each tree, in the experiments of the papers. "auto" for trees
+# means these values.
 N_TREES, TREE_FEATURES = 100, 20
-# "auto" for clones of one estimator.
+# Number of clones of one estimator that "auto" means.
 N_CLONES = 100
 
 
@@ -41,16 +42,18 @@ def resolve_parameters(estimator, n_estimators, max_features, default):
     max_features : int, float, {"auto", "sqrt", "log2"} or None
         Parameter of the booster.
     default : {"full", "top-k", "trees"}
-        Meaning of ``estimator=None``: the recommended learners for this feedback, or trees.
+        Meaning of ``estimator=None``. If "full" or "top-k", the recommended learners for this
+        feedback are used; if "trees", trees are used.
 
     Returns
     -------
     templates : list of estimators or None
-        Weak learner i is a clone of entry i modulo the length of the list; None stands for trees.
+        Weak learner i is a clone of entry i modulo the length of the list. If None, the weak
+        learners are trees.
     n_estimators : int
         Number of weak learners.
     max_features : int, float, {"sqrt", "log2"} or None
-        Number of features of each.
+        Number of features used by each weak learner.
     """
     auto_features = None
     if _are_trees(estimator, default):
@@ -70,7 +73,10 @@ def resolve_parameters(estimator, n_estimators, max_features, default):
 
 
 def allow_nan(estimator, default):
-    """Return True if every weak learner accepts missing values; arguments as above."""
+    """Return True if every weak learner accepts missing values.
+
+    The arguments are those of `resolve_parameters`.
+    """
     if _are_trees(estimator, default):
         return True
     if estimator is None:
@@ -89,7 +95,7 @@ def _are_trees(estimator, default):
 
 
 def _check_templates(estimator):
-    """Return the list of templates; raise if it is empty or if one of them cannot be boosted."""
+    """Return the list of templates. Raise if it is empty or if one of them cannot be boosted."""
     templates = list(estimator) if isinstance(estimator, Sequence) else [estimator]
     if not templates:
         raise ValueError(
@@ -103,7 +109,7 @@ def _check_templates(estimator):
                 f"{template!r} lacks; a weak learner learns one sample at a time, with weights"
             )
         # Compiled learners are started without a validation of their parameters, and scikit-learn
-        # skips the validation in calls that are nested in a validated one.
+        # skips the validation in calls that are nested in a validated call.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()
     return templates
@@ -111,30 +117,31 @@ def _check_templates(estimator):
 
 @lru_cache(maxsize=16)
 def _parameters_of(function):
-    # Many templates share a few functions, and inspecting one takes long.
+    # Inspecting a function is slow, and many templates have the same function.
     return set(signature(function).parameters)
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
-    """Make the weak learners, untrained.
+    """Create the untrained weak learners.
 
     Parameters
     ----------
     templates, n_estimators, max_features
-        See `resolve_parameters`.
+        Values returned by `resolve_parameters`.
     n_features, n_labels : int
         Number of features and labels.
     random_state : RandomState instance
-        Draws the features, the parameters of trees and the seeds of the learners.
+        Controls the random choice of the features, the parameters of trees and the seeds of the
+        weak learners.
 
     Returns
     -------
     estimators : list of estimators
-        The weak learners, whose classes are 0, 1, ..., n_labels - 1.
+        The weak learners, whose classes are 0, ..., n_labels - 1.
     features : list of ndarray of shape (n_features_i,), dtype intp
-        Features that each of them sees.
+        Indices of the features used by each weak learner.
     """
-    # Seeding one generator again takes a tenth of the time of making a new one.
+    # Seeding an existing generator takes a tenth of the time of creating a new one.
     generator = np.random.RandomState()
     estimators, features = [], []
     for i in range(n_estimators):
@@ -154,7 +161,7 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
 
 
 def compiled_learners(estimators, features, n_labels):
-    """Return an `OnlineLearner` for each weak learner: its own one, or an adapter."""
+    """Return an `OnlineLearner` for each weak learner: its compiled learner, or an adapter."""
     return [
         weak._learner
         if isinstance(weak, CompiledClassifier)
@@ -171,45 +178,46 @@ def recommended_learners(
     The boosters use these lists if their parameter `estimator` is None. Call this function to
     change a list, and pass the result as `estimator`.
 
-    The learners rank well on all benchmark sets without tuning. The first two are logistic
-    regressions for each label, on all features, with different learning rates; only these rank well
-    if the features are many and sparse, or the labels many. The third one predicts the recent
+    The learners rank well on all benchmark sets without tuning. The first two learners fit a
+    logistic regression for each label on all features, with different learning rates. With many
+    sparse features or many labels, only these two rank well. The third learner predicts the recent
     frequency of each label.
 
-    For :class:`AdaOLMR` (``feedback="full"``) the others are ridge regressions on the negative
-    costs: one in four is linear, on up to 100 features; the rest use 50 random Fourier features of
-    up to 50 features. Learning a sample takes about 40 microseconds, and 200 microseconds with 100
-    features and 100 labels.
+    For :class:`AdaOLMR` (``feedback="full"``), the other learners are ridge regressions on the
+    negative costs. One in four of them is linear and uses up to 100 features. The others use 50
+    random Fourier features of up to 50 features. Learning a sample takes about 40 microseconds, or
+    200 microseconds with 100 features and 100 labels.
 
-    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``) the others are ridge
-    regressions on the relevance of the labels shown, with 100 random Fourier features of up to 50
-    features. Learning a sample takes about 50 microseconds. Unless all labels are shown, these
-    learners do not use the estimated costs, whose importance weights have a high variance.
-    `TopKBBM` adds up their votes, so neither its `edge` nor the propensities have an effect.
-    `TopKAdaptive` weights the votes by the estimated costs and may follow the first few learners
-    only; this helps with a hundred labels or more, and may do harm with few samples.
+    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the other learners are
+    ridge regressions on the relevance of the labels shown, with 100 random Fourier features of up
+    to 50 features. Learning a sample takes about 50 microseconds. Unless all labels are shown, the
+    learners for top-k feedback do not use the estimated costs, since the importance weights of the
+    costs have a high variance. `TopKBBM` adds up the votes of these learners, so neither its `edge`
+    nor the propensities have an effect. `TopKAdaptive` learns the weights of the votes from the
+    estimated costs and may use only the first few learners. This improves the ranking with a
+    hundred labels or more, but may worsen it with few samples.
 
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Length of the list. None: 22 for full information, 8 for top-k feedback.
+        Length of the list. If None, the length is 22 for full information and 8 for top-k feedback.
     feedback : {"full", "top-k"}, default="full"
-        Feedback that the booster learns from.
+        Feedback from which the booster learns: the relevance of all labels, or of k labels.
 
     Returns
     -------
     list of estimators
-        Value for the parameter `estimator` of a booster.
+        Untrained weak learners, to be passed as the parameter `estimator` of a booster.
 
     Raises
     ------
     ValueError
-        If `feedback` is not one of these two, or `n_estimators` is not a positive integer.
+        If `feedback` is neither "full" nor "top-k", or `n_estimators` is not a positive integer.
 
     Notes
     -----
-    The learner of recent frequencies improves the ranking if similar samples follow each other, as
-    in a stream with concept drift. On shuffled data it does little harm.
+    The learner that predicts recent frequencies improves the ranking if similar samples follow each
+    other, as in a stream with concept drift. On shuffled data it hardly changes the ranking.
 
     Examples
     --------
@@ -231,7 +239,7 @@ def recommended_learners(
 
 
 def _full_information():
-    """Return the first learners, and the group of learners that is repeated after them."""
+    """Return two lists: the first learners, and the learners that are repeated after them."""
     first = [
         OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
         OnlineLogisticRegression(multi_class="ovr", learning_rate=0.3),
@@ -245,7 +253,7 @@ def _full_information():
 
 
 def _top_k_feedback():
-    """Return the first learners, and the group of learners that is repeated after them."""
+    """Return two lists: the first learners, and the learners that are repeated after them."""
     first = [
         OnlineLogisticRegression(multi_class="ovr"),
         OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
@@ -263,10 +271,10 @@ def _top_k_feedback():
 
 
 def _random_tree(random_state):
-    """Return a Hoeffding tree with random parameters, so loose that it splits early.
+    """Return a Hoeffding tree with random parameters that make it split early.
 
-    Trees with different parameters make less correlated predictions. The bound on the leaves bounds
-    memory and time, since such a tree never stops splitting.
+    Trees with different parameters make less correlated predictions. Such a tree never stops
+    splitting, so the number of leaves is bounded to limit memory and time.
     """
     return HoeffdingTreeClassifier(
         max_leaves=256,
