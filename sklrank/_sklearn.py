@@ -44,7 +44,7 @@ __all__ = [
     "one_blas_thread",
 ]
 
-# The values that each parameter `n_jobs` accepts.
+# Constraints of all parameters `n_jobs`.
 N_JOBS = [
     Interval(Integral, None, -1, closed="right"),
     Interval(Integral, 1, None, closed="left"),
