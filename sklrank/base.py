@@ -126,12 +126,12 @@ def two_class_weights(weights: np.ndarray) -> np.ndarray:
 
 
 class DocumentRankerMixin:
-    """Rankings of the documents of queries, for an estimator whose `predict` scores them.
+    """Mixin for document rankers, whose `predict` scores the documents of queries.
 
-    A sample is a document, described by how it matches its query; samples of the same `qid` are of
-    one query. `qid` is requested by default: with scikit-learn's metadata routing on, one `qid=`
-    reaches the splitter, `fit` and `score` through pipelines and searches. The estimator calls
-    `_set_fitted_with_qid` in `fit`.
+    A sample is a document, whose features describe how it matches its query. Samples with the same
+    `qid` belong to the same query. The estimator requests `qid` by default: if metadata routing is
+    enabled in scikit-learn, pipelines and searches pass `qid` to the splitter, `fit` and `score`.
+    The estimator must call `_set_fitted_with_qid` in `fit`.
     """
 
     __metadata_request__fit = {"qid": True}
@@ -157,23 +157,24 @@ class DocumentRankerMixin:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents.
         y : array-like of shape (n_samples,)
-            Relevance, 0 or more.
+            Relevance of each document, 0 or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document. None: all documents are of one query, if that was so in `fit`;
-            from 500 documents on this warns, as `qid` has probably been forgotten.
+            Query id of each document. If None, all documents belong to one query; this is allowed
+            only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
+            has probably been forgotten.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. The weight of a query is the mean of those of its samples.
+            Weights of the samples. The weight of a query is the mean of the weights of its samples.
 
         Returns
         -------
         float
-            From 0 to 1; see :func:`sklrank.metrics.ndcg_score` for other conventions.
+            Mean NDCG, from 0 to 1. See :func:`sklrank.metrics.ndcg_score` for other conventions.
 
         Raises
         ------
         ValueError
-            If `qid` is None although the ranker was fitted with queries; if `y` has other values
-            than numbers of 0 or more, or lengths differ.
+            If `qid` is None although it was given in `fit`; if `y` has entries that are not numbers
+            of 0 or more; or if the lengths of the arguments differ.
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores))
@@ -185,7 +186,7 @@ class DocumentRankerMixin:
         self._fitted_with_qid = qid is not None
 
     def _scores_by_query(self, X, qid):
-        """Return the predictions; refuse to score without `qid` after a fit with it."""
+        """Return the predictions; raise an error if `qid` is None but was given in `fit`."""
         check_is_fitted(self)
         if qid is None and self._fitted_with_qid:
             raise ValueError(

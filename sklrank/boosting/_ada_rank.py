@@ -1,4 +1,4 @@
-"""AdaRank: boosting by the weights of queries."""
+"""AdaRank: document ranking by boosting weak rankers with weights of queries."""
 
 from __future__ import annotations
 
@@ -20,87 +20,94 @@ __all__ = ["AdaRank"]
 
 
 class AdaRank(SupervisedDocumentRanker):
-    r"""AdaRank: document ranking by boosting weak rankers for a metric of whole queries.
+    r"""AdaRank document ranker: boosting of weak rankers for a ranking metric.
 
-    The loss is the mean of :math:`\exp(-E(q, F))` over queries, where the metric :math:`E(q, F)`,
-    from 0 to 1, measures the ranking of a query. The weight :math:`p_q` of a query is its share of
-    the loss ([1]_; Algorithm 4 of [2]_). A weak ranker f that performs well under these weights is
-    added with the step
+    The loss is the mean of :math:`\exp(-E(q, F))` over queries, where :math:`E(q, F)` is a metric
+    from 0 to 1 of the ranking of query q by the scores F. The weight :math:`p_q` of a query is the
+    proportion of the loss that is due to it ([1]_; Algorithm 4 of [2]_). In each round, a weak
+    ranker f that performs well under these weights is added with the step
 
     .. math:: \alpha = \frac{1}{2} \ln \frac{\sum_q p_q (1 + E(q, f))}{\sum_q p_q (1 - E(q, f))}.
 
-    Weak rankers are single features, or predictions of a classifier of relevance, for which the
-    documents of a query have equal shares of its weight. Adding the best feature a second time does
-    not change the ranking, so that the printed rule selects the same feature in all later rounds.
-    By default all features are tried, with the step and with fractions of it, and the one that
-    lowers the loss most is added; the rounds end when none lowers it (`search`).
+    The weak rankers are either single features or classifiers that predict relevance. For a
+    classifier, the weight of a query is divided equally among its documents. Adding the best
+    feature a second time does not change the ranking, so that the rule printed in [1]_ and [2]_
+    selects the same feature in all later rounds. By default, all features are tried, with the step
+    and with fractions of it, and the feature that decreases the loss most is added. Boosting stops
+    if no feature decreases the loss; see `search`.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The weak ranker, a classifier of relevance whose predicted classes are the scores of the
-        documents; relevance should have few values then. None: single features, in ascending or
-        descending order.
+        Weak ranker: a classifier that is fitted to the relevance of documents, and whose predicted
+        classes are used as their scores. Relevance should then have few distinct values. If None,
+        the weak rankers are single features, in ascending or descending order.
     n_estimators : int, default=100
-        Maximal number of rounds.
+        Maximum number of rounds.
     metric : {"ndcg", "map"}, default="ndcg"
-        The metric: NDCG or average precision, with ties at their expected value.
+        Metric E: NDCG or average precision. For tied documents, the expected value over their
+        random orders is used.
     k : int or None, default=None
-        Number of documents of a query, from the top, on which the metric depends. None: all.
+        Number of top-ranked documents of each query to include in the metric. If None, all
+        documents are included.
     search : {"greedy", "weighted"}, default="greedy"
-        How a feature is selected: "greedy" as described above; "weighted" the feature of the best
-        metric under the weights of the queries only, as printed, in which case the rounds end when
-        it does not lower the loss.
+        Rule that selects a feature. "greedy" selects it as described above. "weighted" selects the
+        feature with the best metric under the weights of the queries, as printed in [1]_ and [2]_;
+        boosting stops if this feature does not decrease the loss.
     step_rule : {"xu-li", "printed"}, default="xu-li"
-        The step above, or :math:`\frac{1}{2} \ln(\eta / (1 - \eta))` with
-        :math:`\eta = \sum_q p_q E(q, f)`, as Algorithm 4 prints it.
+        Rule of the step. "xu-li" is the step above; "printed" is :math:`\frac{1}{2} \ln(\eta / (1 -
+        \eta))` with :math:`\eta = \sum_q p_q E(q, f)`, as printed in Algorithm 4 of [2]_.
     learning_rate : float, default=1.0
-        Factor of each step.
+        Learning rate that multiplies each step.
     weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
-        Whether the classifier is given the weights ("sample_weight"), or documents drawn in
-        proportion to them ("resampling"), as in [2]_. "auto": weights where its `fit` takes them.
-        As the weights of queries change little from round to round, so may the classifiers.
+        How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
+        documents that are drawn in proportion to them ("resampling"), as in [2]_. If "auto",
+        `sample_weight` is used if the `fit` method of the classifier accepts it, otherwise
+        resampling. The weights of queries change little from round to round; with `sample_weight`,
+        the classifiers may therefore be nearly the same in all rounds.
     max_samples : int, float or None, default=None
-        How many documents are drawn for a round, a number or a share of all; None: a fifth, at
-        least 20. They are drawn up to ten times a round, until the weak learner is better than
-        chance.
+        Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
+        a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
+        documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the metric of held-out queries has not risen by more than `tol` for this number of
-        rounds. None: no queries are held out.
+        Boosting stops when the metric of held-out queries has not increased by more than `tol` for
+        this number of rounds. If None, no queries are held out.
     validation_fraction : float, default=0.1
-        Fraction of the queries that is held out for early stopping.
+        Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
         Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Draws documents, held-out queries, and the seeds of the weak learners.
+        Controls the random choice of documents and of held-out queries, and the randomness of the
+        weak learners.
     verbose : int, default=0
-        1: print some rounds, 2: print all.
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
 
     Attributes
     ----------
     estimators_ : list
-        The weak rankers: classifiers, or named tuples with a `feature` and its `factor`.
+        Weak rankers: classifiers, or named tuples with the fields `feature` and `factor`.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each weak learner.
+        Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        The loss before the first round and after each. With single features it never rises.
+        Loss before the first round and after each round. With single features, it never increases.
     stop_reason_ : str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        The metric of the held-out queries after each round; empty without early stopping.
+        Metric of the held-out queries after each round; empty without early stopping.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, if they have any.
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` had names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    NDCGBoost : Weights documents, not only queries, and needs no feature that ranks by itself.
-    sklrank.model_selection.QueryKFold : Folds of whole queries, and how searches pass `qid` on.
+    NDCGBoost : Document ranker that weights documents; single features need not rank well.
+    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     Notes
     -----

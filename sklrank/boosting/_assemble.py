@@ -1,4 +1,4 @@
-"""ASSEMBLE: boosting of any classifier by pseudo-labels of the unlabeled samples."""
+"""ASSEMBLE: semi-supervised boosting of any classifier with pseudo-labels."""
 
 from __future__ import annotations
 
@@ -22,83 +22,91 @@ __all__ = ["AssembleClassifier"]
 
 
 class AssembleClassifier(SemiSupervisedBooster):
-    r"""ASSEMBLE, adaptive semi-supervised ensemble: AdaBoost with pseudo-labels.
+    r"""ASSEMBLE classifier: AdaBoost with pseudo-labels for the unlabeled samples.
 
-    The pseudo-label of an unlabeled sample is the class that the ensemble predicts so far, and its
-    weight is that of AdaBoost ([1]_; [2]_, Algorithm 2): samples that are predicted with a large
-    margin hardly count. Before the first round the pseudo-label is the class of the nearest labeled
-    sample.
+    In each round, the pseudo-label of an unlabeled sample is the class that is predicted by the
+    weak learners of the preceding rounds. Its weight is that of AdaBoost ([1]_; [2]_, Algorithm 2),
+    so that samples that are predicted with a large margin have small weights. Before the first
+    round, the pseudo-label is the class of the nearest labeled sample.
 
-    With more than two classes the weights and steps are those of SAMME [3]_,
-    :math:`\alpha = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)`, so that a weak learner must
-    be right more often than chance only. (As printed in [1]_ it must be right in half of the cases,
-    and small trees of many classes would end the first round.)
+    With more than two classes, the weights and steps are those of SAMME [3]_. The step is
+    :math:`\alpha = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for K classes and the weighted
+    error :math:`\epsilon` of the weak learner, which therefore only needs to be more accurate than
+    chance. With the step printed in [1]_, the accuracy must exceed one half; with many classes,
+    small trees do not reach it, and boosting would stop in the first round.
 
-    Similarities of samples are used for the first pseudo-labels only. Where near samples share a
-    class, :class:`MCSSBClassifier` is far better.
+    Similarities of samples are used for the first pseudo-labels only. If nearby samples mostly
+    belong to the same class, :class:`MCSSBClassifier` is usually more accurate.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        The weak learner, cloned for each round. None: `DecisionTreeClassifier(max_depth=2)`.
+        Weak learner, which is cloned for each round. If None, `DecisionTreeClassifier(max_depth=2)`
+        is used.
     n_estimators : int, default=50
-        Maximal number of rounds.
+        Maximum number of rounds.
     labeled_share : float, default=0.9
-        The share of the labeled samples in the sum of the initial weights. With 1 the unlabeled
-        samples have no weight in any round.
+        Fraction of the sum of the initial weights that is given to the labeled samples. With 1, the
+        weights of the unlabeled samples are 0 in all rounds.
     learning_rate : float, default=1.0
-        Factor of each step. Up to 2 the objective never rises.
+        Learning rate that multiplies each step. With values up to 2, the objective does not
+        increase.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given the weights ("sample_weight"), or samples drawn in
-        proportion to them ("resampling"). "auto": weights where its `fit` takes them.
+        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
+        samples that are drawn in proportion to them ("resampling"). If "auto", `sample_weight` is
+        used if the `fit` method of the weak learner accepts it, otherwise resampling.
     max_samples : int, float or None, default=None
-        How many samples are drawn for a round, a number or a share of all; None: a fifth, at least
-        20. They are drawn up to ten times a round, until the weak learner is better than chance.
+        Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
+        fraction of all samples, or None for one fifth of them, but at least 20. In each round,
+        samples are drawn up to ten times, until the weak learner is better than chance.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`; the data must be
-        the same.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
+        training data must be the same in both calls.
     random_state : int, RandomState instance or None, default=None
-        Seeds the weak learners and draws the samples.
+        Controls the random choice of samples and the randomness of the weak learners.
     verbose : int, default=0
-        1: print some rounds, 2: print all.
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
     n_jobs : int or None, default=None
-        Number of jobs of the search for the nearest labeled samples.
+        Number of parallel jobs of the search for the nearest labeled samples.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes in `y`, without -1.
+        Distinct classes in `y`, without -1.
     estimators_ : list of classifiers
-        The weak learners; they predict indices into `classes_`.
+        Weak learners. They predict indices into `classes_`.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each weak learner.
+        Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        The exponential loss before the first round and after each.
+        Exponential loss before the first round and after each round.
     transduction_ : ndarray of shape (n_samples,)
-        Classes of the training samples: the given labels, and predictions for unlabeled samples.
+        Classes of the training samples: the given label of each labeled sample, and the predicted
+        class of each unlabeled sample.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, if they have any.
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
     stop_reason_ : str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` had names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    MCSSBClassifier : Boosting by similarities.
+    MCSSBClassifier : Semi-supervised boosting with similarities of samples.
 
     Notes
     -----
-    -1 is no class, and not all tools of scikit-learn know that. `cross_val_predict` with
-    ``method="predict_proba"`` or ``"decision_function"``, `StackingClassifier` and
-    `VotingClassifier` encode `y` before they call `fit`: -1 becomes class 0, and all samples are
-    labeled. To get held-out scores, call `fit` in a loop over the folds; `cross_val_predict` with
-    ``method="predict"`` leaves `y` as it is. In a search leave out `scoring`: :meth:`score`
-    considers labeled samples only, while other scorers treat -1 as a class. If `y` holds strings
-    and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: stratified folds need entries
-    that can be sorted.
+    The label -1 marks unlabeled samples, but some tools of scikit-learn treat it as a class.
+    `cross_val_predict` with ``method="predict_proba"`` or ``"decision_function"``,
+    `StackingClassifier` and `VotingClassifier` encode `y` before they call `fit`: -1 becomes
+    class 0, and all samples are labeled. To compute held-out scores, call `fit` in a loop over the
+    folds. `cross_val_predict` with ``method="predict"`` does not change `y`. In a hyperparameter
+    search, do not set `scoring`: the default, :meth:`score`, considers labeled samples only, while
+    other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
+    :class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of
+    `y` that can be sorted.
 
     References
     ----------
@@ -161,7 +169,8 @@ class AssembleClassifier(SemiSupervisedBooster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes; -1 marks unlabeled samples. An array of objects, if classes are strings.
+            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
+            objects.
 
         Returns
         -------
@@ -171,8 +180,8 @@ class AssembleClassifier(SemiSupervisedBooster):
         Raises
         ------
         ValueError
-            If the data are malformed, or the labels are of less than two classes; a fitted model
-            stays as it was.
+            If the data are malformed, or if `y` has fewer than two classes. If `fit` fails, an
+            estimator that was fitted before keeps its model.
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)
@@ -184,7 +193,7 @@ class AssembleClassifier(SemiSupervisedBooster):
         return self
 
     def _pseudo_labels(self, X, labels):
-        """Return the class of the nearest labeled sample."""
+        """Return the class of the labeled sample nearest to each sample, `(n_samples,)`."""
         labeled = np.flatnonzero(labels >= 0)
         if len(labeled) == len(labels):
             return labels

@@ -1,4 +1,4 @@
-"""Boosting in function space: the loop over rounds, and the base class of all boosters.
+"""The loop over boosting rounds, and the base class of all boosters.
 
 In each round an objective (`_objectives.py`) computes a label and a weight for each training sample
 from the current scores, a weak learner (`_weak_learners.py`) is fitted to them, the objective
@@ -27,25 +27,27 @@ def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_st
     Parameters
     ----------
     objective : Objective
-        Computes labels, weights and steps. It must have been set to `scores`.
+        Objective that computes labels, weights and steps. Its `set_scores` must have been called
+        with `scores`.
     learner : object
-        Fits a weak learner to the labels and weights; see `_weak_learners.py`.
+        Learner that fits a weak learner to the objective in each round; see `_weak_learners.py`.
     scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         Initial scores, updated in place.
     n_rounds : int
-        Maximal number of rounds.
+        Maximum number of rounds.
     learning_rate : float
-        Factor of each step. Up to 2 the objective never rises.
+        Learning rate that multiplies each step. With values up to 2, the objective does not
+        increase.
     random_state : RandomState instance
-        Generator for the weak learners.
+        Random number generator, which is passed to the learner.
     after_round : callable
-        Called as ``after_round(model, step)`` after each round, when the objective has been set to
-        the new scores. It returns a reason to stop, or None.
+        Function that is called as ``after_round(model, step)`` at the end of each round, after the
+        objective has been set to the new scores. It returns a reason to stop, or None to continue.
 
     Returns
     -------
     str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     """
     for _ in range(n_rounds):
         if not objective.weights.any():
@@ -74,7 +76,7 @@ def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_st
 
 
 class Booster(BaseEstimator):
-    """A weighted sum of weak learners, fitted one after the other.
+    """Base class of boosters: weighted sums of weak learners that are fitted one after another.
 
     In `fit` a subclass checks its input, makes an objective and a learner, and calls
     :meth:`_start_rounds` and :meth:`_boost`.
@@ -102,11 +104,11 @@ class Booster(BaseEstimator):
 
     @property
     def _is_warm_start(self):
-        """Tell whether `fit` continues the rounds of an earlier `fit`."""
+        """Return True if `fit` adds rounds to those of an earlier call of `fit`."""
         return self.warm_start and hasattr(self, "estimators_")
 
     def _start_rounds(self):
-        """Remove the rounds of an earlier `fit`, unless a warm start continues them."""
+        """Remove the rounds of an earlier `fit`, unless this is a warm start."""
         if self._is_warm_start:
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
@@ -114,7 +116,7 @@ class Booster(BaseEstimator):
                     "rounds fitted so far; with warm_start=True it can only grow"
                 )
             if isinstance(self.random_state, Integral):
-                # If this fit fails, the kept generator must be as it was before.
+                # If this call of fit fails, the state of the earlier generator must not change.
                 self._random_state = deepcopy(self._random_state)
             return
         self.estimators_ = []
@@ -125,8 +127,8 @@ class Booster(BaseEstimator):
     def _boost(self, objective, learner, early_stopping=None):
         """Add rounds up to `n_estimators`, and return the scores of the training samples.
 
-        `early_stopping(model, step)` is called after each round and returns a reason to stop, or
-        None.
+        The function `early_stopping(model, step)` is called after each round. It returns a reason
+        to stop, or None to continue.
         """
         scores = self._scores(learner.X)
         models, steps = list(self.estimators_), list(self.estimator_weights_)
@@ -159,7 +161,7 @@ class Booster(BaseEstimator):
         return scores
 
     def _print_round(self, n_rounds, step, loss):
-        """Print the first nine rounds and every tenth one; all if `verbose` is above 1."""
+        """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
         if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
             print(
                 f"[{type(self).__name__}] round {n_rounds} of {self.n_estimators}: "
@@ -167,11 +169,11 @@ class Booster(BaseEstimator):
             )
 
     def _hypothesis(self, model, X):
-        """Return what a round with this weak learner adds to the scores, up to the step."""
+        """Return the predictions of a weak learner, before multiplication by the step size."""
         return hypothesis_of(model, X, self._n_classes, self._response_method)
 
     def _staged_scores(self, X):
-        """Yield the scores before the first round and after each; the array changes in place."""
+        """Yield the scores before the first round and after each round, in one reused array."""
         n_classes = self._n_classes
         scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
         yield scores
@@ -180,7 +182,7 @@ class Booster(BaseEstimator):
             yield scores
 
     def _scores_of_rounds(self, X):
-        """Yield the scores after each round."""
+        """Yield a copy of the scores after each round."""
         return (scores.copy() for scores in islice(self._staged_scores(X), 1, None))
 
     def _scores(self, X):
@@ -190,11 +192,11 @@ class Booster(BaseEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean importance of each feature in the weak learners, by their weights; the sum is 1."""
+        """Mean importance of each feature over the weak learners, weighted by the steps."""
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
         for model, step in zip(self.estimators_, self.estimator_weights_):
-            # A dummy replaces the weak learner of a round in which one class was drawn.
+            # If only one class was drawn in a round, a dummy replaces the weak learner.
             if not isinstance(model, DummyClassifier):
                 total += step * model.feature_importances_
         return total / (total.sum() or 1.0)

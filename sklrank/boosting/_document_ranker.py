@@ -30,7 +30,7 @@ __all__ = ["DocumentRanker", "SupervisedDocumentRanker"]
 
 
 class DocumentRanker(DocumentRankerMixin, Booster):
-    """A booster whose scores rank the documents of queries."""
+    """Base class of boosters whose scores rank the documents of queries."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -40,7 +40,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         return tags
 
     def _make_learner(self, X, objective):
-        """Return the learner for the labels and weights of the objective on these samples."""
+        """Return the learner that fits weak learners to an objective on the samples `X`."""
         estimator = StumpClassifier() if self.estimator is None else self.estimator
         by_class = self._response_method == "predict"
         if type(estimator) is StumpClassifier and self.weighting != "resampling" and by_class:
@@ -65,7 +65,8 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         Returns
         -------
         ndarray of float64 of shape (n_samples,)
-            Scores, higher = ranked earlier. The score of a document does not depend on the others.
+            Scores; documents with higher scores are ranked earlier. The score of a document does
+            not depend on the other documents.
         """
         return self._scores(self._check_X(X))
 
@@ -80,7 +81,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         Returns
         -------
         iterator of ndarray of float64 of shape (n_samples,)
-            Scores after one round, after two, and so on.
+            Scores after the first round, after the second round, and so on.
         """
         return self._scores_of_rounds(self._check_X(X))
 
@@ -91,10 +92,10 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
 
 class SupervisedDocumentRanker(DocumentRanker):
-    """A document ranker that is fitted to the relevance of all documents.
+    """Base class of document rankers that are fitted to the relevance of all documents.
 
-    A subclass defines its objective, `_make_objective(y, queries)`, and the metric of early
-    stopping, `_validation_metric(y, qid)`.
+    A subclass defines `_make_objective(y, queries)`, which returns its objective, and
+    `_validation_metric(y, qid)`, which returns the metric of early stopping.
     """
 
     _parameter_constraints = {
@@ -110,7 +111,7 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     @abstractmethod
     def _validation_metric(self, y, qid) -> Callable[[np.ndarray], float]:
-        """Return a function of the scores of these samples: a metric like the objective."""
+        """Return the metric of early stopping, a function of the scores of these samples."""
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
@@ -119,15 +120,16 @@ class SupervisedDocumentRanker(DocumentRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, each described by how it matches its query. A sparse matrix is accepted if
-            the weak learner accepts it.
+            Documents. The features describe how a document matches its query. A sparse matrix is
+            accepted if the weak learner accepts it.
         y : array-like of shape (n_samples,)
             Relevance, 0 (not relevant) or more.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order. None: all documents are of one query; from 500
-            documents on this warns, as `qid` has probably been forgotten
-            (``qid=np.zeros(len(X))`` does not). :class:`~sklrank.model_selection.QueryKFold` shows
-            how searches pass it on.
+            Query id of each document, in any order. If None, all documents belong to one query; for
+            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
+            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
+            documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
+            through hyperparameter searches.
 
         Returns
         -------
@@ -137,8 +139,8 @@ class SupervisedDocumentRanker(DocumentRanker):
         Raises
         ------
         ValueError
-            If `y` is negative, or no query has documents of different relevance; if `qid` has
-            another length; if the input holds NaN or infinities.
+            If `y` has negative entries; if no query has documents of different relevance; if the
+            lengths of `qid` and `X` differ; or if the input contains NaN or infinities.
         """
         with unchanged_on_error(self):
             return self._fit(X, y, qid)
@@ -152,7 +154,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         if self.n_iter_no_change is None:
             check_something_to_learn(y, queries)
             self._boost_samples(X, y, queries)
-        # A warm start adds nothing to rounds that were stopped early.
+        # A warm start adds no rounds if boosting was stopped early before.
         elif self._early_stopping_reason() is None:
             train, held_out = self._split(y, queries)
             codes = queries.codes
@@ -183,9 +185,9 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._held_out_fraction = fraction
 
     def _split(self, y, queries):
-        """Return indices of training and held-out samples, the same in each warm start.
+        """Split the queries into a training part and a held-out part.
 
-        No query is in both parts.
+        Return the indices of the samples of each part. They are the same in each warm start.
         """
         if queries.n_queries < 2:
             raise ValueError(
@@ -202,7 +204,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         return train, held_out
 
     def _early_stopping(self, X, y, codes):
-        """Return the callback that evaluates each round on held-out queries."""
+        """Return the function that evaluates each round on the held-out queries."""
         scores, metric = self._scores(X), self._validation_metric(y, codes)
 
         def after_round(model, step):
@@ -213,7 +215,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         return after_round
 
     def _early_stopping_reason(self):
-        """Return a text if the validation scores have stopped improving, otherwise None."""
+        """Return a reason to stop if the validation scores no longer improve, otherwise None."""
         scores, patience = self.validation_scores_, self.n_iter_no_change
         if len(scores) > patience:
             if scores[-patience:].max() <= scores[:-patience].max() + self.tol:

@@ -1,4 +1,4 @@
-"""MCSSB: boosting of any classifier by the similarities of labeled and unlabeled samples."""
+"""MCSSB: semi-supervised boosting of any weak learner with similarities of samples."""
 
 from __future__ import annotations
 
@@ -27,133 +27,152 @@ __all__ = ["MCSSBClassifier"]
 
 
 class MCSSBClassifier(SemiSupervisedBooster):
-    r"""Multi-class semi-supervised boosting.
+    r"""MCSSB classifier: multi-class semi-supervised boosting for data with few labeled samples.
 
-    For data of which few samples are labeled. Each round assigns every sample to the class that
-    lowers
+    Boosting minimizes the objective ([1]_, Eq. 2.7)
 
-    .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}
+    .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}.
 
-    most ([1]_, Eq. 2.7), weights the sample by the decrease, and fits a weak learner. Here S are
-    similarities, b the class probabilities, the softmax of the scores, and :math:`q_j^k` the
-    affinity of sample j to class k. The first sum is small if similar samples are in one class, the
-    second one if they are in the class of similar labeled samples. The objective never rises.
+    Here :math:`S_{ij}` is the similarity of the samples i and j. The vector :math:`b_i` contains
+    the class probabilities of sample i, which are the softmax of its scores, and :math:`b_i^k` is
+    the probability of class k. The affinity of sample j to class k is :math:`q_j^k`. The first sum
+    is small if similar samples are in the same class. The second sum is small if samples are in the
+    classes to which they have affinities. The objective never increases.
 
-    The defaults are recommended where near samples mostly share a class. They extend [1]_: labels
-    spread on a graph of neighbors before the first round, so that all samples have an affinity to a
-    class and not only those near a label, and the weak learners are fitted to the costs of all
-    classes. The setting of [1]_ as printed, which is far less accurate without tuning, is ::
+    In each round, every unlabeled sample is assigned to the class that decreases a bound on the
+    objective most. The weight of a sample is the largest such decrease, and a classifier is fitted
+    to these classes and weights. By default, a regressor is fitted instead to the costs of
+    assigning each sample to each class.
+
+    The defaults are recommended if nearby samples mostly belong to the same class. They extend
+    [1]_ in two ways. Before the first round, labels spread on a graph of neighbors, so that not
+    only samples near a labeled one have an affinity to a class. The weak learners are fitted to the
+    costs of all classes. The setting of [1]_ as printed, which is usually less accurate without
+    tuning, is ::
 
         MCSSBClassifier(
             n_estimators=50, similarity="rbf", weighting="resampling", learning_rate=1.0
         )
 
-    Where near samples are unrelated, as among combinations of categories,
-    ``similarity="identity"`` is safer. ``examples/semi_supervised_boosting.py`` compares them all.
+    If nearby samples often belong to different classes, for example if the features are categories,
+    ``similarity="identity"`` is recommended. ``examples/semi_supervised_boosting.py`` compares
+    these settings.
 
     Parameters
     ----------
     estimator : classifier, regressor or None, default=None
-        The weak learner, cloned for each round: a regressor of several outputs
-        (:class:`~sklearn.multioutput.MultiOutputRegressor` makes one of any), fitted to the costs
-        of all classes, or a classifier, fitted to labels and weights; see `weighting`. None:
-        `DecisionTreeRegressor(max_depth=2)` for costs, else `DecisionTreeClassifier(max_depth=2)`.
+        Weak learner, which is cloned for each round. A regressor is fitted to the costs of all
+        classes and must support several outputs
+        (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
+        classifier is fitted to labels and weights; see `weighting`. If None,
+        `DecisionTreeRegressor(max_depth=2)` is used if `weighting` is "auto" or "cost", otherwise
+        `DecisionTreeClassifier(max_depth=2)`.
     n_estimators : int, default=200
-        Maximal number of rounds.
+        Maximum number of rounds.
     labeled_weight : float, default=1e4
-        C, up to 1e300. Results hardly change from the default upwards; with small values similar
-        samples agree on any class.
+        Weight C of the second sum, from 0 to 1e300. Values above the default give nearly the same
+        results. With small values, similar samples may agree on a class that contradicts the
+        labels.
     similarity : str or callable, default="diffusion"
-        S, by name:
+        Similarity S of the samples:
 
-        - "rbf": Gaussian of the width `bandwidth`; 0 on the diagonal. It stores a number for each
-          pair of samples, 800 MB for 10,000 samples.
-        - "knn": 1 where one of two samples is among the `n_neighbors` nearest of the other, else 0.
-        - "diffusion": the same, but labels spread on the graph of neighbors, and :math:`q_j` has a
-          single entry above 0, the share of the class that reaches sample j most in all that reach
-          it (an extension). Classes spread in proportion to their labels, as far as these are
-          enough to estimate the proportions.
-        - "uniform": 1 for all pairs; "identity": 1 for a sample and itself, else 0. Baselines of
-          [1]_.
-        - "precomputed": the matrix that `fit` is given.
-        - a callable: the matrix that it returns for `X`, dense or sparse, symmetric, without
-          negative entries.
+        - "rbf": the similarity is a Gaussian of the distance, with width `bandwidth`, and 0 on the
+          diagonal. One number is stored for each pair of samples (800 MB for 10,000 samples).
+        - "knn": the similarity of two samples is 1 if one of them is among the `n_neighbors`
+          nearest neighbors of the other, else 0.
+        - "diffusion": the similarity is that of "knn", but the affinities are computed by label
+          spreading on the graph of neighbors, which is an extension of [1]_. Each class spreads
+          weight from its labeled samples. The total weight of a class is its estimated proportion
+          (the proportion among the labeled samples, shrunk towards equal proportions if these are
+          few). An unlabeled sample j has an affinity only to the class with the largest weight at
+          j. This affinity is the proportion of that class in the total weight at j.
+        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_).
+        - "identity": the similarity is 1 for a sample and itself, else 0 (a baseline of [1]_).
+        - "precomputed": the similarities are the matrix that is passed to `fit`.
+        - a callable: it is called with `X` and returns the matrix of similarities, dense or sparse,
+          which must be symmetric without negative entries.
 
-        For all but "diffusion", :math:`q_j^k` is the similarity of sample j to the labeled samples
-        of class k.
+        Except with "diffusion", :math:`q_j^k` is the sum of the similarities of sample j to the
+        labeled samples of class k.
     bandwidth : float, default=0.15
-        Standard deviation of the Gaussian of "rbf", as a share of the range of the distances
+        Standard deviation of the Gaussian of "rbf", as a fraction of the range of the distances
         between samples.
     n_neighbors : int, default=7
-        Number of neighbors of "knn" and "diffusion".
+        Number of neighbors of each sample, for "knn" and "diffusion".
     learning_rate : float, default=2.0
-        Factor of each step. 1 is Eq. 2.19, which minimises a bound. With 2 the bound equals the
-        objective at the start of the round: no step up to there raises the objective.
+        Learning rate that multiplies each step. With 1, the step is that of Eq. 2.19, which
+        minimizes a bound on the objective. With 2, the bound equals the objective at the start of
+        the round; hence the objective does not increase with values up to 2.
     weighting : {"auto", "sample_weight", "resampling", "cost"}, default="auto"
         How the weak learner is fitted:
 
-        - "cost": a regressor is fitted to the gains of all classes for all samples, and the class
-          of the largest prediction is predicted (an extension);
-        - "sample_weight": a classifier is given the weights;
-        - "resampling": a classifier is given samples drawn in proportion to the weights, as in
-          [1]_;
-        - "auto": "cost" if `estimator` is None or a regressor; for classifiers "sample_weight"
-          where `fit` takes weights, else "resampling".
+        - "cost": a regressor is fitted to the negative costs of assigning each sample to each
+          class, and the class with the largest prediction is predicted. This is an extension of
+          [1]_.
+        - "sample_weight": a classifier is fitted with the weights as `sample_weight`.
+        - "resampling": a classifier is fitted to samples that are drawn in proportion to the
+          weights, as in [1]_.
+        - "auto": "cost" is used if `estimator` is None or a regressor. For classifiers,
+          "sample_weight" is used if `fit` accepts `sample_weight`, otherwise "resampling".
     max_samples : int, float or None, default=None
-        How many samples are drawn for a round, a number or a share of all; None: a fifth, at least
-        20. They are drawn up to ten times a round, until the weak learner is better than chance.
+        Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
+        fraction of all samples, or None for one fifth of them, but at least 20. In each round,
+        samples are drawn up to ten times, until the weak learner is better than chance.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`; the data must be
-        the same.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
+        training data must be the same in both calls.
     random_state : int, RandomState instance or None, default=None
-        Seeds the weak learners and draws the samples.
+        Controls the random choice of samples and the randomness of the weak learners.
     verbose : int, default=0
-        1: print some rounds, 2: print all.
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
     n_jobs : int or None, default=None
-        Number of jobs of the search for neighbors.
+        Number of parallel jobs of the search for neighbors.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes in `y`, without -1.
+        Distinct classes in `y`, without -1.
     estimators_ : list of classifiers
-        The weak learners; they predict indices into `classes_`.
+        Weak learners. They predict indices into `classes_`.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each weak learner.
+        Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        The objective before the first round and after each.
+        Objective before the first round and after each round.
     transduction_ : ndarray of shape (n_samples,)
-        Classes of the training samples: the given labels, and predictions for unlabeled samples.
+        Classes of the training samples: the given label of each labeled sample, and the predicted
+        class of each unlabeled sample.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, if they have any.
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
     stop_reason_ : str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` had names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    AssembleClassifier : Boosting by pseudo-labels, without similarities.
+    AssembleClassifier : Semi-supervised boosting with pseudo-labels.
 
     Notes
     -----
-    -1 is no class, and not all tools of scikit-learn know that. `cross_val_predict` with
-    ``method="predict_proba"`` or ``"decision_function"``, `StackingClassifier` and
-    `VotingClassifier` encode `y` before they call `fit`: -1 becomes class 0, and all samples are
-    labeled. To get held-out scores, call `fit` in a loop over the folds; `cross_val_predict` with
-    ``method="predict"`` leaves `y` as it is. In a search leave out `scoring`: :meth:`score`
-    considers labeled samples only, while other scorers treat -1 as a class. If `y` holds strings
-    and -1, let `cv` be a :class:`~sklearn.model_selection.KFold`: stratified folds need entries
-    that can be sorted.
+    The label -1 marks unlabeled samples, but some tools of scikit-learn treat it as a class.
+    `cross_val_predict` with ``method="predict_proba"`` or ``"decision_function"``,
+    `StackingClassifier` and `VotingClassifier` encode `y` before they call `fit`: -1 becomes
+    class 0, and all samples are labeled. To compute held-out scores, call `fit` in a loop over the
+    folds. `cross_val_predict` with ``method="predict"`` does not change `y`. In a hyperparameter
+    search, do not set `scoring`: the default, :meth:`score`, considers labeled samples only, while
+    other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
+    :class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of
+    `y` that can be sorted.
 
     References
     ----------
     .. [1] H. Valizadegan, "Boosting and online learning for classification and ranking", doctoral
        dissertation, Michigan State University, 2010, chapter 2. The weights here are
-       :math:`-\min_k(\alpha_i^k + C \beta_i^k)`, the decrease of the bound; the text prints a
-       maximum.
+       :math:`-\min_k(\alpha_i^k + C \beta_i^k)`, the decrease of the bound; the dissertation
+       prints a maximum instead.
 
     Examples
     --------
@@ -223,10 +242,11 @@ class MCSSBClassifier(SemiSupervisedBooster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes; -1 marks unlabeled samples. An array of objects, if classes are strings.
+            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
+            objects.
         similarities : {array-like, sparse matrix} of shape (n_samples, n_samples), default=None
-            S, for ``similarity="precomputed"``. As cross-validation cannot split it, let
-            `similarity` be a callable there.
+            Similarities S, which are required if `similarity` is "precomputed". Cross-validation
+            cannot split this matrix; use a callable `similarity` there.
 
         Returns
         -------
@@ -236,9 +256,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Raises
         ------
         ValueError
-            If the data are malformed, the labels are of less than two classes, or the similarity
-            matrix has the wrong shape, negative entries, or is not symmetric; a fitted model stays
-            as it was.
+            If the data are malformed, if `y` has fewer than two classes, or if the matrix of
+            similarities has the wrong shape, has negative entries, or is not symmetric. If `fit`
+            fails, an estimator that was fitted before keeps its model.
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)

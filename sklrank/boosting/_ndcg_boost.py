@@ -1,4 +1,4 @@
-"""NDCG_Boost: boosting of any classifier into a document ranker that optimises NDCG."""
+"""NDCG_Boost: document ranking by boosting any classifier to optimize NDCG."""
 
 from __future__ import annotations
 
@@ -20,80 +20,89 @@ __all__ = ["NDCGBoost"]
 
 
 class NDCGBoost(SupervisedDocumentRanker):
-    r"""NDCG_Boost: document ranking by boosting a classifier for expected NDCG.
+    r"""NDCG_Boost document ranker: boosting of a classifier for expected NDCG.
 
-    Algorithm 5 of [1]_. Scores :math:`F` define a distribution over rankings, under which document
-    i has the expected rank :math:`1 + A_i` (Equation 3.10). Each round lowers a bound on the
-    expected loss of NDCG, Equation 3.11,
+    This class implements Algorithm 5 of [1]_. The scores :math:`F` define a distribution over
+    rankings, under which document i has the expected rank :math:`1 + A_i` (Equation 3.10). Each
+    round decreases a bound on the expected loss of NDCG over n queries (Equation 3.11),
 
     .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)},
 
-    with the relevance :math:`r_i` and the ideal DCG :math:`Z_k` of the query. The sign of the
-    negative gradient (Equation 3.17) is the label of a document, 1 if its score should rise, and
-    the absolute value is its weight. A classifier is fitted to these, and its step (Equation 3.15)
-    minimises the bound. The objective never rises. Only pairs with a relevant document count, so
-    that the time of a round is proportional to (relevant) x (all) documents of each query.
+    where :math:`r_i` is the relevance of document i and :math:`Z_k` is the ideal DCG of query k.
+    The second sum runs over the documents i of query k, and the third over its other documents j. A
+    document is labeled 1 if its negative gradient (Equation 3.17) is positive, that is, if its
+    score should increase, else 0. The weight of the document is the absolute value of the gradient.
+    A classifier is fitted to these labels and weights, and its step (Equation 3.15) minimizes a
+    bound on the objective. The objective never increases. Only pairs with at least one relevant
+    document contribute to it, so that the time of a round is proportional to the number of relevant
+    documents times the number of all documents, summed over the queries.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The weak learner, cloned for each round. None: a compiled
-        :class:`~sklrank.tree.StumpClassifier`; with ``criterion="gain"`` it maximises the criterion
-        of the dissertation (Equation 3.18).
+        Weak learner, which is cloned for each round. If None, a compiled
+        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
+        the criterion of the dissertation (Equation 3.18).
     n_estimators : int, default=100
-        Maximal number of rounds.
+        Maximum number of rounds.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        The gain of a document of relevance r: :math:`2^r - 1`, r, or a function of r.
+        Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
+        value of a function of r.
     learning_rate : float, default=1.0
-        Factor of each step. Up to 2 the objective never rises; 1 minimises its bound.
+        Learning rate that multiplies each step. With values up to 2, the objective does not
+        increase; with 1, each step minimizes a bound on the objective.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given the weights ("sample_weight"), or documents drawn in
-        proportion to them ("resampling"), as in the dissertation's experiments. "auto": weights
-        where its `fit` takes them.
+        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
+        documents that are drawn in proportion to them ("resampling"), as in the experiments of the
+        dissertation. If "auto", `sample_weight` is used if the `fit` method of the weak learner
+        accepts it, otherwise resampling.
     max_samples : int, float or None, default=None
-        How many documents are drawn for a round, a number or a share of all; None: a fifth, at
-        least 20. They are drawn up to ten times a round, until the weak learner is better than
-        chance.
+        Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
+        a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
+        documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of held-out queries, with `gain`, has not risen by more than `tol` for
-        this number of rounds. None: no queries are held out.
+        Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
+        more than `tol` for this number of rounds. If None, no queries are held out.
     validation_fraction : float, default=0.1
-        Fraction of the queries that is held out for early stopping.
+        Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
         Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Draws documents, held-out queries, and the seeds of the weak learners.
+        Controls the random choice of documents and of held-out queries, and the randomness of the
+        weak learners.
     verbose : int, default=0
-        1: print some rounds, 2: print all.
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
 
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners; they predict 1 for documents to be raised, else 0.
+        Weak learners. They predict 1 for documents whose scores should increase, else 0.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each weak learner.
+        Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Equation 3.11 before the first round and after each.
+        Objective (Equation 3.11) before the first round and after each round.
     stop_reason_ : str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries, with `gain`, after each round; empty without early stopping.
+        NDCG of the held-out queries, computed with `gain`, after each round; empty without early
+        stopping.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, if they have any.
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` had names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    AdaRank : Weights queries, not documents.
-    RankBoost : Weights pairs, independently of their ranks.
-    RankingRefiner : Improves a given ranking by few judgements.
-    sklrank.model_selection.QueryKFold : Folds of whole queries, and how searches pass `qid` on.
+    AdaRank : Document ranker that weights queries.
+    RankBoost : Document ranker that weights pairs of documents, independently of their ranks.
+    RankingRefiner : Document ranker that improves a given ranking with few judgements.
+    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     References
     ----------

@@ -1,16 +1,19 @@
 r"""Objectives of boosting: functions of the scores of the training samples.
 
-An objective knows no estimator. At the scores :math:`F` to which it has been set it gives each
-sample a *label* and a *weight*: a weak learner that fits these labels under these weights lowers a
-bound on the objective most. For the hypothesis :math:`f` of a weak learner it computes two *step
-weights*, :math:`c` for what the hypothesis gets right and :math:`w` for what it gets wrong, such
-that for any step :math:`\alpha`
+Objectives do not depend on the estimator. At the current scores :math:`F`, an objective computes a
+*label* and a *weight* for each sample. A weak learner that fits these labels under these weights
+decreases a bound on the objective. The predictions :math:`f` of a weak learner on the training
+samples are called its *hypothesis*. For a hypothesis, the objective computes two *step weights*:
+:math:`c` is the weight of the correct predictions, and :math:`w` the weight of the incorrect ones.
+For any step size :math:`\alpha \geq 0` they satisfy
 
-.. math:: L(F + \alpha f) \leq L(F) - (1 - e^{-s \alpha}) c + (e^{s \alpha} - 1) w.
+.. math:: L(F + \alpha f) \leq L(F) - (1 - e^{-s \alpha}) c + (e^{s \alpha} - 1) w,
 
-The right side is least at :math:`\alpha = \frac{1}{2 s} \log(c / w)`, where the objective is lower
-by :math:`(\sqrt c - \sqrt w)^2` or more. At twice that step the bound equals L(F), so that no step
-up to there raises the objective. (For a product of losses all of this holds for its logarithm.)
+where :math:`L` is the objective and :math:`s` its `scale`. The right side is minimized by
+:math:`\alpha = \frac{1}{2 s} \log(c / w)`, which decreases the objective by at least
+:math:`(\sqrt c - \sqrt w)^2`. With twice this step size, the bound equals :math:`L(F)`. Hence no
+step size up to this value increases the objective. For a product of losses, all of these statements
+hold for its logarithm.
 """
 
 from abc import ABC, abstractmethod
@@ -67,7 +70,7 @@ class Objective(ABC):
     weights : ndarray of shape (n_samples,)
         Weight of each sample, 0 or more.
     scale : float
-        The `s` of the bound.
+        The factor `s` in the exponents of the bound.
     """
 
     scale = 1.0
@@ -78,21 +81,24 @@ class Objective(ABC):
 
     @abstractmethod
     def step_weights(self, hypothesis):
-        """Return what the hypothesis gets right, and what it gets wrong: two numbers >= 0."""
+        """Return the weights of the correct and of the incorrect predictions, two numbers >= 0."""
 
     def step(self, hypothesis):
-        """Return the step that minimises the bound; 0 if it is no better than chance."""
+        """Return the step size for a hypothesis; 0 if it is no better than chance."""
         return self.step_size(*self.step_weights(hypothesis))
 
     def step_size(self, correct, incorrect):
-        """Return the step for these step weights."""
+        """Return the step size that minimizes the bound, log(correct / incorrect) / (2 * scale).
+
+        The ratio is limited by `MAX_RATIO`. Return 0 if `correct` is not above `incorrect`.
+        """
         if not correct > incorrect * (1 + ROUNDING):
             return 0.0
         ratio = min(correct / incorrect, MAX_RATIO) if incorrect > 0 else MAX_RATIO
         return log(ratio) / (2 * self.scale)
 
     def _set_gradient(self, negative_gradient):
-        """Label 1 the samples whose scores should rise, and 0 those whose scores should fall."""
+        """Label a sample 1 if its negative gradient is positive, else 0; set the weights."""
         self.labels = (negative_gradient > 0).astype(np.intp)
         self.weights = np.abs(negative_gradient)
 
@@ -114,7 +120,7 @@ def exp_scores(scores, queries, max_gap):
 
 
 class NDCGObjective(Objective):
-    r"""A bound on the expected loss of NDCG: Equation 3.11 of Valizadegan (2010).
+    r"""Bound on the expected loss of NDCG, Equation 3.11 of Valizadegan (2010).
 
     .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}
@@ -227,9 +233,10 @@ class QueryObjective(Objective):
     r"""The loss of AdaRank.
 
     The mean of :math:`\exp(-E(q, F))` over queries q, where E, the *performance*, is a metric of
-    the ranking of a query. The weight of a query is its share of the loss (Algorithm 4 of
-    Valizadegan 2010, line 7). It is divided equally among its documents, whose labels are their
-    relevance. The steps are those of the papers; no bound guarantees that they lower the objective.
+    the ranking of a query. The weight of a query is the proportion of the loss that is due to it
+    (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally among its documents, whose
+    labels are their relevance. The steps are those of the papers; no bound guarantees that they
+    lower the objective.
 
     Parameters
     ----------
@@ -240,12 +247,12 @@ class QueryObjective(Objective):
     metric : {"ndcg", "map"}
         The metric E.
     k : int or None
-        Number of documents, from the top, on which the metric depends.
+        Number of top-ranked documents to include in the metric. If None, all are included.
     step_rule : {"xu-li", "printed"}
         See `STEP_RULES`.
     must_beat_chance : bool, default=False
         Whether the step of a hypothesis is 0 if it ranks no better, under the weights, than ties
-        everywhere. The step weights of the papers favour any hypothesis, even a constant one. A
+        everywhere. The step weights of the papers favor any hypothesis, even a constant one. A
         single feature may rank worse than chance by itself and still lower the objective together
         with others.
     """
@@ -372,7 +379,7 @@ class SumObjective(RefinementObjective):
 
 
 class AssembleObjective(Objective):
-    r"""The loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
+    r"""Loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
 
     .. math:: \sum_i d_i \exp\Bigl(\frac{1}{K} \sum_k F_i^k - F_i^{y_i}\Bigr)
 
@@ -380,7 +387,7 @@ class AssembleObjective(Objective):
     pseudo-label never raises the loss, as no other label has a smaller one. The weight of a sample
     is its loss. The step of :meth:`Objective.step`,
     :math:`\log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
-    :math:`\epsilon`, minimises the loss along the hypothesis. With two classes the bound of the
+    :math:`\epsilon`, minimizes the loss along the hypothesis. With two classes the bound of the
     loss is exact up to a factor; with more classes it is not used.
 
     Parameters
@@ -392,8 +399,8 @@ class AssembleObjective(Objective):
     n_classes : int
         K.
     labeled_share : float
-        The share of the labeled samples in the sum of the d. All labeled samples have the same d,
-        and all unlabeled samples have the same d.
+        Fraction of the sum of the d that is given to the labeled samples. All labeled samples have
+        the same d, and all unlabeled samples have the same d.
     """
 
     scale = 0.5
@@ -447,7 +454,7 @@ class MCSSBObjective(Objective):
     class_affinities : ndarray of shape (n_samples, n_classes)
         q.
     labels : ndarray of int of shape (n_samples,)
-        Classes, which labeled samples keep; -1 for unlabeled samples.
+        Classes, or -1 for unlabeled samples. Labeled samples keep their classes as labels.
     labeled_weight : float
         C.
 

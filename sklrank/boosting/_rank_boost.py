@@ -1,4 +1,4 @@
-"""RankBoost: boosting by the weights of pairs of documents."""
+"""RankBoost: document ranking by boosting any classifier with weights of pairs of documents."""
 
 from __future__ import annotations
 
@@ -15,77 +15,85 @@ __all__ = ["RankBoost"]
 
 
 class RankBoost(SupervisedDocumentRanker):
-    r"""RankBoost: document ranking by boosting a classifier for the order of pairs.
+    r"""RankBoost document ranker: boosting of a classifier for the order of pairs of documents.
 
-    [1]_ minimises the mean exponential loss over the pairs of documents of a query of which i is
-    more relevant than j. All pairs of all queries have the same weight,
+    RankBoost [1]_ minimizes the exponential loss of the scores :math:`F`,
 
-    .. math:: \frac{1}{|P|} \sum_{(i, j) \in P} \exp(F_j - F_i).
+    .. math:: \frac{1}{|P|} \sum_{(i, j) \in P} \exp(F_j - F_i),
 
-    The negative gradient at a document is the loss of the pairs in which it is the more relevant
-    one less the loss of those in which it is the less relevant one. Its sign is the label of the
-    document, 1 if its score should rise, and its absolute value the weight. The step is
-    :math:`\alpha = \frac{1}{2} \ln(W_+ / W_-)`, with the loss of the pairs that the weak learner
-    ranks correctly and incorrectly; it lowers the objective by
-    :math:`(\sqrt{W_+} - \sqrt{W_-})^2`. The sums over pairs are computed from cumulative sums over
-    the grades, in a few operations for each document.
+    where :math:`P` is the set of all pairs of documents of the same query of which document i is
+    more relevant than document j. All pairs of all queries have the same weight.
+
+    The negative gradient of a document is the loss of the pairs in which it is the more relevant
+    document, minus the loss of the pairs in which it is the less relevant one. The document is
+    labeled 1 if its negative gradient is positive, that is, if its score should increase, else 0.
+    Its weight is the absolute value of the gradient. The step is :math:`\alpha = \frac{1}{2}
+    \ln(W_+ / W_-)`, where :math:`W_+` is the loss of the pairs that the weak learner ranks
+    correctly, and :math:`W_-` the loss of the pairs that it ranks incorrectly. This step decreases
+    the objective by at least :math:`(\sqrt{W_+} - \sqrt{W_-})^2`. The sums over pairs are computed
+    from cumulative sums over the grades, with a few operations for each document.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The weak learner, cloned for each round. None: a compiled
-        :class:`~sklrank.tree.StumpClassifier`; with ``criterion="gain"`` it maximises the criterion
-        of [1]_.
+        Weak learner, which is cloned for each round. If None, a compiled
+        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
+        the criterion of [1]_.
     n_estimators : int, default=100
-        Maximal number of rounds.
+        Maximum number of rounds.
     learning_rate : float, default=1.0
-        Factor of each step. Up to 2 the objective never rises; 1 minimises its bound.
+        Learning rate that multiplies each step. With values up to 2, the objective does not
+        increase; with 1, each step minimizes a bound on the objective.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given the weights ("sample_weight"), or documents drawn in
-        proportion to them ("resampling"). "auto": weights where its `fit` takes them.
+        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
+        documents that are drawn in proportion to them ("resampling"). If "auto", `sample_weight` is
+        used if the `fit` method of the weak learner accepts it, otherwise resampling.
     max_samples : int, float or None, default=None
-        How many documents are drawn for a round, a number or a share of all; None: a fifth, at
-        least 20. They are drawn up to ten times a round, until the weak learner is better than
-        chance.
+        Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
+        a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
+        documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Stop when the NDCG of held-out queries has not risen by more than `tol` for this number of
-        rounds. As only the order of relevance counts, the gain of a document is the number of
-        distinct lower values of `y` in the held-out queries. None: no queries are held out.
+        Boosting stops when the NDCG of held-out queries has not increased by more than `tol` for
+        this number of rounds. RankBoost uses only the order of the values of `y`; therefore the
+        gain of a document in this NDCG is the number of distinct lower values of `y` in the
+        held-out queries. If None, no queries are held out.
     validation_fraction : float, default=0.1
-        Fraction of the queries that is held out for early stopping.
+        Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
         Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Draws documents, held-out queries, and the seeds of the weak learners.
+        Controls the random choice of documents and of held-out queries, and the randomness of the
+        weak learners.
     verbose : int, default=0
-        1: print some rounds, 2: print all.
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
 
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners; they predict 1 for documents to be raised, else 0.
+        Weak learners. They predict 1 for documents whose scores should increase, else 0.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each weak learner.
+        Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        The loss before the first round and after each.
+        Loss before the first round and after each round.
     stop_reason_ : str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
         NDCG of the held-out queries after each round; empty without early stopping.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, if they have any.
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` had names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    NDCGBoost : Considers the ranks of the documents as well.
-    RankingRefiner : With ``combination="sum"`` adds the order of a base ranker to the loss.
-    sklrank.model_selection.QueryKFold : Folds of whole queries, and how searches pass `qid` on.
+    NDCGBoost : Document ranker whose weights of documents depend on their ranks.
+    RankingRefiner : Document ranker whose loss also includes the order of a base ranker.
+    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     References
     ----------

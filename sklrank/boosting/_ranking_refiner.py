@@ -1,4 +1,4 @@
-"""Ranking refinement: boosting by the order of a base ranker and by few judgements."""
+"""Ranking refinement: document ranking by boosting with a base ranker and few judgements."""
 
 from __future__ import annotations
 
@@ -31,138 +31,150 @@ if TYPE_CHECKING:
 
 __all__ = ["RankingRefiner"]
 
-# With a larger balance the judgements have no effect anyway.
+# With a larger balance, the judgements would have no effect.
 MAX_BALANCE = 1e100
 
-# confidence="auto" uses the standard deviation of the scores of so many top documents.
+# Number of top-ranked documents whose standard deviation of scores confidence="auto" uses.
 N_TOP_DOCUMENTS = 10
 
 
 class RankingRefiner(DocumentRanker):
-    r"""Ranking refinement: improve the ranking of a base ranker by few judgements.
+    r"""Ranking refiner: document ranker that improves a base ranking with few judgements.
 
-    Chapter 4 of [1]_. A base ranker, such as a retrieval function or a collaborative filter, gives
-    all documents scores :math:`g_i`; a user judges a few of them. Both sources have errors. The
-    loss of the learned scores :math:`F` is defined for each of them,
+    This class implements chapter 4 of [1]_. A base ranker, such as a retrieval function or a
+    collaborative filter, gives a score :math:`g_i` to each document i. A user judges a few of the
+    documents. Both the base scores and the judgements have errors. The learned scores :math:`F`
+    have a loss for each of the two,
 
     .. math:: err_w = \sum_{i,j} W_{ij} e^{F_j - F_i}, \quad
               err_t = \sum_{i,j} T_{ij} e^{F_j - F_i}, \quad
               W_{ij} = \frac{e^{\lambda g_i}}{e^{\lambda g_i} + e^{\lambda g_j}},
 
-    with :math:`T_{ij} = 1 - \eta/2` if i was judged to be better than j, else :math:`\eta/2`
-    (Equations 4.1 to 4.7). Boosting lowers their product (MRR, Equation 4.10), in which the two
-    need no weight, or their weighted sum (LRR, Equation 4.9). In each round every document, judged
-    or not, has a label, 1 if its score should rise, and a weight, and a classifier is fitted to
-    them (Algorithm 6). The objective never rises.
+    where :math:`T_{ij}` is :math:`1 - \eta/2` if document i was judged to be better than document
+    j, and :math:`\eta/2` otherwise (Equations 4.1 to 4.7). The parameters :math:`\lambda` and
+    :math:`\eta` are `confidence` and `noise`. Boosting decreases the product of the two losses
+    (MRR, Equation 4.10), which does not depend on their scale, or their weighted sum (LRR, Equation
+    4.9). In each round, every document has a weight and a label, whether it was judged or not. The
+    label is 1 if the score of the document should increase, else 0. A classifier is fitted to these
+    labels and weights (Algorithm 6). The objective never increases.
 
-    :math:`F` starts at 0: the order of the base ranker is learned, too, and the base ranker is
-    needed in `fit` only. With several queries one :math:`F` is learned for all, and a loss is the
-    sum over the pairs of documents of the same query, of all queries. The dissertation fits a model
-    for each query: use one refiner for each query, if the judgements of one query carry no
-    information about another.
+    The scores :math:`F` are 0 before the first round. Hence the order of the base ranker is learned
+    as well, and the base ranker is needed in `fit` only. With several queries, one function
+    :math:`F` is learned for all of them, and each loss is the sum over all pairs of documents of
+    the same query. The dissertation fits one model to each query. Use one refiner for each query if
+    the judgements of one query carry no information about another.
 
     Parameters
     ----------
     base_ranker : int, str, fitted estimator or None, default=None
-        The ranker whose scores (higher = ranked earlier) are refined: a feature of `X`, by its
-        index or its name, or an estimator whose ``decision_function``, or else ``predict``, scores
-        samples. The estimator is not fitted again; if the refiner is cloned, as in a grid search,
-        wrap it in :class:`~sklearn.frozen.FrozenEstimator`. None: `fit` must be given
-        `base_scores`.
+        Ranker whose scores are refined; documents with higher scores are ranked earlier. It is the
+        index or the name of a feature of `X`, or a fitted estimator, whose `decision_function`
+        computes the scores, or `predict` if it has no `decision_function`. The estimator is not
+        fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
+        :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed to `fit`.
     estimator : classifier, default=None
-        The weak learner, cloned for each round. None: a compiled
-        :class:`~sklrank.tree.StumpClassifier`; with ``criterion="gain"`` it maximises the criterion
-        of the dissertation (Equation 4.13).
+        Weak learner, which is cloned for each round. If None, a compiled
+        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
+        the criterion of the dissertation (Equation 4.13).
     n_estimators : int, default=100
-        Maximal number of rounds.
+        Maximum number of rounds.
     combination : {"product", "sum"}, default="product"
-        The objective: :math:`err_w \times err_t`, or :math:`\gamma\, err_w + err_t`.
+        Objective: :math:`err_w \times err_t` ("product") or :math:`\gamma\, err_w + err_t` ("sum").
     balance : float, default=1.0
-        Weight :math:`\gamma` of the base ranker in the sum, from 0 to 1e100; the product has none.
+        Weight :math:`\gamma` of the loss of the base ranker, from 0 to 1e100. It is used only if
+        `combination` is "sum".
     confidence : {"auto"} or float, default="auto"
-        Confidence in the base ranker, :math:`\lambda \geq 0`. 0 ignores it; with ``np.inf`` only
-        its order counts (Equation 4.2). "auto": for each query, 1 divided by the standard deviation
-        of the scores of its ten top documents; infinite if these are equal.
+        Confidence :math:`\lambda \geq 0` in the base ranker (Equation 4.2). With 0, the base ranker
+        is ignored; with ``np.inf``, only the order of its scores is used, not their differences. If
+        "auto", the confidence for each query is 1 divided by the standard deviation of the ten
+        highest base scores of the query, or infinite if these scores are equal.
     noise : {"auto"} or float, default=0.5
-        Error rate of the judgements :math:`\eta`, from 0 to 1. Larger values keep the scores closer
-        together. "auto": the value with which the judged pairs make up half of the sum of
-        :math:`T`, however few of the documents are judged; see the notes.
+        Error rate :math:`\eta` of the judgements, from 0 to 1. With larger values, the learned
+        scores are closer together. If "auto", the value is chosen such that the judged pairs
+        contribute half of the sum of :math:`T`, even if few documents are judged; see the notes.
     learning_rate : float, default=1.0
-        Factor of each step. Up to 2 the objective never rises; 1 minimises its bound.
+        Learning rate that multiplies each step. With values up to 2, the objective does not
+        increase; with 1, each step minimizes a bound on the objective.
     response_method : {"predict", "predict_proba"}, default="predict"
-        Method of the weak learner whose output is added to the scores: the class (1 raises the
-        document), or the probability of class 1. The latter is an extension, see the notes, and
-        needs an `estimator` with `predict_proba`, such as the default stump or
-        ``DecisionTreeClassifier(max_depth=2)``.
+        Method of the weak learner whose output, multiplied by the step, is added to the scores: the
+        predicted class, 0 or 1, or the probability of class 1. The probability is an extension of
+        the dissertation (see the notes). It requires an `estimator` with `predict_proba`, such as
+        the default stump or ``DecisionTreeClassifier(max_depth=2)``.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        Whether the weak learner is given the weights ("sample_weight"), or documents drawn in
-        proportion to them ("resampling"), as in the dissertation's experiments. "auto": weights
-        where its `fit` takes them.
+        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
+        documents that are drawn in proportion to them ("resampling"), as in the experiments of the
+        dissertation. If "auto", `sample_weight` is used if the `fit` method of the weak learner
+        accepts it, otherwise resampling.
     max_samples : int, float or None, default=None
-        How many documents are drawn for a round, from all queries together, a number or a share of
-        all; None: a fifth, at least 20. They are drawn up to ten times a round, until the weak
-        learner is better than chance.
+        Number of documents drawn in each round, from all queries together, if the weak learner is
+        fitted by resampling: an int, a fraction of all documents, or None for one fifth of them,
+        but at least 20. In each round, documents are drawn up to ten times, until the weak learner
+        is better than chance.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, up to `n_estimators`.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Draws documents, and the seeds of the weak learners.
+        Controls the random choice of documents and the randomness of the weak learners.
     verbose : int, default=0
-        1: print some rounds, 2: print all.
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
 
     Attributes
     ----------
     estimators_ : list of classifiers
-        The weak learners; they predict 1 for documents to be raised, else 0.
+        Weak learners. They predict 1 for documents whose scores should increase, else 0.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        The step of each weak learner.
+        Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Equation 4.10, or 4.9, before the first round and after each.
+        Objective (Equation 4.10 or 4.9) before the first round and after each round.
     confidence_ : ndarray of shape (n_queries,)
-        :math:`\lambda` of each query, in the order of the sorted ids.
+        Confidence :math:`\lambda` for each query, in the order of the sorted query ids.
     noise_ : float
-        :math:`\eta`.
+        Error rate :math:`\eta` of the judgements that was used.
     stop_reason_ : str
-        The reason why the rounds ended.
+        Reason why boosting stopped.
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the weak learners, weighted by the steps, if they have any.
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if `X` had names that are strings.
+        Names of the features. Defined only if `X` has feature names that are all strings.
 
     See Also
     --------
-    NDCGBoost : Learns from judgements alone, for NDCG.
-    RankBoost : Learns from judgements alone, for pairs.
-    sklrank.datasets.make_recommender : Generates ratings and base scores.
+    NDCGBoost : Document ranker for NDCG that learns from judgements alone.
+    RankBoost : Document ranker for pairs that learns from judgements alone.
+    sklrank.datasets.make_recommender : Generate ratings and base scores.
 
     Notes
     -----
-    :math:`F` is a function of the features alone: it can follow the base ranker as far as they
-    determine its order. Let the score of the base ranker be one of the features.
+    The scores :math:`F` are a function of the features alone. They can reproduce the ranking of the
+    base ranker only as far as the features determine it. Therefore, include the score of the base
+    ranker among the features.
 
-    The constant :math:`\eta/2` is added for all pairs of a query, judged or not. Where few of many
-    documents are judged, the default of the dissertation, 0.5, outweighs the judgements, and the
-    ranking of the base ranker hardly changes; steps as long as the bound allows add to that. A tree
-    fitted to few drawn documents varies, and the sum of many such trees ranks better than trees
-    fitted to all documents. In the experiments of ``examples/ranking_refinement.py``
-    ``DecisionTreeClassifier(max_depth=2)`` with ``response_method="predict_proba",
-    learning_rate=0.2, noise="auto", weighting="resampling", max_samples=10`` ranks better; where
-    items are judged at random, rather than from the top of a ranking, trees of depth 1 rank better
-    still.
+    The constant :math:`\eta/2` is added for all pairs of a query, judged or not. If only few of
+    many documents are judged, :math:`\eta = 0.5`, the default of the dissertation, outweighs the
+    judgements, and the ranking of the base ranker changes little. Large steps strengthen this
+    effect. Trees that are fitted to few drawn documents differ from round to round, and the sum of
+    many such trees usually ranks better than trees that are fitted to all documents. In the
+    experiments of ``examples/ranking_refinement.py``, the refiner ranks better with
+    ``DecisionTreeClassifier(max_depth=2)`` and ``response_method="predict_proba",
+    learning_rate=0.2, noise="auto", weighting="resampling", max_samples=10`` than with the default
+    parameters. If the judged items are random rather than the top items of a ranking, trees of
+    depth 1 rank even better.
 
-    With ``response_method="predict_proba"``, an extension of the dissertation, a document is raised
-    with its probability :math:`h_i \in [0, 1]`. In the step the pairs that are ranked correctly and
-    incorrectly then count by their expected weights, if each document is raised independently with
-    that probability, :math:`\sum \gamma_{ij} h_i (1 - h_j)` and
-    :math:`\sum \gamma_{ij} (1 - h_i) h_j`, which are those of Algorithm 6 where h is 0 or 1. As the
-    exponential is convex, the bound holds: the objective never rises.
+    The option ``response_method="predict_proba"`` is an extension of the dissertation. The weak
+    learner then raises document i with the predicted probability :math:`h_i \in [0, 1]`,
+    independently of the other documents. The weights of the pairs that are ranked correctly and
+    incorrectly, from which the step is computed, are replaced by their expected values
+    :math:`\sum \gamma_{ij} h_i (1 - h_j)` and :math:`\sum \gamma_{ij} (1 - h_i) h_j`. If all
+    :math:`h_i` are 0 or 1, these are the weights of Algorithm 6. The bound holds because the
+    exponential is convex, so that the objective never increases.
 
-    In a search leave out `scoring`: :meth:`score` considers judged documents only, while
-    :data:`~sklrank.metrics.ndcg_scorer` refuses NaN.
+    In a hyperparameter search, do not set `scoring`. The default, :meth:`score`, considers judged
+    documents only, while :data:`~sklrank.metrics.ndcg_scorer` raises an error for NaN.
 
-    With n documents of a query a round takes :math:`O(n^2)` for the pairs of the base ranker, none
-    of which is stored, and :math:`O(n)` for the judgements.
+    For a query with n documents, the time of a round is :math:`O(n^2)` for the pairs of the base
+    ranker and :math:`O(n)` for the judgements. The pairs are not stored.
 
     References
     ----------
@@ -171,7 +183,7 @@ class RankingRefiner(DocumentRanker):
 
     Examples
     --------
-    A user rated 20 items. The base ranker follows the tastes of other users; its scores are the
+    A user rated 20 items. The base ranker uses the ratings of other users, and its scores are the
     last feature.
 
     >>> import numpy as np
@@ -258,20 +270,20 @@ class RankingRefiner(DocumentRanker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, judged ones and others. A sparse matrix is accepted if the weak learner
+            Documents, both judged and not judged. A sparse matrix is accepted if the weak learner
             accepts it.
         y : array-like of shape (n_samples,), default=None
-            Judgements: graded relevance, NaN for documents that are not judged. Only the order
-            counts; -1 is a grade like any other.
+            Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
+            order of the grades is used; -1 is a valid grade.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order. None: all documents are of one query; from 500
-            documents on this warns, as `qid` has probably been forgotten
-            (``qid=np.zeros(len(X))`` does not).
+            Query id of each document, in any order. If None, all documents belong to one query; for
+            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
+            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning.
         base_scores : array-like of shape (n_samples,), default=None
-            Scores of the base ranker, in place of those of `base_ranker`.
+            Scores of the base ranker. If given, they are used instead of `base_ranker`.
         pairs : array-like of int of shape (n_pairs, 2), default=None
-            Judgements in place of `y`: the indices of two samples of a query in each row, the
-            better document first.
+            Judgements, which are given instead of `y`. Each row contains the indices of two samples
+            of the same query, the better document first.
 
         Returns
         -------
@@ -281,9 +293,10 @@ class RankingRefiner(DocumentRanker):
         Raises
         ------
         ValueError
-            If there is no base ranker; if there are no judgements, or both `y` and `pairs`; if no
-            documents of a query are judged differently and `noise` is 0; if pairs are not of one
-            query; if lengths differ or the input holds infinities.
+            If neither `base_ranker` nor `base_scores` is given; if both or neither of `y` and
+            `pairs` are given; if `noise` is 0 and no query has documents with different judgements;
+            if a pair contains documents of different queries; or if the lengths of the arguments
+            differ or the input contains infinities.
         """
         with unchanged_on_error(self):
             return self._fit(X, y, qid, base_scores, pairs)
@@ -333,30 +346,32 @@ class RankingRefiner(DocumentRanker):
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the mean NDCG of the judged documents, over queries with a relevant one.
+        """Return the mean NDCG of the judged documents over queries with a relevant document.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents.
         y : array-like of shape (n_samples,)
-            Relevance, 0 or more; documents of relevance NaN are left out.
+            Relevance of each document, 0 or more; documents of relevance NaN are ignored.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document. None: all documents are of one query, if that was so in `fit`;
-            from 500 documents on this warns, as `qid` has probably been forgotten.
+            Query id of each document. If None, all documents belong to one query; this is allowed
+            only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
+            has probably been forgotten.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. The weight of a query is the mean of those of its samples.
+            Weights of the samples. The weight of a query is the mean of the weights of its
+            judged samples.
 
         Returns
         -------
         float
-            From 0 to 1; see :func:`sklrank.metrics.ndcg_score` for other conventions.
+            Mean NDCG, from 0 to 1. See :func:`sklrank.metrics.ndcg_score` for other conventions.
 
         Raises
         ------
         ValueError
-            If `qid` is None although the ranker was fitted with queries; if nothing is judged, or
-            lengths differ.
+            If `qid` is None although it was given in `fit`; if no document is judged; or if the
+            lengths of the arguments differ.
         """
         scores = self._scores_by_query(X, qid)
         grades = check_relevance(y, len(scores), judgements=True)
@@ -374,7 +389,12 @@ class RankingRefiner(DocumentRanker):
 
 
 def scores_of_base_ranker(ranker, X_given, X, names):
-    """Return a feature of the checked `X`, or the scores of an estimator for `X_given`."""
+    """Return the base scores, `(n_samples,)`.
+
+    If `ranker` is an index or a name, the scores are that feature of the checked matrix `X`, whose
+    features are called `names`. Otherwise they are the scores of the estimator `ranker` for the
+    matrix `X_given` that the user passed.
+    """
     if ranker is None:
         raise ValueError(
             "base_ranker=None and base_scores=None: there is no ranking to refine; name a feature "
@@ -400,7 +420,7 @@ def scores_of_base_ranker(ranker, X_given, X, names):
 
 
 def feature_of(X, feature, names):
-    """Return the values of a feature, given by its index or its name."""
+    """Return the values of a feature, which is given by its index or its name, `(n_samples,)`."""
     if isinstance(feature, str):
         if names is None:
             raise ValueError(
@@ -421,7 +441,7 @@ def feature_of(X, feature, names):
 
 
 def check_base_scores(scores, n_samples):
-    """Return the scores of the base ranker as float64 of shape (n_samples,)."""
+    """Check the scores of the base ranker, and return them as float64 of shape (n_samples,)."""
     scores = as_numbers(scores, "base_scores")
     scores = check_array(scores, ensure_2d=False, input_name="base_scores")
     if scores.shape != (n_samples,):
@@ -433,7 +453,7 @@ def check_base_scores(scores, n_samples):
 
 
 def auto_confidence(scores, queries):
-    """Return 1 divided by the standard deviation of the top scores of each query."""
+    """Return 1 / (standard deviation of the top scores) of each query, `(n_queries,)`."""
     best_first = scores[np.lexsort((-scores, queries.codes))]
     deviations = np.array(
         [
@@ -446,7 +466,7 @@ def auto_confidence(scores, queries):
 
 
 def standard_deviation(values):
-    """Return the standard deviation, also of values whose squares overflow or underflow."""
+    """Return the standard deviation without overflow or underflow of the squares."""
     unit = np.abs(values).max() or 1.0
     return (values / unit).std() * unit
 
@@ -455,7 +475,7 @@ def standard_deviation(values):
 
 
 def check_judgements(y, pairs, queries):
-    """Return the loss of the judgements `y` or `pairs`."""
+    """Check the judgements, which are either `y` or `pairs`, and return their loss."""
     if y is None and pairs is None:
         raise ValueError(
             "RankingRefiner requires y to be passed, but the target y is None; pass judgements, "
@@ -471,7 +491,7 @@ def check_judgements(y, pairs, queries):
 
 
 def check_pairs(pairs, queries):
-    """Return distinct pairs of samples of the same query, `(n_pairs, 2)` of intp."""
+    """Check the pairs, and return them without duplicates, `(n_pairs, 2)` of intp."""
     try:
         pairs = np.asarray(pairs)
     except ValueError as error:
@@ -502,7 +522,7 @@ def check_pairs(pairs, queries):
 
 
 def auto_noise(judgements, queries):
-    """Return eta with which the judged pairs make up half of the sum of T; 1 without any."""
+    """Return the eta for which the judged pairs contribute half of the sum of T; 1 if none is."""
     exp_zero = np.ones((2, len(queries.codes)))
     n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
     n_all, _ = AllPairLoss(queries).loss_and_negative_gradient(*exp_zero)

@@ -1,16 +1,17 @@
 """Similarities of samples for MCSSB, and the class affinities that follow from them.
 
-A similarity S is a symmetric matrix with entries >= 0. A round of MCSSB passes over all pairs once,
-in `negative_gradient(probabilities)`, for class probabilities b of the samples
+A similarity S is a symmetric matrix with entries >= 0. Its method `dot(values)` returns
+``S @ values``. Its method `negative_gradient(probabilities)` returns for each sample i
 
     sum_j S_ij b_j / (b_i' b_j)^2,
 
-the negative gradient of ``sum_j S_ij / (b_i' b_j)`` with respect to b_i. `dot(values)` is
-``S @ values``. Dense and sparse similarities are stored once and processed in blocks.
+where b_i are the class probabilities of sample i. This is the negative gradient of
+``sum_j S_ij / (b_i' b_j)`` with respect to b_i. It is computed once in each round of MCSSB, by a
+pass over all pairs of samples with similarities. Dense matrices are processed in blocks of rows.
 
-The *class affinities* ``q_j^k`` of Eq. 2.6 are the similarities of sample j to the labeled samples
-of class k. The objective depends on the labels through them only, and remains valid with any other
-(n_samples, n_classes) numbers >= 0 in their place.
+The *class affinity* ``q_j^k`` of Eq. 2.6 is the sum of the similarities of sample j to the labeled
+samples of class k. The objective depends on the labels only through these affinities. It remains
+valid if they are replaced by any other (n_samples, n_classes) array of numbers >= 0.
 """
 
 import numpy as np
@@ -30,8 +31,8 @@ __all__ = [
 # Entries of a block, which stays in the cache between the operations on it.
 BLOCK = 2**18
 
-# Share of its neighbors in the class distribution of a sample, in each step of the label spreading.
-# After so many steps what remains is less than a ten thousandth of the start.
+# Weight of the neighbors in the class distribution of a sample, in each step of label spreading.
+# After this number of steps, the weight of the initial distribution is less than 1e-4.
 SPREADING_FACTOR = 0.9
 N_SPREADING_STEPS = 100
 
@@ -92,7 +93,7 @@ class SparseSimilarity:
 
 
 def blocks(n_samples):
-    """Return slices of rows of an (n_samples, n_samples) matrix."""
+    """Yield slices that divide the rows of an (n_samples, n_samples) matrix into blocks."""
     return gen_batches(n_samples, max(1, BLOCK // n_samples))
 
 
@@ -114,7 +115,7 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
     n_neighbors : int, default=7
         Number of neighbors of "knn".
     n_jobs : int, default=None
-        Number of jobs of the search for neighbors.
+        Number of parallel jobs of the search for neighbors.
 
     Returns
     -------
@@ -226,11 +227,11 @@ def labeled_affinities(similarity, labels, n_classes):
 def diffused_affinities(graph, labels, n_classes):
     """Return affinities to one class for each sample, found by label spreading on a graph.
 
-    Few samples have a labeled neighbor; labels that spread reach all samples that are connected to
-    a labeled one. What spreads from a class is scaled to the estimated proportion of the class
-    (`shrunken_proportions`), however central its labeled samples are. A sample has an affinity to
-    the class that reaches it most, the share of this class in all that reaches the sample, so that
-    samples between classes have less weight.
+    Each class spreads weight from its labeled samples to all samples that are connected to them.
+    The total weight of a class is scaled to its estimated proportion (`shrunken_proportions`),
+    regardless of how central its labeled samples are. An unlabeled sample has an affinity only to
+    the class with the largest weight at the sample. This affinity is the proportion of that class
+    in the total weight at the sample, so that samples between classes have smaller affinities.
 
     Parameters
     ----------
@@ -244,7 +245,8 @@ def diffused_affinities(graph, labels, n_classes):
     Returns
     -------
     ndarray of shape (n_samples, n_classes)
-        At most one entry of each row is above 0; none is, where no label reaches the sample.
+        At most one entry of each row is above 0. All entries are 0 if the sample is not connected
+        to a labeled one.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     scale = sparse.diags(1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))
@@ -261,7 +263,7 @@ def diffused_affinities(graph, labels, n_classes):
 
 
 def one_hot(labels, n_classes):
-    """Return 1 at the class of each sample; a row of 0 for samples of label -1."""
+    """Return the indicator matrix of the labels, with a row of zeros for each label -1."""
     return (labels[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
 
 

@@ -1,13 +1,15 @@
 """Learners: how a weak learner is fitted to the labels and weights of a round.
 
-A learner keeps the training samples `X`. Its method `fit(objective, random_state)` returns a fitted
-model and the *hypothesis* of the model on the training samples, in whose direction the scores are
-moved; `hypothesis_of` computes the same for other samples. For rankers the hypothesis is 0 or 1 for
-each sample, or the probability of 1, or whatever a feature or a classifier of grades predicts. For
-classifiers it is the indicator matrix of the predicted classes.
+A learner stores the training samples `X`. Its method `fit(objective, random_state)` returns a
+fitted model and the *hypothesis*: the predictions of the model on the training samples, which are
+multiplied by the step and added to the scores. The function `hypothesis_of` computes the hypothesis
+for any samples. For rankers, the hypothesis has one number for each sample: the predicted class,
+the probability of class 1, or a feature times a factor. For classifiers, it is the indicator matrix
+of the predicted classes.
 
-`max_tries` says how often `fit` is called in a round until the model is better than chance. It is
-more than one where samples are drawn, as another draw may give a better model.
+The attribute `max_tries` is the maximum number of calls of `fit` in a round, which are made until
+the model is better than chance. It is above 1 if samples are drawn, as another draw may give a
+better model.
 """
 
 from copy import copy
@@ -38,7 +40,11 @@ MAX_DRAWS = 10
 
 
 def hypothesis_of(model, X, n_classes=None, response_method="predict"):
-    """Return `(n_samples,)` numbers for rankers; for `n_classes` an indicator matrix."""
+    """Return the predictions of a model for `X`, in the form in which they are added to scores.
+
+    If `n_classes` is None, return a number for each sample, `(n_samples,)`. Otherwise return the
+    indicator matrix of the predicted classes, `(n_samples, n_classes)`.
+    """
     if response_method == "predict_proba":
         # A model that was fitted to one class has one column.
         return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
@@ -59,16 +65,17 @@ class ClassifierLearner:
     Parameters
     ----------
     estimator : classifier
-        Cloned for each round.
+        Weak learner, which is cloned for each round.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Training samples.
     weighting : {"auto", "sample_weight", "resampling"}
-        Whether the classifier is given the weights, or samples drawn in proportion to them. The
-        given weights have mean one, for classifiers that balance the weighted loss against a
-        penalty. "auto": weights where `fit` takes them.
+        How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
+        samples that are drawn in proportion to them. Weights that are passed as `sample_weight`
+        have mean one, for classifiers that balance the weighted loss against a penalty. If "auto",
+        `sample_weight` is used if `fit` accepts it, otherwise resampling.
     max_samples : int, float or None
-        How many samples are drawn, a number or a share of all. None: a fifth of them, at least 20,
-        as in the dissertation's experiments.
+        Number of samples that are drawn: an int, a fraction of all samples, or None for one fifth
+        of them, but at least 20, as in the experiments of the dissertation.
     n_classes : int or None
         Number of classes of the hypothesis; None for rankers.
     response_method : {"predict", "predict_proba"}
@@ -130,7 +137,7 @@ class ClassifierLearner:
 
 
 def sample_size(max_samples, n_samples):
-    """Return how many of `n_samples` are drawn."""
+    """Return the number of samples to draw from `n_samples`, given `max_samples`."""
     if max_samples is None:
         return max(20, n_samples // 5)
     if isinstance(max_samples, Integral):
@@ -189,7 +196,7 @@ class CostLearner:
     Parameters
     ----------
     estimator : regressor
-        Cloned for each round.
+        Weak learner, which is cloned for each round.
     X : {ndarray, sparse matrix} of shape (n_samples, n_features)
         Training samples.
     n_classes : int
@@ -287,7 +294,7 @@ class FeatureLearner:
     objective : QueryObjective
         Computes the performance of each feature, once.
     learning_rate : float
-        Factor of the steps.
+        Learning rate that multiplies the steps.
     search : {"greedy", "weighted"}
         See above.
     """
