@@ -42,14 +42,14 @@ class Queries:
 
     @classmethod
     def from_qid(cls, qid, n_samples: int) -> "Queries":
-        """Group samples by their query ids; None makes one query of all samples."""
+        """Group samples by their query ids. If `qid` is None, all samples belong to one query."""
         codes, names = check_qid(qid, n_samples)
         ends = np.cumsum(np.bincount(codes, minlength=len(names)), dtype=np.intp)
         return cls(codes, names, np.argsort(codes, kind="stable"), np.append(np.intp(0), ends))
 
     @property
     def n_queries(self) -> int:
-        """Number of queries, each of which has one sample at least."""
+        """Number of queries, each of which has at least one sample."""
         return len(self.names)
 
     @property
@@ -59,14 +59,14 @@ class Queries:
 
 
 def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Check query ids, numbers or strings, and number the queries in the order of their ids.
+    """Check the query ids, which are numbers or strings, and encode them as integers.
 
     Returns
     -------
     codes : ndarray of intp, shape (n_samples,)
-        The number of the query of each sample.
+        Query of each sample, as an index into `names`.
     names : ndarray of shape (n_queries,)
-        The distinct ids, sorted; 0 for the one query of None.
+        The distinct ids, sorted. If `qid` is None, the only id is 0.
     """
     if qid is None:
         qid = np.zeros(n_samples, dtype=np.intp)
@@ -93,7 +93,7 @@ def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def warn_without_qid(qid, n_samples: int) -> None:
-    """Warn if a ranker gets no `qid` for so many samples that it has probably been forgotten."""
+    """Warn if `qid` is None for so many samples that it has probably been forgotten."""
     if qid is None and n_samples >= MANY_SAMPLES:
         warnings.warn(
             f"qid is None: all {n_samples} samples count as the documents of one query. Pass the "

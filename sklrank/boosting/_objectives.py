@@ -379,7 +379,7 @@ class SumObjective(RefinementObjective):
 
 
 class AssembleObjective(Objective):
-    r"""The loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
+    r"""Loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
 
     .. math:: \sum_i d_i \exp\Bigl(\frac{1}{K} \sum_k F_i^k - F_i^{y_i}\Bigr)
 
@@ -387,7 +387,7 @@ class AssembleObjective(Objective):
     pseudo-label never raises the loss, as no other label has a smaller one. The weight of a sample
     is its loss. The step of :meth:`Objective.step`,
     :math:`\log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
-    :math:`\epsilon`, minimises the loss along the hypothesis. With two classes the bound of the
+    :math:`\epsilon`, minimizes the loss along the hypothesis. With two classes the bound of the
     loss is exact up to a factor; with more classes it is not used.
 
     Parameters

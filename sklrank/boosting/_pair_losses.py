@@ -124,8 +124,8 @@ class AllPairLoss:
 class BaseRankerLoss:
     """V = W of Equation 4.1, from the scores of a base ranker (err_w, Equation 4.6).
 
-    Its methods take time in the number of pairs, those of the other losses in the number of
-    documents.
+    The time of its methods is proportional to the number of pairs, while that of the other losses
+    is proportional to the number of documents.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class BaseRankerLoss:
 
 
 class JudgementLoss:
-    """V = T of Equation 4.3, from judgements of which a share is wrong (err_t, Equation 4.7).
+    """V = T of Equation 4.3, from judgements, some of which are wrong (err_t, Equation 4.7).
 
     Parameters
     ----------
