@@ -47,9 +47,9 @@ class StackedRanker(LabelRanker, _BaseComposition):
     squares find the weights with which the scores explain the positions best, both centered within
     each sample. The rankers of positive weight are then fitted to all samples.
 
-    The defaults are the configuration that the package recommends for label ranking: they need no
-    tuning, and many fits. The default rankers were chosen on the benchmark sets of [2]_, on which
-    ``examples/paper_label_ranking.py`` measures them.
+    The defaults are the configuration that the package recommends for label ranking. They need no
+    tuning, but many fits. The default rankers were chosen on the benchmark sets of [2]_, on which
+    ``examples/paper_label_ranking.py`` evaluates them.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
         complete (``multi_output="auto"``): it takes a fraction of the time, and the stack ranks
         equally well.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
-        Samples to hold out. "auto": five shuffled folds; for more than 5000 samples, a fifth of
-        them once. Other values as in scikit-learn.
+        Samples to hold out. "auto": five shuffled folds, or a single random fifth of more than 5000
+        samples. Other values as in scikit-learn.
     random_state : int, RandomState instance or None, default=None
         Seed of the default rankers and of the folds of "auto"; given rankers have their own.
     verbose : int, default=0
