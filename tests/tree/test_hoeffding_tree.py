@@ -317,7 +317,7 @@ def assert_agrees(X, y, weights, n_classes, *, checkpoints=5, **params):
 def test_agrees_with_slow_tree(seed):
     """Every rule at once, on weighted streams with all sorts of columns."""
     n_classes = 2 + seed % 3
-    X, y, weights = stream(seed, n_rows=400, n_classes=n_classes)
+    X, y, weights = stream(seed, n_rows=800, n_classes=n_classes)
     tree = assert_agrees(
         X,
         y,
