@@ -54,7 +54,7 @@ RANKERS = {
         DecisionTreeClassifier(max_depth=4, random_state=0), multi_output=True
     ),
     "pairwise, soft": PairwiseRanker(GaussianNB(), voting="soft"),
-    "pairwise, default": PairwiseRanker(random_state=0),
+    "pairwise, forests": PairwiseRanker(RandomForestClassifier(10, random_state=0)),
 }
 
 

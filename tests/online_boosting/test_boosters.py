@@ -222,7 +222,7 @@ BAD_CALLS = {
 @pytest.mark.parametrize("call", BAD_CALLS)
 def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
     """The message names the argument, and the fitted model stays as it was."""
-    model.fit(X, Y)
+    model.fit(X[:60], Y[:60])
     before = fingerprint(model)
     do, words = BAD_CALLS[call]
     with pytest.raises(ValueError, match=words):
@@ -352,12 +352,12 @@ def test_equal_votes_predict_no_label(n_labels, n_estimators):
 @pytest.mark.parametrize("estimator", [GaussianNB(), SGDClassifier(loss="log_loss"), Perceptron()])
 def test_scikit_learn_weak_learners(estimator):
     """With and without predict_proba; the learners are clones with different seeds."""
-    model = AdaOLMR(estimator, n_estimators=6, max_features=6, random_state=0).fit(X, Y)
+    model = AdaOLMR(estimator, n_estimators=3, max_features=6, random_state=0).fit(X, Y)
     assert rank_loss(Y, model.decision_function(X)) < 0.3
     assert not hasattr(estimator, "classes_")
     assert all(weak.n_features_in_ == 6 for weak in model.estimators_)
     if "random_state" in estimator.get_params():
-        assert len({weak.random_state for weak in model.estimators_}) == 6
+        assert len({weak.random_state for weak in model.estimators_}) == 3
 
 
 def test_lists_of_learners_are_repeated():

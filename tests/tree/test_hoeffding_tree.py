@@ -322,7 +322,7 @@ def assert_agrees(X, y, weights, n_classes, *, checkpoints=5, **params):
 def test_agrees_with_slow_tree(seed):
     """All rules together, on weighted streams with features of all kinds."""
     n_classes = 2 + seed % 3
-    X, y, weights = stream(seed, n_samples=800, n_classes=n_classes)
+    X, y, weights = stream(seed, n_samples=400, n_classes=n_classes)
     tree = assert_agrees(
         X,
         y,
