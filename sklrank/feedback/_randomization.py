@@ -33,17 +33,18 @@ class Randomization(metaclass=ABCMeta):
     2. Write a subclass of this class. Its method `_new_sampler` returns the sampler, and its method
        `_propensities` returns the propensities of all pairs of labels.
     3. Add the class to `RANDOMIZATIONS` below, and its name to `RandomizationName` in
-       `sklrank/_typing.py`. Then the boosters accept the name. Describe in the docstrings of the
-       boosters what `exploration` means for the scheme. They pass one number in (0, 1], and
-       `TopKAdaptive` uses this number in its theoretical learning rate.
-    4. Export and describe the class in `sklrank/feedback/__init__.py`.
+       `sklrank/_typing.py`. Then the boosters accept the name.
+    4. Export the class in `sklrank/feedback/__init__.py` and describe there what `exploration`
+       means for it. The boosters, whose docstrings refer to that page, pass one number in (0, 1],
+       and `TopKAdaptive` uses this number in its theoretical learning rate.
     5. Add its outcomes to `OUTCOMES` in `tests/feedback/test_randomization.py`.
 
     The sampler writes propensities of shape (k, k) for the labels shown. For k of at least 2, each
     pair of labels must have a positive propensity. If k is the number of labels, all propensities
     must be exactly 1. The tests require that the propensities of a record are bit-identical to
-    those of the method `propensities`, so both must use the same compiled arithmetic or the same
-    tables.
+    those of the method `propensities`, so both must use the same tables or, if propensities depend
+    on the scores, the same method of the sampler. Propensities must be symmetric and must not
+    underflow to 0. Only one thread uses a sampler at a time.
 
     In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
     otherwise shows the greedy top k, the k labels of largest score. The docstring of

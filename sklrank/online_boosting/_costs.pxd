@@ -55,7 +55,7 @@ cdef class CostRule:
     ) noexcept nogil
 
     # Return the weight of a learner after round number `n_rounds` = 1, 2, ..., given its `weight`
-    # before. `gradient` is c(s_i) . h_i, the derivative of the loss at s_i along the vote h_i. Here
+    # before. It is a function of these three arguments only. `gradient` is c(s_i) . h_i, the derivative of the loss at s_i along the vote h_i. Here
     # s_i are the scores by the learners up to this one. The loop calls this method only if
     # `learns_weights` is True.
     cdef double next_weight(

@@ -66,7 +66,8 @@ class TopKAdaptive(TopKBooster):
         showing less relevant labels. If ``learning_rate="theory"``, the learning rate is
         proportional to the value at the start of the training.
     randomization : str, default="uniform"
-        Name of the exploration scheme, "uniform" or "single-swap"; see :mod:`sklrank.feedback`.
+        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" or
+        "single-swap".
     learning_rate : float or "theory", default="theory"
         Learning rate of the weights of the learners. In round t, the step size is the learning rate
         divided by the square root of t. If "theory", the learning rate is

@@ -70,7 +70,8 @@ class TopKBBM(TopKBooster):
         without exploration, so a parameter search that maximizes `score` ignores the cost of
         showing less relevant labels.
     randomization : str, default="uniform"
-        Name of the exploration scheme, "uniform" or "single-swap"; see :mod:`sklrank.feedback`.
+        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" or
+        "single-swap".
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates

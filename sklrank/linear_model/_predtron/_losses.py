@@ -83,7 +83,8 @@ def class_costs(loss, classes, reject_cost=None):
     """
     n_classes = len(classes)
     if isinstance(loss, str):
-        costs = look_up("loss", CLASS_LOSSES, loss, "costs, or a function of classes")(n_classes)
+        table_of = look_up("loss", CLASS_LOSSES, loss, "costs, or a function of classes")
+        costs = as_numbers(table_of(n_classes), "loss")
     elif callable(loss):
         costs = as_numbers([[loss(truth, guess) for guess in classes] for truth in classes], "loss")
     else:
