@@ -55,9 +55,9 @@ cdef class CostRule:
     ) noexcept nogil
 
     # Return the weight of a learner after round number `n_rounds` = 1, 2, ..., given its `weight`
-    # before. It is a function of these three arguments only. `gradient` is c(s_i) . h_i, the derivative of the loss at s_i along the vote h_i. Here
-    # s_i are the scores by the learners up to this one. The loop calls this method only if
-    # `learns_weights` is True.
+    # before. It is a function of these three arguments only. `gradient` is c(s_i) . h_i, the
+    # derivative of the loss at s_i along the vote h_i. Here s_i are the scores by the learners up
+    # to this one. The loop calls this method only if `learns_weights` is True.
     cdef double next_weight(
         self, double weight, double gradient, Py_ssize_t n_rounds
     ) noexcept nogil
