@@ -109,7 +109,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     ----------
     .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams",
        KDD 2000.
-    .. [2] L. Kish, "Survey Sampling", Wiley, 1965.
+    .. [2] Leslie Kish, "Survey Sampling", Wiley, 1965.
 
     Examples
     --------
