@@ -392,7 +392,7 @@ class KernelModel:
 
     @property
     def is_precomputed(self):
-        """Whether the rows of X are kernel values."""
+        """True if the rows of X are kernel values."""
         return self.kernel is None
 
     def _set_points(self, kept, X=None):
