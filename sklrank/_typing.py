@@ -13,7 +13,6 @@ __all__ = [
     "Loaded",
     "MaxFeatures",
     "MirrorMap",
-    "RandomizationName",
     "RankingLoss",
 ]
 
@@ -42,9 +41,6 @@ ExplorationRate = float | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", 
 MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights
 )
-
-# The exploration schemes of top-k feedback are the keys of `RANDOMIZATIONS` in `sklrank.feedback`.
-RandomizationName = Literal["uniform", "single-swap"]
 
 # The file readers return a Bunch or tuples, depending on their arguments. With a union of both
 # types, type checkers would require every caller to check the type of the result.

@@ -8,12 +8,13 @@ record when the rewards are known. If each term of a sum over the labels shown i
 propensity (importance weighting), the sum is an unbiased estimate of the sum over all labels.
 
 The parameter `randomization` of :class:`~sklrank.online_boosting.TopKBBM` and
-:class:`~sklrank.online_boosting.TopKAdaptive` is the name of a scheme. With both schemes, a sample
-shows the *greedy top k*, the k labels of largest score, unless it explores:
+:class:`~sklrank.online_boosting.TopKAdaptive` is the name of a scheme, and their parameter
+`exploration` is the amount of exploration:
 
-- With "uniform" (:class:`UniformRandomization`), a sample that explores shows k random labels.
-- With "single-swap" (:class:`SingleSwapRandomization`), a sample that explores shows the greedy
-  top k after up to two of these labels were swapped with random other labels.
+- "uniform" (:class:`UniformRandomization`) shows k random labels with probability `exploration`,
+  and otherwise the *greedy top k*, the k labels of largest score, best first.
+- "single-swap" (:class:`SingleSwapRandomization`) shows the greedy top k. With probability
+  `exploration`, up to two of these labels are swapped with random other labels first.
 """
 
 from sklrank.feedback._exploration import Exploration

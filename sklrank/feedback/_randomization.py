@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -32,25 +32,33 @@ class Randomization(metaclass=ABCMeta):
        for one sample and writes their propensities.
     2. Write a subclass of this class. Its method `_new_sampler` returns the sampler, and its method
        `_propensities` returns the propensities of all pairs of labels.
-    3. Add the class to `RANDOMIZATIONS` below, and its name to `RandomizationName` in
-       `sklrank/_typing.py`. Then the boosters accept the name.
+    3. Add both to the end of this module: the class to `RANDOMIZATIONS`, and its name to
+       `RandomizationName`. Then the boosters accept the name; they need no edit. Add the class to
+       `__all__` of this module.
     4. Export the class in `sklrank/feedback/__init__.py` and describe there what `exploration`
-       means for it. The boosters, whose docstrings refer to that page, pass one number in (0, 1],
-       and `TopKAdaptive` uses this number in its theoretical learning rate.
+       means for it. The docstrings of the boosters refer to that page. The boosters pass one number
+       in (0, 1], and `TopKAdaptive` uses this number in its theoretical learning rate.
     5. Add its outcomes to `OUTCOMES` in `tests/feedback/test_randomization.py`.
 
-    The sampler writes propensities of shape (k, k) for the labels shown. For k of at least 2, each
-    pair of labels must have a positive propensity. If k is the number of labels, all propensities
-    must be exactly 1. The tests require that the propensities of a record are bit-identical to
-    those of the method `propensities`, so both must use the same tables or, if propensities depend
-    on the scores, the same method of the sampler. Propensities must be symmetric and must not
-    underflow to 0. Only one thread uses a sampler at a time.
+    The sampler implements `draw_labels`, whose signature and purpose `TopKSampler` states. It
+    writes propensities of shape (k, k) for the labels shown: the probability that each label is
+    shown (diagonal), and that each two labels are both shown. For k of at least 2, each pair of
+    labels must have a positive propensity. If k is the number of labels, all propensities must be
+    exactly 1. Propensities must be symmetric and must not underflow to 0; boosters clip them from
+    below at their parameter `propensity_clip`, and at `MIN_PROPENSITY` (`_exploration.py`). The
+    tests require that the propensities of a record are bit-identical to those of the method
+    `propensities`. Both must therefore use the same tables or, if propensities depend on the
+    scores, the same function of `_sampler.pyx`, which a `def` method makes available to this
+    module. Only one thread uses a sampler at a time.
 
-    In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
-    otherwise shows the greedy top k, the k labels of largest score. The docstring of
-    `GreedyMixture` states what remains to be done for such a scheme. Other schemes, such as softmax
-    or Plackett-Luce, derive from `Randomization` and `TopKSampler` directly, since their
-    propensities depend on the scores.
+    There are two kinds of schemes:
+
+    - In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
+      otherwise shows the greedy top k, the k labels of largest score. The docstring of
+      `GreedyMixture` states what replaces steps 1 and 2 for such a scheme.
+    - Other schemes, such as Plackett-Luce (labels drawn one after the other by the softmax of their
+      scores), derive from `Randomization` and `TopKSampler` directly, since their propensities
+      depend on the scores.
 
     Parameters
     ----------
@@ -107,9 +115,7 @@ class Randomization(metaclass=ABCMeta):
         Returns
         -------
         Exploration
-            The labels shown and their propensities. If a sample does not explore, its labels are
-            sorted by score, best first. If it explores, the order of its labels depends on the
-            scheme and is in general not the order of their scores.
+            The labels shown, in the order in which the scheme shows them, and their propensities.
 
         Raises
         ------
@@ -308,5 +314,6 @@ class SingleSwapRandomization(GreedyMixture):
         return np.array([within, outside]), np.array([both, mixed, neither])
 
 
-# Maps the names that the parameter `randomization` of the boosters accepts to the schemes.
+# The values of the parameter `randomization` of the boosters, and the schemes that they name.
+RandomizationName = Literal["uniform", "single-swap"]
 RANDOMIZATIONS = {"uniform": UniformRandomization, "single-swap": SingleSwapRandomization}

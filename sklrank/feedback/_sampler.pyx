@@ -10,14 +10,20 @@ import numpy as np
 
 
 cdef class TopKSampler:
-    """Base class of the samplers. A subclass overrides `draw_labels`, see `_sampler.pxd`.
+    """Base class of the samplers. A subclass overrides `draw_labels`.
+
+    `draw_labels` draws the labels for a sample with the given `scores` (n_labels,). It writes the
+    labels to `actions` (k,), in the order in which they are shown, and to `propensities` (k, k) the
+    probability that each of these labels is shown (diagonal) and that each two of them are both
+    shown.
 
     Parameters
     ----------
     n_labels, k : int
         Number of labels, and number of labels to show.
     n_uniforms : int
-        Number of random numbers in [0, 1) that the draw for a sample uses.
+        Number of random numbers in [0, 1) that the draw for a sample uses: the length of `uniforms`
+        in `draw_labels`.
     """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms):

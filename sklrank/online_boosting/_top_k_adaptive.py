@@ -12,7 +12,8 @@ from sklrank.online_boosting._top_k_booster import TopKBooster
 if TYPE_CHECKING:
     import numpy as np
 
-    from sklrank._typing import MaxFeatures, RandomizationName
+    from sklrank._typing import MaxFeatures
+    from sklrank.feedback._randomization import RandomizationName
 
 __all__ = ["TopKAdaptive"]
 

@@ -52,10 +52,9 @@ class TopKBooster(OnlineBooster):
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, with their propensities. If a sample does
-            not explore, its labels are sorted by score, best first. If it explores, the order of
-            its labels depends on the scheme and is in general not the order of their scores. Pass
-            the record to `partial_fit_feedback` when the rewards are known.
+            The labels shown, as indices into `classes_`, with their propensities. Their order is
+            that in which the exploration scheme (parameter `randomization`) shows them. Pass the
+            record to `partial_fit_feedback` when the rewards are known.
 
         Raises
         ------
