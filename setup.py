@@ -6,10 +6,10 @@ from setuptools import Extension, setup
 
 FLAGS = ["-O3", "-g0"]
 
-# Nothing reads errno or the flags of floating point: loops with roots are vectorised without them,
+# Nothing reads errno or the flags of floating point: loops with roots are vectorized without them,
 # and no result changes.
 ROOTS = ["-fno-math-errno", "-fno-trapping-math"]
-# Sums are added up in any order, so that they are vectorised.
+# Sums are added up in any order, so that they are vectorized.
 SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 
 SPECIAL_FLAGS = {

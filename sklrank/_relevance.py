@@ -2,8 +2,8 @@
 
 *Relevance* is a number for each document of a query, in an array of shape `(n_samples,)`, or for
 each label of a sample, in an array of shape `(n_samples, n_labels)`. The value 0 means not
-relevant, and a higher value means more relevant. *Judgments* are relevance values of which only the
-order matters. They may be any numbers, and they are NaN for documents that were not judged.
+relevant, and a higher value means more relevant. *Judgements* are relevance values for which only
+the order matters. They may be any numbers, and they are NaN for documents that were not judged.
 """
 
 import numpy as np

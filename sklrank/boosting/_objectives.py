@@ -146,9 +146,9 @@ class NDCGObjective(Objective):
         ideal = ideal_dcg(gains, queries)
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
-        normaliser = ideal * max(1, np.count_nonzero(ideal))
-        normaliser = np.where(normaliser == 0, 1.0, normaliser)
-        self._gains = gains / np.repeat(normaliser, queries.sizes)
+        normalizer = ideal * max(1, np.count_nonzero(ideal))
+        normalizer = np.where(normalizer == 0, 1.0, normalizer)
+        self._gains = gains / np.repeat(normalizer, queries.sizes)
         self._buffers = np.empty((2, 2, queries.sizes.max()))
 
     def set_scores(self, scores):

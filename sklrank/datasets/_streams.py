@@ -223,8 +223,8 @@ def _draw_biases(
     spread = _THRESHOLD_SPREAD * rng.standard_normal(n_labels)
     # The lower shift makes the probabilities of all labels smaller than their required mean, and
     # the upper shift makes them all larger.
-    centre = norm.ppf(cardinality / n_labels)
-    low, high = centre - spread.max() - 1, centre - spread.min() + 1
+    center = norm.ppf(cardinality / n_labels)
+    low, high = center - spread.max() - 1, center - spread.min() + 1
     shift = brentq(lambda shift: norm.cdf(shift + spread).sum() - cardinality, low, high)
     return (shift + spread) * np.hypot(1, noise)
 

@@ -47,7 +47,7 @@ def greedy_mixture(explored):
     return outcomes
 
 
-# For each scheme, a function of the scores, k and the exploration that returns tuples of labels with
+# For each scheme, a function of the scores, k and the exploration. It returns tuples of labels with
 # the probability that they are shown, in this order. A tuple may occur several times.
 OUTCOMES = {
     UniformRandomization: greedy_mixture(uniform_outcomes),

@@ -179,12 +179,12 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     def _make_model(self, n_classes):
         make, bonus, alpha = COVARIANCES[self.covariance]
-        standardise = self.clip is not None and self.fit_intercept and not self._started_sparse
+        standardize = self.clip is not None and self.fit_intercept and not self._started_sparse
         return make(
             self.n_features_in_,
             n_classes,
             self.n_features_in_ + self.fit_intercept,
             alpha if self.alpha == "auto" else self.alpha,
             bonus if self.bonus == "auto" else self.bonus,
-            self.clip if standardise else 0.0,
+            self.clip if standardize else 0.0,
         )

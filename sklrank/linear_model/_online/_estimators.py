@@ -51,7 +51,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def coef_(self) -> np.ndarray:
         """Weights of the standardized features."""
         weights = self._feature_weights("coef_")[:-1]
-        columns, _, _ = self._standardisation()
+        columns, _, _ = self._standardization()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
         coef[:, columns] = weights.T * self._learner.feature_map.scale
         return two_class_weights(coef)
@@ -64,7 +64,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def mean_(self) -> np.ndarray:
         """Means of the features over the samples learned so far."""
-        columns, means, _ = self._standardisation()
+        columns, means, _ = self._standardization()
         mean = np.zeros(self.n_features_in_)
         mean[columns] = means
         return mean
@@ -72,7 +72,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviations of the features over the samples learned; 1 for constant features."""
-        columns, _, deviations = self._standardisation()
+        columns, _, deviations = self._standardization()
         scale = np.ones(self.n_features_in_)
         scale[columns] = np.where(deviations > 0, deviations, 1.0)
         return scale
@@ -87,9 +87,9 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
             )
         return self._learner.weight_table
 
-    def _standardisation(self):
+    def _standardization(self):
         check_is_fitted(self, "classes_")
-        return self._learner.feature_map.standardisation
+        return self._learner.feature_map.standardization
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):

@@ -103,7 +103,7 @@ cdef class FeatureMap:
         return np.asarray(features)
 
     @property
-    def standardisation(self):
+    def standardization(self):
         """Column indices, means and standard deviations (0 if constant), as copied arrays."""
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
         deviations[np.asarray(self.inverse_scale) == 0.0] = 0.0
