@@ -1,4 +1,4 @@
-"""Base classes of all online estimators, which check the input and start or continue a model."""
+"""Base classes of all online estimators, which check the input and create or continue a model."""
 
 from functools import cache
 from reprlib import repr as shortened
@@ -49,7 +49,7 @@ class BaseOnline(BaseEstimator):
     @cache
     def _get_param_names(cls):
         # scikit-learn inspects the signature in each call. Starting a booster makes five such calls
-        # for each weak learner. Without the cache, starting it would take twice as long.
+        # for each weak learner. Without the cache, the start would take twice as long.
         return super()._get_param_names()
 
     def _check_rows(self, X, *, reset):
@@ -110,7 +110,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         raise NotImplementedError(f"{type(self).__name__} must define _start_model")
 
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
-        """Check samples with their targets, and start a model if there is none yet.
+        """Check samples with their targets, and create a model if there is none yet.
 
         All arguments are checked before the model learns. If the input is invalid, the model does
         not change.
@@ -137,8 +137,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         restart = restart or not hasattr(self, "classes_")
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=restart)
-            # Parameters may have changed since the model was started. The model still accepts the
-            # kind of target with which it was started.
+            # Parameters may have changed since the model was created. The model still accepts the
+            # kind of target with which it was created.
             multilabel = self._accepts_indicators or (self._fitted_with_indicators and not restart)
             target = check_target(y, multilabel=multilabel)
             n_samples = X.shape[0]
@@ -154,7 +154,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return X, indptr, labels, weights
 
     def _check_X_and_start(self, X, classes, *, indicators):
-        """Check samples without targets, and start a model for `classes` if there is none yet."""
+        """Check samples without targets, and create a model for `classes` if there is none yet."""
         if hasattr(self, "classes_"):
             if classes is not None:
                 self._check_same_classes(classes)

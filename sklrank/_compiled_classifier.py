@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledClassifier"]
 
-# Samples per compiled call. Ctrl-C takes effect only between calls.
+# Samples per compiled call. Ctrl-C interrupts training only between calls.
 BATCH = 10_000
 
 
@@ -27,8 +27,8 @@ class CompiledClassifier(BaseOnlineClassifier):
     """Base class of classifiers that consist of one compiled learner.
 
     A subclass defines `_make_learner`, which creates the
-    :class:`~sklrank._online_learner.OnlineLearner` from the parameters. Boosters start a model by
-    `_init_model` and then call the compiled learner directly.
+    :class:`~sklrank._online_learner.OnlineLearner` from the parameters. Boosters create an
+    untrained model with `_init_model` and then call the compiled learner directly.
     """
 
     _accepts_sparse = True
@@ -38,7 +38,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
 
     def _init_model(self, n_features, classes, random_state=None):
-        """Start an untrained model.
+        """Create an untrained model.
 
         Parameters
         ----------
@@ -83,7 +83,8 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model does not change.
+            If the data are invalid or have a single class. In this case, a fitted model does
+            not change.
         """
         return self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
 
@@ -97,8 +98,8 @@ class CompiledClassifier(BaseOnlineClassifier):
     ) -> Self:
         """Update the model, learning one sample after the other.
 
-        The model is bit-identical whether the samples are passed in one call or in several calls,
-        and also if it is pickled between the calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
 
         Parameters
         ----------
@@ -120,8 +121,8 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model does not
-            change.
+            If the data are invalid or have labels that are not in `classes`. In this case, the
+            model does not change.
         """
         return self._learn(*self._check_and_start(X, y, classes, sample_weight))
 

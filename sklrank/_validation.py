@@ -48,10 +48,12 @@ DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
 def check_rows(estimator, X, *, reset, **check_params):
-    """Check `X` according to the tags of the estimator, and make CSR matrices canonical.
+    """Check `X` according to the tags of the estimator.
+
+    In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_csr`.
 
     Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
-    estimator accepted them when the model was started, even if parameters have changed since.
+    estimator accepted them when training started, even if parameters have changed since.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def check_rows(estimator, X, *, reset, **check_params):
     X : object
         Samples passed by the user.
     reset : bool
-        Whether a model is started.
+        Whether a new model is created.
     **check_params : dict
         Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
 
@@ -84,10 +86,10 @@ def check_rows(estimator, X, *, reset, **check_params):
 
 
 def canonical_csr(X):
-    """Return a CSR matrix in canonical form, with sorted 32-bit indices, or an array unchanged.
+    """Return a CSR matrix with sorted 32-bit indices without duplicates, or an array unchanged.
 
-    Compiled loops rely on the canonical form, so a matrix with invalid index arrays raises an
-    error.
+    Duplicate entries are summed. Compiled loops rely on this form, so a matrix with invalid index
+    arrays raises an error.
     """
     if not sparse.issparse(X):
         return X

@@ -257,8 +257,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         ------
         ValueError
             If the data are malformed, if `y` has fewer than two classes, or if the matrix of
-            similarities has the wrong shape, has negative entries, or is not symmetric. If `fit`
-            fails, an estimator that was fitted before keeps its model.
+            similarities has the wrong shape, has negative entries, or is not symmetric. In these
+            cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)

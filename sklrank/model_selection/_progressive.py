@@ -86,7 +86,7 @@ def progressive_val_score(
     ValueError
         If `scoring` is unknown or does not fit `y`, if `chunk_size` is not a positive integer, if
         lengths differ or there are no samples, or if `y` has a class that is neither in `classes`
-        nor known to a fitted estimator. In these cases the estimator is unchanged.
+        nor known to a fitted estimator. In these cases, the estimator does not change.
     TypeError
         If the estimator cannot learn incrementally, or if `classes` or `sample_weight` is passed
         and the estimator does not accept it.

@@ -113,8 +113,9 @@ class OnlineBMR(OnlineBooster):
     The experiments of [1]_ correspond to the default parameters, 100 trees with random parameters
     and 20 random features each, and the best of four edges.
 
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
-    Only changes of `n_jobs` and `verbose` take effect in each call.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
+    `n_jobs` and `verbose` are read in each call.
 
     References
     ----------

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Samples per compiled call. Ctrl-C takes effect, and `verbose` prints, only between calls.
+# Samples per compiled call. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000
 
 
@@ -101,7 +101,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model does not change.
+            If the data are invalid or have a single class. In this case, a fitted model does
+            not change.
         """
         with unchanged_on_error(self):
             X, indptr, labels, weights = self._check_and_start(
@@ -127,8 +128,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     ) -> Self:
         """Update the model by one round for each sample, in order.
 
-        The model is bit-identical whether the samples are passed in one call or in several calls,
-        and also if it is pickled between the calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
 
         Parameters
         ----------
@@ -151,10 +152,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model does not
-            change. If the data are valid, but a weak learner of another package raises an error,
-            the model keeps the rounds before the error; after an error in the first call, there is
-            no model.
+            If the data are invalid or have labels that are not in `classes`. In this case, the
+            model does not change. If the data are valid, but a weak learner of another package
+            raises an error, the model keeps the rounds before the error. After an error in the
+            first call, there is no model.
         """
         with self._discard_failed_start():
             self._play(*self._check_and_start(X, y, classes, sample_weight))
@@ -322,7 +323,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         self.n_rounds_ = 0
 
     def _discard_failed_start(self):
-        """Return a context manager that discards a model started in its body if the body raises."""
+        """Return a context manager that discards a model created in its body if the body raises."""
         return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
 
     def _rounds(self, n_threads=1):

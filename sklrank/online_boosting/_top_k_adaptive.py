@@ -139,9 +139,10 @@ class TopKAdaptive(TopKBooster):
     The experiments of [1]_ correspond to ``estimator="trees"`` with the values of `n_estimators`
     (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
 
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
-    Only changes of `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
-    take effect in each call.
+    The parameters `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
+    are read in each call. The others are read in `fit` and, if the model is not fitted, in the
+    first call of `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later
+    changes of these do not affect the model until `fit` is called.
 
     References
     ----------

@@ -46,8 +46,8 @@ class TopKBooster(OnlineBooster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels. They are required if there is no model yet; then a model is
-            started.
+            Names of the labels, which become `classes_`. They are required if the model is not
+            fitted.
 
         Returns
         -------
@@ -92,9 +92,9 @@ class TopKBooster(OnlineBooster):
         """Update the model by the labels that were shown and their rewards.
 
         The labels may have been shown by this model or by another policy, in any order and at any
-        earlier time, since the record has the propensities with which they were drawn. The model is
-        bit-identical whether the samples are passed in one call or in several calls, and also if it
-        is pickled between the calls.
+        earlier time, since the record has the propensities with which they were drawn. Passing the
+        samples in one call or in several calls gives bit-identical models. Pickling the model
+        between calls does not change the result.
 
         Parameters
         ----------
@@ -107,8 +107,8 @@ class TopKBooster(OnlineBooster):
         rewards : array-like of shape (n_samples, k)
             1 for each label shown that is relevant, and 0 for each label shown that is irrelevant.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels. They are required if there is no model yet; then a model is
-            started.
+            Names of the labels, which become `classes_`. They are required if the model is not
+            fitted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all weights are one.
 
@@ -121,7 +121,7 @@ class TopKBooster(OnlineBooster):
         ------
         ValueError
             If the data are invalid: labels outside of `classes_`, propensities that are missing or
-            not in (0, 1], or rewards other than 0 and 1. The model does not change.
+            not in (0, 1], or rewards other than 0 and 1. In this case, the model does not change.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
@@ -145,7 +145,7 @@ class TopKBooster(OnlineBooster):
         return self
 
     def _start_model(self, classes):
-        # Check the parameters before a model is started, since this draws random numbers.
+        # Check the parameters first, since the creation of a model draws random numbers.
         self._propensity_bounds()
         self._make_sampler(len(classes))
         super()._start_model(classes)

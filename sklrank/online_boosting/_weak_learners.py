@@ -108,7 +108,7 @@ def _check_templates(estimator):
                 "estimator must have partial_fit(X, y, classes, sample_weight), which "
                 f"{template!r} lacks; a weak learner learns one sample at a time, with weights"
             )
-        # Compiled learners are started without a validation of their parameters, and scikit-learn
+        # Compiled learners are created without a validation of their parameters, and scikit-learn
         # skips the validation in calls that are nested in a validated call.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()

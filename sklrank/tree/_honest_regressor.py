@@ -115,7 +115,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Raises
         ------
         ValueError
-            If the data are invalid. A model that was fitted before stays unchanged.
+            If the data are invalid. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = check_rows(

@@ -67,8 +67,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or contain only one class, if a parameter is invalid, or if
-            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. A
-            previously fitted model is not changed.
+            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. In
+            these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, labels = self._prepare_rounds(X, y, None, restart=True)
@@ -81,8 +81,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Update the model with one round for each sample, in the order of the samples.
 
-        The resulting models are bit-identical if the same samples are passed in one call or in
-        several calls, and if the model is pickled between two calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
 
         Parameters
         ----------
@@ -101,10 +101,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or contain labels that are not in `classes`. The model is then
-            not changed. The error is also raised if the custom `mirror_map` of a
-            :class:`BanditronClassifier` returns invalid weights. If it does so after training has
-            started, the model has learned from some of the samples.
+            If the data are malformed or contain labels that are not in `classes`. In this case, the
+            model does not change. The error is also raised if the custom `mirror_map` of a
+            :class:`BanditronClassifier` returns invalid weights. If this happens during training,
+            the model has already learned from some of the samples.
         """
         self._play(*self._prepare_rounds(X, y, classes))
         return self
@@ -191,9 +191,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         """Learn from classes that this model or another policy showed, and from their rewards.
 
         Samples may be passed in any order, after any delay and in any number of calls, because
-        their propensities are the probabilities at the time of the draw and remain valid. Different
-        orders can lead to different models. (For example, :class:`LinUCBClassifier` scales each
-        sample by the statistics of the previous samples.)
+        propensities are recorded when the classes are drawn, and remain valid when the model
+        changes. Different orders can lead to different models. (For example,
+        :class:`LinUCBClassifier` scales each sample by the statistics of the previous samples.)
 
         Parameters
         ----------
@@ -216,9 +216,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed, for example if classes are not in `classes_`, propensities
-            are missing or outside (0, 1], or rewards are neither 0 nor 1. The model is then not
-            changed. The error is also raised if a custom `mirror_map` returns invalid weights, as
-            in `partial_fit`.
+            are missing or outside (0, 1], or rewards are neither 0 nor 1. In this case, the model
+            does not change. The error is also raised if a custom `mirror_map` returns invalid
+            weights, as in `partial_fit`.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """

@@ -118,7 +118,9 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
+    affect the model until `fit` is called.
     The samples of this call also determine whether the model standardizes dense samples: a model
     that starts with sparse samples does not standardize dense samples later.
 

@@ -196,7 +196,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
 
     Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on the label of rejected
     samples, which is not a class. So `reject_cost` should not be set for its estimators.
@@ -312,8 +313,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or hold only one class, or if parameters are not compatible
-            with each other or with the data. A model that was fitted before is not changed in this
-            case.
+            with each other or with the data. In this case, a fitted model does not change.
         """
         return self._fit_from_scratch(X, y, None)
 
@@ -322,9 +322,9 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        The resulting model is bit-identical whether the samples are given in one call or in
-        several, and whether or not the model is pickled between two calls. With a kernel, models
-        agree up to rounding errors of the kernel values.
+        Without a kernel, passing the samples in one call or in several calls gives bit-identical
+        models. With a kernel, the models are equal up to rounding errors of the kernel values.
+        Pickling the model between calls does not change the result.
 
         Parameters
         ----------
@@ -344,8 +344,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or hold labels that are not in `classes`. The model is not
-            changed in this case.
+            If the data are malformed or hold labels that are not in `classes`. In this case, the
+            model does not change.
         """
         self._partial_fit(X, y, classes)
         return self
@@ -394,8 +394,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            The scores :math:`t`. For two classes, the difference between the scores of the second
-            and the first class.
+            Scores of the classes or labels, in the order of `classes_`. For two classes, the
+            difference between the scores of the second and the first class.
         """
         scores = self._add_first_class(self._scores(X))
         return scores if self._fitted_with_indicators else two_class_difference(scores)
