@@ -22,7 +22,7 @@ __all__ = ["Booster", "run_rounds"]
 
 
 def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_state, after_round):
-    """Boost for a number of rounds, or until the objective cannot be lowered.
+    """Boost for a number of rounds, or until the objective cannot be decreased.
 
     Parameters
     ----------
