@@ -1,13 +1,14 @@
 """Queries: the samples that are ranked against each other.
 
 A query id is given for each sample, ``qid`` of shape `(n_samples,)`. Samples with the same id are
-the documents of one query; they need not be contiguous. Without ids, all samples belong to one query.
-Loops over queries go through the samples in the order of :attr:`Queries.order`, in which the
+the documents of one query; they need not be contiguous. Without ids, all samples belong to one
+query. Loops over queries go through the samples in the order of :attr:`Queries.order`, in which the
 documents of a query are contiguous: ::
 
     queries = Queries.from_qid(qid, n_samples=len(y))
     grouped = y[queries.order]
-    best = np.maximum.reduceat(grouped, queries.starts[:-1])  # maximum of each query; no query is empty
+    # The maximum of each query. No query is empty.
+    best = np.maximum.reduceat(grouped, queries.starts[:-1])
     for first, last in zip(queries.starts[:-1], queries.starts[1:]):
         grouped[first:last]  # one query
     restored = np.empty_like(grouped)

@@ -9,9 +9,10 @@ where b_i are the class probabilities of sample i. This is the negative gradient
 ``sum_j S_ij / (b_i' b_j)`` with respect to b_i. It is computed once in each round of MCSSB, by a
 pass over all pairs of samples with similarities. Dense matrices are processed in blocks of rows.
 
-The *class affinity* ``q_j^k`` of Eq. 2.6 (Valizadegan 2010) is the sum of the similarities of sample j to the labeled
-samples of class k. The objective depends on the labels only through these affinities. It remains
-valid if they are replaced by any other (n_samples, n_classes) array of numbers >= 0.
+The *class affinity* ``q_j^k`` is the sum of the similarities of sample j to the labeled samples of
+class k (Valizadegan 2010, Eq. 2.6). The objective depends on the labels only through these
+affinities. It remains valid if they are replaced by any other (n_samples, n_classes) array of
+numbers >= 0.
 """
 
 import numpy as np
@@ -208,7 +209,7 @@ def asymmetry(matrix):
 
 
 def labeled_affinities(similarity, labels, n_classes):
-    """Return the class affinities of Eq. 2.6.
+    """Return the class affinities of Eq. 2.6 (Valizadegan 2010).
 
     Parameters
     ----------
