@@ -91,7 +91,7 @@ def check_relevance_of_metric(y_true):
 def check_something_to_learn(y, queries, part="given"):
     """Raise a ValueError if no query has documents of different relevance.
 
-    `part` tells in the message which samples were checked.
+    The message calls the samples "the samples {part}".
     """
     grouped = y[queries.order]
     first = queries.starts[:-1]

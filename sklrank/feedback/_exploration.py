@@ -21,7 +21,7 @@ __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_ac
 # Tolerated difference between the propensities of (a, b) and (b, a), which may be read from logs.
 SYMMETRY_TOLERANCE = 1e-6
 # Gradient steps are divided by propensities, and could overflow with smaller propensities. Learners
-# from single actions refuse smaller propensities; boosters clip propensities at this value or at
+# from single actions reject smaller propensities; boosters clip propensities at this value or at
 # their own bound.
 MIN_PROPENSITY = 1e-60
 
@@ -114,7 +114,7 @@ class Exploration:
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> pd.DataFrame:
-        """Return a data frame to log, with one row per sample.
+        """Convert the record to a data frame with one row per sample, for example for a log.
 
         Parameters
         ----------
@@ -127,9 +127,9 @@ class Exploration:
         Returns
         -------
         pandas.DataFrame
-            Data frame with the columns ``action_i``, ``reward_i`` (if rewards are given),
-            ``propensity_i`` (of the i-th label), and ``propensity_i_j`` with i < j (of the i-th and
-            the j-th label).
+            Data frame with the columns ``action_i``, ``reward_i`` (if rewards are given) and
+            ``propensity_i`` of the label shown at position i, counted from 0, and
+            ``propensity_i_j`` with i < j of the labels shown at the positions i and j.
 
         Raises
         ------
@@ -174,8 +174,8 @@ class Exploration:
         Parameters
         ----------
         frame : pandas.DataFrame, or a mapping of names to columns
-            The log. Other columns are ignored. For k labels, the rewards are
-            ``frame[[f"reward_{i}" for i in range(k)]]``.
+            The log. Other columns are ignored. In particular, rewards are not read. If k labels
+            were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives the rewards.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels in the order of the indices, such as `classes_` of the estimator
             that will learn from the record. They are required if the actions were logged by name.

@@ -24,7 +24,7 @@ def positions_from_orderings(
     ----------
     orderings : array-like of shape (n_samples, n_places)
         The label at each place, from best to worst. Labels may be names or integers, and the
-        integers may start at any number. Labels that are not ranked are left out, and the end of
+        integers may start at any number. Labels that are not ranked do not occur, and the end of
         such a row is filled with NaN or None.
 
     classes : array-like of shape (n_labels,), default=None

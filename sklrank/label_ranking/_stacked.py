@@ -57,7 +57,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers with their names. A ranker is left out if it is replaced by "drop", for example
+        The rankers with their names. A ranker is removed if it is replaced by "drop", for example
         by ``set_params(name="drop")``. If None, the rankers are:
 
         - "trees" and "small_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100

@@ -262,7 +262,7 @@ def make_evaluator(scoring, y):
     scoring : str or callable
         Parameter `scoring` of :func:`progressive_val_score`.
     y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Target for which the function will be used.
+        Target values. They are used only to validate `scoring`.
 
     Returns
     -------

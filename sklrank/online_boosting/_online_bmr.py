@@ -57,10 +57,10 @@ class OnlineBMR(OnlineBooster):
         Loss whose expectation is the potential. If "rank", each learner votes for a single label:
         its whole vote is given to the label with the largest vote.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features used by each weak learner, drawn at random once per learner: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
-        number of features selects all of them. If "auto", trees use 20 features and other weak
-        learners use all features.
+        Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+        "log2", or None for all features. An int larger than the number of features selects all of
+        them. If "auto", trees use 20 features and other weak learners use all features. The
+        features of a learner are drawn at random once.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False

@@ -60,29 +60,28 @@ class TopKBBM(TopKBooster):
         on the default learners unless all labels of a sample are shown. It should be tuned for
         learners that use costs or importance weights, such as ``estimator="trees"``.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores. With both schemes, a sample that does
-        not explore shows the k labels of largest score. A sample that explores shows k random
-        labels ("uniform"), or the k best labels after up to two of them were swapped with random
-        other labels ("single-swap"). Values from 0.05 to 0.1 are suitable if users see the labels,
-        since exploration shows them less relevant labels. Larger values such as 0.5 are suitable if
-        many labels are rare and showing irrelevant labels does no harm; they require many samples
-        or passes. The parameter may change between calls, since each record of labels shown has the
-        propensities with which the labels were drawn. `score` evaluates the ranking by the scores
-        without exploration, so a parameter search that maximizes `score` ignores the cost of
-        showing less relevant labels.
+        Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
+        that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
+        0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
+        Larger values such as 0.5 are suitable if many labels are rare and showing irrelevant labels
+        does no harm; they require many samples or passes. The parameter may change between calls,
+        since each record of labels shown has the propensities with which the labels were drawn.
+        `score` evaluates the ranking by the scores without exploration, so a parameter search that
+        maximizes `score` ignores the cost of showing less relevant labels.
     randomization : str, default="uniform"
-        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" or
-        "single-swap".
+        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
+        explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
+        of them were swapped with random others).
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
-        and increases their bias; with (0, 1) the estimates are unbiased. Like
-        `edge`, the bounds affect only learners that use costs or importance weights.
+        and increases their bias; with (0, 1) the estimates are unbiased. Like `edge`, the bounds
+        affect only learners that use costs or importance weights.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features used by each weak learner, drawn at random once per learner: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
-        number of features selects all of them. If "auto", trees use 20 features and other weak
-        learners use all features.
+        Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+        "log2", or None for all features. An int larger than the number of features selects all of
+        them. If "auto", trees use 20 features and other weak learners use all features. The
+        features of a learner are drawn at random once.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False

@@ -76,8 +76,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     min_branch_fraction : float, default=0.01
         Fraction of the weight of a leaf that each side of a split must exceed.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features used by the tree, drawn at random once: an int, a fraction of the
-        features, "sqrt", "log2", or None for all features.
+        Number of features that the tree uses: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random once.
     weight_scale : float, default=1.0
         Factor by which all sample weights are multiplied. If `sample_size` is "weight_sum", a
         sample of weight 10 has the same effect as 10 samples of weight 1; with a factor of 10,

@@ -100,10 +100,10 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     (AdaGrad [1]_), ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the
     sum over all steps so far. The model does not depend on the units of the features.
 
-    As a weak learner of a booster, the model learns from the labels of a sample that are known.
+    As a weak learner of a booster, the model learns from the known labels of each sample.
     With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
     known labels, relevant and irrelevant. With top-k feedback and "ovr", the binary models of
-    labels that were not shown are not changed.
+    labels that were not shown do not change.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         Strength of the L2 penalty on the weights, including the intercepts. The penalty is applied
         once for each sample.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features used by the model, drawn at random once: an int, a fraction of the
-        features, "sqrt", "log2", or None for all features.
+        Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random once.
     clip : float, default=10.0
         Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
@@ -240,16 +240,17 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Kalman filter. If it is above 0, the influence of old samples decreases over time.
     boosting_target : {"costs", "relevance"}, default="costs"
         Target of the regression in a booster. With "costs", it is the negative costs of all labels.
-        With "relevance", it is the relevance of the known labels: the weights of unknown labels are
-        not changed, and the steps of labels that are known more often than the average are shorter.
+        With "relevance", it is the relevance of the known labels. Then the weights of unknown
+        labels do not change, and the steps of labels that are known more often than the average are
+        shorter.
         "costs" is suited to full information; use "relevance" in boosters with top-k feedback. The
         parameter has no effect on `fit` and `partial_fit`.
     vote_scale : float, default=1.0
         Factor that multiplies the predicted deviations from a uniform vote before the votes are
         clipped at zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features used by the model, drawn at random once: an int, a fraction of the
-        features, "sqrt", "log2", or None for all features.
+        Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random once.
     clip : float, default=3.0
         Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
