@@ -47,7 +47,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes : ndarray of shape (n_classes,)
             All class labels.
         random_state : int, RandomState instance or None, default=None
-            Used instead of the parameter `random_state` unless it is None.
+            If not None, it is used instead of the parameter `random_state` of the estimator.
 
         Returns
         -------

@@ -305,7 +305,9 @@ class QueryObjective(Objective):
 
 
 class RefinementObjective(Objective):
-    """A combination of two losses, for ranking refinement (Valizadegan 2010, chapter 4).
+    """Base class of combinations of two losses, for ranking refinement.
+
+    Equations refer to Valizadegan (2010), chapter 4.
 
     Parameters
     ----------

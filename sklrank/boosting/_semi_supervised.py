@@ -171,7 +171,7 @@ def encode_labels(y):
         classes, codes = np.unique(y[labeled], return_inverse=True)
     except TypeError as error:
         raise ValueError(
-            f"y must hold classes of one kind, numbers or strings, beside -1: {error}"
+            f"y must hold classes of one kind, numbers or strings, apart from -1: {error}"
         ) from error
     # The labels are repeated, since scikit-learn warns of a possible regression target if most
     # labels are distinct.

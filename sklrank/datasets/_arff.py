@@ -84,7 +84,7 @@ def load_arff_multilabel(
         - ``categories``: dict that maps the name of each nominal feature to its declared values.
         - ``omitted_names``: list of str, the names of the string and date attributes. They have no
           column in `data`.
-        - ``DESCR``: str, the relation name and the comments at the head of the file.
+        - ``DESCR``: str, the relation name and the comments at the start of the file.
 
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.

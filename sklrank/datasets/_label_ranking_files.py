@@ -1,12 +1,12 @@
 """Loader of label-ranking benchmark files: tables with columns of positions, or of rankings.
 
-The same data sets circulate in several formats, which have different heads. The head is one of
+The same data sets circulate in several formats, which have different headers. The header is one of
 
 - a line of names: the features ``A1, A2, ...`` and the label columns ``L1, L2, ...``;
 - a line of names: the features, a column ``ranking`` of strings such as ``b>c>a``, and optionally
   columns named after the labels, which contain the same rankings as numbers;
 - a line of three numbers: the numbers of rows, features and labels;
-- the header of XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
+- that of XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MISSING = ("", "?", "nan")
 
 @dataclass
 class _Table:
-    """The strings of a file, and the information in its head about the columns."""
+    """The strings of a file, and the information in its header about the columns."""
 
     path: str
     names: list[str]
@@ -47,9 +47,9 @@ class _Table:
     label_columns: list[int] | None = None
     label_names: list[str] | None = None
     n_rows: int | None = None
-    """Number of rows that the head states."""
+    """Number of rows that the header states."""
     declared_values: dict[int, list[str]] | None = None
-    """Declared values of the nominal columns, by column index; None if the head declares none."""
+    """Declared values of the nominal columns, by column index; None if the header declares none."""
 
     def fail(self, row: int, problem: str):
         raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
@@ -65,9 +65,9 @@ def load_label_ranking(
 ) -> Loaded:
     """Load a label-ranking data set from a text file in one of the benchmark formats.
 
-    The file contains a table whose values are separated by commas, semicolons or tabs. Its head
-    describes the columns by names (``A1,A2,...,L1,L2,...``), by three numbers (rows, features,
-    labels) or by the header of an XARFF file of Weka-LR. The benchmark data sets were introduced
+    The file contains a table whose values are separated by commas, semicolons or tabs. Its header
+    is a line of column names (``A1,A2,...,L1,L2,...``), a line of three numbers (of rows, features
+    and labels), or the header of an XARFF file of Weka-LR. The benchmark data sets were introduced
     in [1]_.
 
     Parameters
@@ -78,14 +78,14 @@ def load_label_ranking(
 
     labels : int or sequence of str, default=None
         The label columns, as a number or as names: ``4`` selects the first four columns, and ``-4``
-        selects the last four. If None, the head determines the labels by the first of these rules
-        that applies:
+        selects the last four. If None, the first of these rules that applies to the header
+        determines the label columns:
 
         - A column that is named ``ranking`` or has XARFF's type ``RANKING`` contains the rankings,
-          as strings such as ``b>c>a``. Columns named after the labels are then not features, and
-          all columns after one named ``ranking`` must be such columns.
+          as strings such as ``b>c>a``. In this case, columns named after the labels are not
+          features, and all columns after one named ``ranking`` must be such columns.
         - The label columns are ``L1``, ``L2``, and so on.
-        - The label columns are the last ones; their number is the third of the three numbers.
+        - The label columns are the last ones. Their number is the third of the three numbers.
 
     orderings : bool, default=False
         Whether the label columns contain orderings, which list the labels best first, instead of

@@ -352,7 +352,7 @@ def non_negative_weights(scores, positions):
     -------
     weights, shares : ndarray of shape (n_rankers,)
         The weights, and the weights multiplied by the root mean square of the centered scores. The
-        shares are normalized to sum to 1. They are equal if all weights would be 0.
+        shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)

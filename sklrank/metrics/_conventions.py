@@ -57,7 +57,9 @@ _FUNCTIONS = ("gain", "discount")
 
 
 def choose(convention, **choices):
-    """Check the options, and replace those that are None or not given by those of the convention.
+    """Check the options, and return the values of all options.
+
+    An option that is None or not given has the value of the convention.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class OnlineBMR(OnlineBooster):
     estimator_weights_ : ndarray of shape (n_estimators,)
         Weights of the weak learners, which are all 1.
     expert_weights_ : ndarray of shape (n_estimators,)
-        Weights of the experts, where expert i is the sum of the first i learners. The last expert
+        Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.

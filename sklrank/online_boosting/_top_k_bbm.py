@@ -56,8 +56,8 @@ class TopKBBM(TopKBooster):
         labels and there are fewer than `k` classes, all classes are shown.
     edge : float, default=0.1
         Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
-        learner's vote for a relevant label and its vote for an irrelevant label. It has no effect
-        on the default learners unless all labels of a sample are shown. It should be tuned for
+        learner's vote for a relevant label and its vote for an irrelevant label. This parameter has
+        no effect on the default learners unless all labels of a sample are shown. Tune it for
         learners that use costs or importance weights, such as ``estimator="trees"``.
     exploration : float, default=0.05
         Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
@@ -114,7 +114,7 @@ class TopKBBM(TopKBooster):
     estimator_weights_ : ndarray of shape (n_estimators,)
         Weights of the weak learners, which are all 1.
     expert_weights_ : ndarray of shape (n_estimators,)
-        Weights of the experts, where expert i is the sum of the first i learners. The last expert
+        Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.

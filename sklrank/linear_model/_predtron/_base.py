@@ -52,7 +52,7 @@ class PredtronMixin:
     A subclass defines `_make_task(*data, restart)`. This method checks the data and returns X, the
     task of the rounds, and a function. For given rounds, the function returns their rows of X, and
     the index of the first row of each query, or None if a round uses one row. If `restart` is True,
-    `_make_task` starts a new model by setting `_model` to the result of `_make_model`.
+    `_make_task` creates a new model by setting `_model` to the result of `_make_model`.
     """
 
     # A classifier with a reject option sets the rule. The rule is updated with the held-out scores
