@@ -52,8 +52,8 @@ class NDCGLoss:
 
     The gain of an item of relevance :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
     position j is :math:`1 / \log_2(1 + j)`. Section 4 of the paper has the same discounts, but
-    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that the relevance may
-    be in the hundreds. This does not change the loss.
+    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that they do not
+    overflow for relevance values in the hundreds. This does not change the loss.
 
     Parameters
     ----------
