@@ -6,8 +6,8 @@ pair has a weight w_ab. With full information, all pairs are known, and w_ab = 1
 & Tewari 2018). With top-k feedback, the known pairs are the pairs among the k labels shown, and
 w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1). Thus the sum over these pairs is an
 unbiased estimate of the sum over all pairs. The number of relevant labels remains unknown.
-Therefore losses are not normalized, and the random learner that the potentials assume favors a
-single label (Section 3.2.2 of Raman et al.).
+Therefore losses are not normalized, and the potentials assume a random learner that favors a single
+label (Section 3.2.2 of Raman et al.).
 """
 
 import numpy as np

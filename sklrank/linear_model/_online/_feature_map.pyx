@@ -6,7 +6,7 @@ deviation. The results are clipped at +-clip, because standard deviations estima
 few samples are inaccurate. Let z be the clipped values times `scale`. The features of the kernels
 are
 
-- CONSTANT: none;
+- CONSTANT: no features;
 - LINEAR: z;
 - RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
   approximate a Gaussian kernel (Rahimi & Recht 2007).
