@@ -5,9 +5,10 @@ from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
 from sklrank._validation import (
     MAX_FACTOR,
     Target,

@@ -10,11 +10,11 @@ from itertools import islice
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import HasMethods, Interval, StrOptions
 from sklrank.boosting._weak_learners import hypothesis_of
 

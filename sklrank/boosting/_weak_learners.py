@@ -16,10 +16,11 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
+from sklrank._estimator import BaseEstimator
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
 from sklrank.tree._binning import BinnedFeatures

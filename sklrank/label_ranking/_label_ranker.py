@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
 from sklrank._rankings import check_positions
 from sklrank._sklearn import N_JOBS, _fit_context, _num_samples, one_blas_thread
 from sklrank._validation import (

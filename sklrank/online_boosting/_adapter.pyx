@@ -3,7 +3,11 @@
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+
+
+cdef Py_ssize_t MAX_LABEL = np.iinfo(np.intp).max
 
 
 cdef class EstimatorLearner(OnlineLearner):
@@ -31,14 +35,38 @@ cdef class EstimatorLearner(OnlineLearner):
     def __init__(
         self, estimator, Py_ssize_t n_features, Py_ssize_t n_classes, bint is_fitted=False
     ):
-        self.estimator = estimator
-        self.n_features = n_features
-        self.n_classes = n_classes
-        self.is_fitted = is_fitted
-        self.all_labels = np.arange(n_classes)
+        self.start(
+            {
+                "estimator": estimator,
+                "n_features": n_features,
+                "all_labels": np.arange(n_classes),
+                "is_fitted": is_fitted,
+            }
+        )
 
-    def __reduce__(self):
-        return EstimatorLearner, (self.estimator, self.n_features, self.n_classes, self.is_fitted)
+    cdef dict get_state(self):
+        return {
+            "estimator": self.estimator,
+            "n_features": self.n_features,
+            "all_labels": self.all_labels,
+            "is_fitted": self.is_fitted,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef Py_ssize_t n_features = state.count("n_features", 1)
+        estimator, is_fitted = state.get("estimator"), state.flag("is_fitted")
+        all_labels = state.integers("all_labels", (-1,), 0, MAX_LABEL)
+        cdef Py_ssize_t n_classes = len(all_labels)
+        state.require(n_classes > 0, "there are no classes")
+        if not np.array_equal(all_labels, np.arange(n_classes)):
+            state.require(False, "all_labels are not 0, 1, ...")
+        state.require(
+            not self.is_ready or (n_features, n_classes) == (self.n_features, self.n_classes),
+            "its sizes are not those of the object",
+        )
+        self.n_features, self.n_classes = n_features, n_classes
+        self.estimator, self.is_fitted, self.all_labels = estimator, is_fitted, all_labels
+        return 0
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:
@@ -59,6 +87,7 @@ cdef class EstimatorLearner(OnlineLearner):
 
     def predict_votes(self, row):
         """Return the votes `(n_classes,)` of the classifier, normalized to a distribution."""
+        self.require_ready()
         if not self.is_fitted:
             return np.full(self.n_classes, 1.0 / self.n_classes)
         # Some classifiers divide by zero if they have not learned samples of all classes.

@@ -8,10 +8,12 @@ The contract of a rule, which the loop over the rounds (`_rounds.pyx`) relies on
 - If `learns_weights` is True, the loop also calls `costs(i, scores after learner i)`. It uses this
   vector both as the gradient for the weight of learner i and as the costs of learner i + 1. Thus
   the costs must be the gradient of the loss at the scores and must not depend on `i`.
-- A rule needs `__reduce__`, since estimators are pickled with their rule.
+- A rule extends `get_state` and `set_state` by its parameters, see `sklrank/_state.pyx`.
 
 A subclass of `CostRule` is declared here only if another module cimports it.
 """
+
+from sklrank._state cimport Persistent
 
 
 cdef enum:
@@ -30,10 +32,10 @@ cdef struct LabelPairs:
     Py_ssize_t baseline_size    # |Y| of the random learner u_gamma^Y that potentials assume
 
 
-cdef class CostRule:
+cdef class CostRule(Persistent):
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_learners
-    # `__init__` sets these attributes. If `learns_weights` is True, `next_weight` updates the
+    # `set_state` sets these attributes. If `learns_weights` is True, `next_weight` updates the
     # weight of each learner, which starts at `initial_weight`; otherwise the weights are constant.
     cdef readonly double initial_weight      # weight alpha of an untrained learner
     cdef readonly bint learns_weights

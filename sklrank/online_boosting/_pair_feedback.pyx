@@ -36,11 +36,12 @@ cdef class FullInformation(PairFeedback):
     """
 
     def __init__(
-        self, const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] labels, Py_ssize_t n_labels
+        self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
+        Py_ssize_t n_labels,
     ):
+        check_lists(indptr, labels, indptr.shape[0] - 1, n_labels)
         self.n_samples = indptr.shape[0] - 1
         self.n_labels = n_labels
-        check_lists(indptr, labels, self.n_samples, n_labels)
         self.indptr, self.labels = indptr, labels
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
@@ -84,9 +85,9 @@ cdef class TopKFeedback(PairFeedback):
     """
 
     def __init__(
-        self, const Py_ssize_t[:, ::1] actions, const double[:, :, ::1] propensities,
-        const char[:, ::1] rewards, Py_ssize_t n_labels, double min_propensity,
-        double max_propensity,
+        self, const Py_ssize_t[:, ::1] actions not None,
+        const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
+        Py_ssize_t n_labels, double min_propensity, double max_propensity,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -151,10 +152,12 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     """
 
     def __init__(
-        self, TopKSampler sampler, const double[:, ::1] uniforms, const Py_ssize_t[::1] indptr,
-        const Py_ssize_t[::1] labels, double min_propensity, double max_propensity,
+        self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,
+        const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
+        double min_propensity, double max_propensity,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
+        sampler.require_ready()
         check_lists(indptr, labels, n, sampler.n_labels)
         if (uniforms.shape[0], uniforms.shape[1]) != (n, sampler.n_uniforms):
             raise ValueError("uniforms do not match the samples")

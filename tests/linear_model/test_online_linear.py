@@ -73,7 +73,8 @@ def test_random_features():
     X, y, _ = stream()
     model = OnlineRidgeClassifier(kernel="rbf", n_components=7, max_features=4, random_state=3)
     model.fit(X, y)
-    _, (_, _, columns, frequencies, phases, *_), _ = model._learner.feature_map.__reduce__()
+    state = model._learner.feature_map.__getstate__()
+    columns, frequencies, phases = (state[name] for name in ("columns", "frequencies", "phases"))
     assert len(columns) == 4
     assert frequencies.shape == (4, 7)
     features = model._learner.feature_map.transform_rows(X)

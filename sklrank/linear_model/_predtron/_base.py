@@ -108,13 +108,9 @@ class PredtronMixin:
     def _kernel(self):
         if self.kernel == "precomputed":
             return None
-        kernel = self.kernel
-        if isinstance(kernel, str):
-            # The default value is set here, since not every kernel accepts None.
-            gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
-            parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
-            kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
-        return partial(_call_kernel, kernel)
+        # The default value is set here, since not every kernel accepts None.
+        gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
+        return Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
 
     @property
     def _is_precomputed(self):
@@ -241,21 +237,43 @@ class PredtronMixin:
         return tags
 
 
-def _call_kernel(kernel, A, B):
-    # Values that overflow are rejected below, with an error message that names the kernel.
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = kernel(A, B)
-    values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
-    if values.shape != (A.shape[0], B.shape[0]):
-        raise ValueError(
-            f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row of "
-            f"its first argument and each of its second; got the shape {values.shape}"
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "kernel has values that are NaN or infinity: scale the features, or choose another one"
-        )
-    return values
+class Kernel:
+    """Kernel function with its parameters, whose values are checked.
+
+    Parameters
+    ----------
+    function : str or callable
+        Name of a kernel of scikit-learn, or a function that returns the kernel values.
+    **parameters : dict
+        Parameters of the kernels of scikit-learn. Each kernel uses only its own parameters.
+    """
+
+    def __init__(self, function, **parameters):
+        self.function = function
+        self.parameters = parameters
+
+    def __call__(self, A, B):
+        """Return the kernel values of the rows of `A` and `B`, `(n_rows_a, n_rows_b)`."""
+        # Values that overflow are rejected below, with an error message that names the kernel.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(self.function, str):
+                values = pairwise_kernels(
+                    A, B, metric=self.function, filter_params=True, **self.parameters
+                )
+            else:
+                values = self.function(A, B)
+        values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
+        if values.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row "
+                f"of its first argument and each of its second; got the shape {values.shape}"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "kernel has values that are NaN or infinity: scale the features, or choose another "
+                "one"
+            )
+        return values
 
 
 class LinearModel:
@@ -295,7 +313,7 @@ class LinearModel:
             parts = [rounds, rounds.mirror_map, rounds.sums]
             # The states are saved instead of copies, since copying a CustomMap calls the user's
             # function.
-            before = [(part, part.__reduce__()[2]) for part in parts if part is not None]
+            before = [(part, part.__getstate__()) for part in parts if part is not None]
         try:
             yield partial(self._play, X)
         except BaseException:
@@ -417,8 +435,8 @@ class KernelModel:
         own_column = np.searchsorted(active, own).astype(np.intc)
         insertion_order = self.insertion_order[active]
         kernel_rows = KernelRows(values, own_column, insertion_order, self.n_inserted, self.budget)
-        self.rounds.mirror_map = EuclideanMap.of(self.coefs[:, active])
-        self.rounds.sums = EuclideanSums.of(self.sums[:, active]) if self.average else None
+        sums = EuclideanSums.of(self.sums[:, active]) if self.average else None
+        self.rounds.set_weights(EuclideanMap.of(self.coefs[:, active]), sums)
         _play_rounds(self.rounds, kernel_rows, *arguments)
         self.coefs[:, active] = self.rounds.mirror_map.dual_weights
         if self.average:
