@@ -62,8 +62,8 @@ class LevelSplitsRegressor(HonestRegressor):
         Minimum number of samples on each side of a split. In an honest tree, this number is
         required of each half of the samples.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each level, drawn at random for each level: an int, a fraction
-        of the features, "sqrt", "log2", or None for all features. If none of the drawn features
+        Number of features tried at each level: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random for each level. If none of them
         reduces the error, the other features are tried.
     max_bins : int or None, default=255
         Maximum number of bins of each feature. For a feature with more distinct values, the
