@@ -57,10 +57,11 @@ def without_format(state, owner):
         raise ValueError(f"the state of {owner} must be a dict, got {type(state).__name__}")
     state = dict(state)
     state_format, version = state.pop(_FORMAT, None), state.pop(_VERSION, None)
-    if state_format != STATE_FORMAT:
-        writer = "an unknown version of sklrank" if version is None else f"sklrank {version}"
+    if type(state_format) is not int or state_format != STATE_FORMAT:
+        known = isinstance(version, str)
+        writer = f"sklrank {version}" if known else "an unknown version of sklrank"
         raise ValueError(
-            f"this {owner} was saved by {writer} in state format {state_format}, but sklrank "
+            f"this {owner} was saved by {writer} in state format {state_format!r}, but sklrank "
             f"{__version__} can only load state format {STATE_FORMAT}: load it with the version "
             "that saved it, or fit the model again"
         )

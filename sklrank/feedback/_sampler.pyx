@@ -84,8 +84,8 @@ cdef class GreedyMixtureSampler(TopKSampler):
     """
 
     cdef readonly double exploration
-    cdef readonly double[::1] single
-    cdef readonly double[::1] pair
+    cdef double[::1] single
+    cdef double[::1] pair
     cdef char[::1] is_greedy                # working memory: (n_labels,)
     cdef Py_ssize_t[::1] greedy             # working memory: (k,)
 
