@@ -260,6 +260,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         several, and whether or not the model is pickled between two calls. With a kernel, models
         agree up to rounding errors of the kernel values.
 
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)

@@ -243,6 +243,9 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         agree up to rounding errors of the kernel values. All documents of a query must be given in
         one call: a query id that occurs again in another call denotes another query.
 
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
