@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
 from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
+from sklrank._validation import unchanged_on_error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -86,7 +87,9 @@ class CompiledClassifier(BaseOnlineClassifier):
             If the data are invalid or have a single class. In this case, a fitted model does
             not change.
         """
-        return self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
+        with unchanged_on_error(self):
+            self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -100,6 +103,10 @@ class CompiledClassifier(BaseOnlineClassifier):
 
         Passing the samples in one call or in several calls gives bit-identical models. Pickling
         the model between calls does not change the result.
+
+        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
+        of whole batches (of up to 10,000 samples). After an interrupted first call, there
+        is no model.
 
         Parameters
         ----------
@@ -124,7 +131,9 @@ class CompiledClassifier(BaseOnlineClassifier):
             If the data are invalid or have labels that are not in `classes`. In this case, the
             model does not change.
         """
-        return self._learn(*self._check_and_start(X, y, classes, sample_weight))
+        with self._discard_failed_start():
+            self._learn(*self._check_and_start(X, y, classes, sample_weight))
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
@@ -161,9 +170,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         ValueError
             If the data are invalid, as in `partial_fit`.
         """
-        prepared = self._check_and_start(X, y, classes, sample_weight)
-        probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
-        self._learn(*prepared, probabilities)
+        with self._discard_failed_start():
+            prepared = self._check_and_start(X, y, classes, sample_weight)
+            probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
+            self._learn(*prepared, probabilities)
         return probabilities
 
     def _learn(self, X, indptr, labels, weights, votes=None):
@@ -171,7 +181,6 @@ class CompiledClassifier(BaseOnlineClassifier):
             lists = lists_of_rows(indptr, labels, batch)
             of_batch = None if votes is None else votes[batch]
             self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
-        return self
 
     def _start_model(self, classes):
         self._init_model(self.n_features_in_, classes)

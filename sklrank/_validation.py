@@ -425,12 +425,26 @@ def as_numbers(values, name, what="numbers"):
 
 
 @contextmanager
-def unchanged_on_error(estimator):
-    """Restore the attributes of `estimator` if the body of the `with` statement raises."""
+def unchanged_on_error(estimator, *, draws=True):
+    """Restore the attributes of `estimator` if the body of the `with` statement raises.
+
+    The states of its random number generators are restored, too, except for the global generator of
+    NumPy. Saving a state takes as long as learning several samples. If the body draws no random
+    numbers, pass `draws=False`.
+    """
     before = vars(estimator).copy()
+    shared = np.random.mtrand._rand
+    generators = [
+        value
+        for value in (before.values() if draws else ())
+        if isinstance(value, np.random.RandomState) and value is not shared
+    ]
+    states = [generator.get_state(legacy=False) for generator in generators]
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        # A single assignment, which a second Ctrl-C cannot interrupt halfway.
+        estimator.__dict__ = before
+        for generator, state in zip(generators, states):
+            generator.set_state(state)
         raise

@@ -5,7 +5,6 @@ from the current scores, a weak learner (`_weak_learners.py`) is fitted to them,
 computes the step, and the step times the predictions of the weak learner is added to the scores.
 """
 
-from copy import deepcopy
 from itertools import islice
 from numbers import Integral, Real
 
@@ -115,9 +114,6 @@ class Booster(BaseEstimator):
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "
                     "rounds fitted so far; with warm_start=True it can only grow"
                 )
-            if isinstance(self.random_state, Integral):
-                # If this call of fit fails, the state of the earlier generator must not change.
-                self._random_state = deepcopy(self._random_state)
             return
         self.estimators_ = []
         self.estimator_weights_ = np.empty(0)

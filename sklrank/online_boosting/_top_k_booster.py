@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from sklrank._base_online import row_blocks, to_dense
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_weights, unchanged_on_error
+from sklrank._validation import check_weights
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
@@ -125,23 +125,23 @@ class TopKBooster(OnlineBooster):
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        with unchanged_on_error(self):
+        with self._discard_failed_start():
             X = self._check_X_and_start(X, classes, indicators=True)
             n_labels = len(self.classes_)
             actions, propensities = check_exploration(exploration, X.shape[0], n_labels)
             rewards = check_rewards(rewards, actions.shape)
             weights = check_weights(sample_weight, X.shape[0], positive=False)
             bounds = self._propensity_bounds()
-        rounds = self._rounds(effective_n_jobs(self.n_jobs))
-        for batch in row_blocks(X, BATCH):
-            feedback = TopKFeedback(
-                actions[batch],
-                propensities[batch],
-                rewards[batch],
-                n_labels,
-                *bounds,
-            )
-            self._play_batch(rounds, batch, X, feedback, weights)
+            rounds = self._rounds(effective_n_jobs(self.n_jobs))
+            for batch in row_blocks(X, BATCH):
+                feedback = TopKFeedback(
+                    actions[batch],
+                    propensities[batch],
+                    rewards[batch],
+                    n_labels,
+                    *bounds,
+                )
+                self._play_batch(rounds, batch, to_dense(X[batch]), feedback, weights)
         return self
 
     def _start_model(self, classes):

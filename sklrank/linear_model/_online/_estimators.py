@@ -12,7 +12,7 @@ from sklrank._base_online import row_blocks, to_dense
 from sklrank._compiled_classifier import BATCH, CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MAX_FACTOR, unchanged_on_error
+from sklrank._validation import MAX_FACTOR
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.linear_model._online._feature_map import KERNELS, FeatureMap
 from sklrank.linear_model._online._logistic import LogisticLearner
@@ -332,16 +332,13 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.clip = clip
         self.random_state = random_state
 
-    def _check_and_start(self, *arguments, **options):
-        with unchanged_on_error(self):
-            prepared = super()._check_and_start(*arguments, **options)
-            max_weight, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
-            if max_weight > MAX_WEIGHT_TO_ALPHA * alpha:
-                raise ValueError(
-                    f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
-                    f"got {max_weight:g}: divide it by its mean"
-                )
-        return prepared
+    def _check_weights(self, weights):
+        max_weight, alpha = weights.max(initial=0.0), self._learner.alpha
+        if max_weight > MAX_WEIGHT_TO_ALPHA * alpha:
+            raise ValueError(
+                f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
+                f"got {max_weight:g}: divide it by its mean"
+            )
 
     def _make_learner(self, n_features, n_classes, random_state):
         n_components = self.n_components if self.kernel == "rbf" else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
@@ -326,6 +326,9 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         models. With a kernel, the models are equal up to rounding errors of the kernel values.
         Pickling the model between calls does not change the result.
 
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -539,14 +542,14 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
         self._check_pairwise(X)
         if self._fitted_with_indicators:
-            losses = self._subset_losses
+            losses = self._subset_losses = copy(self._subset_losses)
             losses.cover(np.diff(indptr))
             task = SubsetTask(
                 indptr, labels, losses.n_labels, losses.offsets, losses.values, self._loss_driven
             )
         else:
-            # The rule is updated in place. A copy is used, since `unchanged_on_error` restores only
-            # the reference to the rule after an error.
+            # The rule is updated in place, as are the losses above. Copies are used, since
+            # `unchanged_on_error` restores only the references after an error.
             self._reject_rule = deepcopy(self._reject_rule)
             costs = np.ascontiguousarray(self._costs[:, : len(self.classes_)])
             task = ClassTask(costs, labels, self._loss_driven)

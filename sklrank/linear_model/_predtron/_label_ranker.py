@@ -262,6 +262,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         models. With a kernel, the models are equal up to rounding errors of the kernel values.
         Pickling the model between calls does not change the result.
 
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
