@@ -15,7 +15,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from sklearn.utils import Bunch
 
 from sklrank._rankings import close_ranks, invert_orderings
 from sklrank.datasets._arff_reader import read_header, split_values, unquote
-from sklrank.datasets._text_files import Lines, columns_at_an_end, columns_of, open_lines
+from sklrank.datasets._text_files import Lines, columns_of_labels, open_lines
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
@@ -73,8 +72,8 @@ def load_label_ranking(
     Parameters
     ----------
     path : str or path-like
-        Path of the file, which is plain or compressed with gzip. Compression is detected from the
-        content of the file.
+        Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
+        from the content of the file.
 
     labels : int or sequence of str, default=None
         The label columns, as a number or as names: ``4`` selects the first four columns, and ``-4``
@@ -290,16 +289,8 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
                 "four columns, or names)."
             )
         columns = table.label_columns
-    elif isinstance(labels, Integral) and not isinstance(labels, bool):
-        columns = columns_at_an_end(int(labels), "labels", len(table.names))
-    elif (
-        isinstance(labels, str)
-        or not np.iterable(labels)
-        or not all(isinstance(name, str) for name in labels)
-    ):
-        raise ValueError(f"labels must be an integer or names of columns, got {labels!r}.")
     else:
-        columns = columns_of(labels, "labels", table.names)
+        columns = columns_of_labels(labels, table.names)
     if len(set(columns)) < max(2, len(columns)):
         raise ValueError(f"labels must be two columns or more, each once, got {labels!r}.")
     return columns
