@@ -47,11 +47,12 @@ DATES = (np.datetime64, np.timedelta64, date, timedelta)
 # -- Samples.
 
 
-def check_rows(estimator, X, *, reset, **check_params):
+def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
     """Check `X` according to the tags of the estimator, and make CSR matrices canonical.
 
     Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
     estimator accepted them when the model was started, even if parameters have changed since.
+    After a warm start, it accepts them if the estimator accepted them in all calls of `fit`.
 
     Parameters
     ----------
@@ -62,6 +63,8 @@ def check_rows(estimator, X, *, reset, **check_params):
         Samples passed by the user.
     reset : bool
         Whether a model is started.
+    warm_start : bool, default=False
+        Whether `fit` continues a model.
     **check_params : dict
         Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
 
@@ -70,12 +73,15 @@ def check_rows(estimator, X, *, reset, **check_params):
     X : {ndarray, csr_array} of shape (n_samples, n_features)
         Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
     """
-    if reset or not hasattr(estimator, "_row_checks"):
+    before = None if reset else getattr(estimator, "_row_checks", None)
+    if before is None or warm_start:
         tags = get_tags(estimator).input_tags
-        estimator._row_checks = {
-            "accept_sparse": "csr" if tags.sparse else False,
-            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
-        }
+        sparse_format = "csr" if tags.sparse else False
+        finite = "allow-nan" if tags.allow_nan else True
+        if before is not None:
+            sparse_format = sparse_format and before["accept_sparse"]
+            finite = finite if finite == before["ensure_all_finite"] else True
+        estimator._row_checks = {"accept_sparse": sparse_format, "ensure_all_finite": finite}
     checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     if isinstance(checked, tuple):
         X, y = checked
