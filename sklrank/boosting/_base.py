@@ -101,14 +101,13 @@ class Booster(BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    @property
     def _is_warm_start(self):
         """Return True if `fit` adds rounds to those of an earlier call of `fit`."""
         return self.warm_start and hasattr(self, "estimators_")
 
     def _start_rounds(self):
         """Remove the rounds of an earlier `fit`, unless this is a warm start."""
-        if self._is_warm_start:
+        if self._is_warm_start():
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "

@@ -288,7 +288,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
         return MCSSBObjective(similarity, affinities, labels, self.labeled_weight)
 
     def _get_estimator(self):
-        if self.estimator is None and self.weighting in ("auto", "cost"):
+        # Tags are computed before parameters are checked, so `weighting` may be of any type.
+        weighting = self.weighting if isinstance(self.weighting, str) else None
+        if self.estimator is None and weighting in ("auto", "cost"):
             return DecisionTreeRegressor(max_depth=2)
         return super()._get_estimator()
 

@@ -304,7 +304,7 @@ class RankingRefiner(DocumentRanker):
             return self._fit(X, y, qid, base_scores, pairs)
 
     def _fit(self, X_given, y, qid, base_scores, pairs):
-        X = self._check_X(X_given, reset=not self._is_warm_start)
+        X = self._check_training_X(X_given)
         queries = Queries.from_qid(qid, X.shape[0])
         judgements = check_judgements(y, pairs, queries)
         if base_scores is None:

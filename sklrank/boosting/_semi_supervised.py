@@ -135,9 +135,10 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
 
     def _check_X_y(self, X, y):
         """Check the training samples, and return their labels as indices into `classes_` or -1."""
-        X, y = check_rows(self, X, reset=not self._is_warm_start, y=y)
+        warm_start = self._is_warm_start()
+        X, y = check_rows(self, X, reset=not warm_start, warm_start=warm_start, y=y)
         classes, labels = encode_labels(y)
-        if self._is_warm_start and not np.array_equal(classes, self.classes_):
+        if warm_start and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, the rounds fitted so far have "
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"

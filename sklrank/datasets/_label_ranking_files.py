@@ -15,7 +15,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +22,13 @@ from sklearn.utils import Bunch
 
 from sklrank._rankings import close_ranks, invert_orderings
 from sklrank.datasets._arff_reader import read_header, split_values, unquote
-from sklrank.datasets._text_files import Lines, columns_at_an_end, columns_of, open_lines
+from sklrank.datasets._text_files import Lines, columns_of_labels, open_lines
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
 
 _LABEL_COLUMN = re.compile(r"L\d+")
+_COUNT = re.compile(r"[0-9]{1,18}")
 _MISSING = ("", "?", "nan")
 
 
@@ -73,8 +73,8 @@ def load_label_ranking(
     Parameters
     ----------
     path : str or path-like
-        Path of the file, which is plain or compressed with gzip. Compression is detected from the
-        content of the file.
+        Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
+        from the content of the file.
 
     labels : int or sequence of str, default=None
         The label columns, as a number or as names: ``4`` selects the first four columns, and ``-4``
@@ -251,8 +251,14 @@ def _read_head(lines: Lines) -> _Table:
     separator = next((s for s in "\t;" if s in line), ",")
     names = _split(line, separator, lines)
     table = _Table(lines.path, names, [], [], separator)
-    if len(names) == 3 and all(name.isdigit() for name in names):
+    if len(names) == 3 and all(_COUNT.fullmatch(name) for name in names):
         table.n_rows, n_features, n_labels = map(int, names)
+        row = lines.peek()
+        # The numbers may be wrong, and lists of names of that length may not fit into memory.
+        if row is not None:
+            n_columns = len(_split(row, separator, lines))
+            if n_columns != n_features + n_labels:
+                lines.fail(f"{n_columns} values for {n_features + n_labels} columns.")
         table.names = [f"A{i + 1}" for i in range(n_features)]
         table.names += [f"L{i + 1}" for i in range(n_labels)]
         table.label_columns = list(range(n_features, n_features + n_labels))
@@ -290,16 +296,8 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
                 "four columns, or names)."
             )
         columns = table.label_columns
-    elif isinstance(labels, Integral) and not isinstance(labels, bool):
-        columns = columns_at_an_end(int(labels), "labels", len(table.names))
-    elif (
-        isinstance(labels, str)
-        or not np.iterable(labels)
-        or not all(isinstance(name, str) for name in labels)
-    ):
-        raise ValueError(f"labels must be an integer or names of columns, got {labels!r}.")
     else:
-        columns = columns_of(labels, "labels", table.names)
+        columns = columns_of_labels(labels, table.names)
     if len(set(columns)) < max(2, len(columns)):
         raise ValueError(f"labels must be two columns or more, each once, got {labels!r}.")
     return columns
@@ -367,7 +365,8 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
         for j, column in enumerate(columns):
             try:
                 values[i, j] = np.nan if strings[column] in _MISSING else float(strings[column])
-                if np.isinf(values[i, j]):
+                # Python allows underscores between the digits of a number.
+                if np.isinf(values[i, j]) or "_" in strings[column]:
                     raise ValueError
             except ValueError:
                 table.fail(

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import (
     StrOptions,
@@ -159,6 +160,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     @property
     def named_estimators_(self) -> Bunch:
         """Return the fitted rankers with positive weights as a Bunch, by name."""
+        check_is_fitted(self)
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
 

@@ -41,6 +41,10 @@ class OnlineBMR(OnlineBooster):
         - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
           list.
 
+        A classifier without ``predict_proba`` votes for the label that it predicts. If its
+        ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
+        which the vote is divided equally; if the set is empty, among all labels.
+
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)

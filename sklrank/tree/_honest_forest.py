@@ -138,9 +138,8 @@ class HonestForestRegressor(HonestRegressor):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    @property
-    def _dtype(self):
-        return TREES[self.splits]._dtype
+    def _input_dtype(self):
+        return TREES[self.splits]._input_dtype()
 
     @property
     def feature_importances_(self) -> np.ndarray:

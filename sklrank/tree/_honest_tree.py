@@ -94,8 +94,6 @@ class HonestTreeRegressor(HonestRegressor):
     array([2., 0., 1.])
     """
 
-    _dtype = np.float32
-
     def __init__(
         self,
         *,
@@ -124,7 +122,12 @@ class HonestTreeRegressor(HonestRegressor):
         ndarray of int of shape (n_samples,)
             Index of the leaf of each sample, which is a row index of `values_`.
         """
-        return self.estimator_.apply(self._check_X(X))
+        X = self._check_X(X)
+        return self.estimator_.apply(X)
+
+    @staticmethod
+    def _input_dtype():
+        return np.float32
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)

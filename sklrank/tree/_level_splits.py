@@ -122,8 +122,6 @@ class LevelSplitsRegressor(HonestRegressor):
         "max_bins": [Interval(Integral, 2, None, closed="left"), None],
     }
 
-    _dtype = np.float64
-
     def __init__(
         self,
         *,
@@ -155,6 +153,10 @@ class LevelSplitsRegressor(HonestRegressor):
             Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self._leaves(self._check_X(X))
+
+    @staticmethod
+    def _input_dtype():
+        return np.float64
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)
