@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -205,13 +206,74 @@ def test_data_frames_of_a_transformer(estimator):
         pipe[-1].predict(X[X.columns[::-1]])
 
 
-SCORED = {name: one for name, one in KINDS.items() if hasattr(one, "score")}
+# Methods that need no fitted model, beside those of BaseEstimator and those that scikit-learn adds.
+FITTING = {"fit", "fit_transform", "partial_fit", "progressive_fit"}
+ADDED = ("set_output", "set_fit_request", "set_partial_fit_request", "set_score_request")
+ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}
 
 
-@pytest.mark.parametrize("estimator", SCORED.values(), ids=SCORED)
-def test_score_before_fit(estimator):
+def public_names(estimator):
+    return [
+        name
+        for name in dir(type(estimator))
+        if not name.startswith("_")
+        and not hasattr(BaseEstimator, name)
+        and name not in FITTING | {*ADDED}
+    ]
+
+
+@pytest.mark.parametrize(
+    "estimator, name",
+    [
+        pytest.param(one, name, id=f"{kind}-{name}")
+        for kind, one in KINDS.items()
+        for name in public_names(one)
+    ],
+)
+def test_before_fit(estimator, name):
+    """All public methods and properties of fitted models raise NotFittedError."""
     with pytest.raises(NotFittedError):
-        clone(estimator).score([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+        method = getattr(clone(estimator), name)
+        arguments = [
+            ARGUMENTS.get(parameter.name)
+            for parameter in inspect.signature(method).parameters.values()
+            if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
+        ]
+        # A generator would run until its first result.
+        next(iter(method(*arguments)))
+
+
+# The parameters that are numbers accept no booleans, which Python counts as integers.
+NUMERIC = [
+    pytest.param(one, name, id=f"{kind}-{name}")
+    for kind, one in KINDS.items()
+    for name, value in one.get_params(deep=False).items()
+    if not isinstance(value, bool) and name != "random_state" and name != "verbose"
+]
+
+
+@pytest.mark.parametrize("estimator, name", NUMERIC)
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_booleans_are_not_numbers(estimator, name, value):
+    """No parameter that is not boolean by default accepts booleans."""
+    if "boolean" in estimator._parameter_constraints[name]:
+        pytest.skip("the parameter may be a boolean")
+    estimator = clone(estimator).set_params(**{name: value})
+    with pytest.raises(ValueError, match=name):
+        estimator._validate_params()
+
+
+INVALID = [np.ones(3), [], {}, np.nan, "x", object(), None]
+
+
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_inspection_with_invalid_parameters(estimator):
+    """Consoles and debuggers inspect all attributes; parameters are not checked before `fit`."""
+    for name in estimator.get_params(deep=False):
+        for value in INVALID:
+            invalid = clone(estimator).set_params(**{name: value})
+            for attribute in dir(invalid):
+                hasattr(invalid, attribute)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

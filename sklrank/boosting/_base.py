@@ -5,7 +5,6 @@ from the current scores, a weak learner (`_weak_learners.py`) is fitted to them,
 computes the step, and the step times the predictions of the weak learner is added to the scores.
 """
 
-from copy import deepcopy
 from itertools import islice
 from numbers import Integral, Real
 
@@ -22,7 +21,7 @@ __all__ = ["Booster", "run_rounds"]
 
 
 def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_state, after_round):
-    """Boost for a number of rounds, or until the objective cannot be lowered.
+    """Boost for a number of rounds, or until the objective cannot be decreased.
 
     Parameters
     ----------
@@ -102,22 +101,18 @@ class Booster(BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    @property
     def _is_warm_start(self):
         """Return True if `fit` adds rounds to those of an earlier call of `fit`."""
         return self.warm_start and hasattr(self, "estimators_")
 
     def _start_rounds(self):
         """Remove the rounds of an earlier `fit`, unless this is a warm start."""
-        if self._is_warm_start:
+        if self._is_warm_start():
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "
                     "rounds fitted so far; with warm_start=True it can only grow"
                 )
-            if isinstance(self.random_state, Integral):
-                # If this call of fit fails, the state of the earlier generator must not change.
-                self._random_state = deepcopy(self._random_state)
             return
         self.estimators_ = []
         self.estimator_weights_ = np.empty(0)

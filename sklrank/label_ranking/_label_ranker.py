@@ -77,7 +77,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         ------
         ValueError
             If the data are malformed, or if the parameters are incompatible with the data or with
-            the inner estimators. A fitted ranker is then left unchanged.
+            the inner estimators. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)

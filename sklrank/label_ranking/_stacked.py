@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import (
     StrOptions,
@@ -57,7 +58,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers with their names. A ranker is left out if it is replaced by "drop", for example
+        The rankers with their names. A ranker is removed if it is replaced by "drop", for example
         by ``set_params(name="drop")``. If None, the rankers are:
 
         - "trees" and "small_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100
@@ -159,6 +160,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     @property
     def named_estimators_(self) -> Bunch:
         """Return the fitted rankers with positive weights as a Bunch, by name."""
+        check_is_fitted(self)
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
 
@@ -352,7 +354,7 @@ def non_negative_weights(scores, positions):
     -------
     weights, shares : ndarray of shape (n_rankers,)
         The weights, and the weights multiplied by the root mean square of the centered scores. The
-        shares are normalized to sum to 1. They are equal if all weights would be 0.
+        shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)

@@ -2,6 +2,7 @@
 """Adapter that makes a weak learner of a scikit-learn classifier with `partial_fit`."""
 
 import numpy as np
+from scipy import sparse
 
 from sklrank._state cimport State
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
@@ -14,9 +15,11 @@ cdef class EstimatorLearner(OnlineLearner):
     """A weak learner around a scikit-learn classifier.
 
     The votes are the probabilities by `predict_proba`. If the classifier does not have this method,
-    the whole vote is given to the label that it predicts. Before the first call of `partial_fit`,
-    the votes are uniform. Learning a sample is one call of `partial_fit` with one copy of the
-    sample for each relevant label.
+    the vote is divided equally among the labels that it predicts ([1]_, Section 2.1): `predict`
+    returns either one label or a row of an indicator matrix, which represents a set of labels. The
+    votes for the empty set are uniform, since it does not prefer any label. Before the first call
+    of `partial_fit`, the votes are uniform too. Learning a sample is one call of `partial_fit` with
+    one copy of the sample for each relevant label.
 
     Parameters
     ----------
@@ -26,6 +29,11 @@ cdef class EstimatorLearner(OnlineLearner):
         Number of features and of classes.
     is_fitted : bool, default=False
         Whether the classifier has already learned a sample.
+
+    References
+    ----------
+    .. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
+       AISTATS 2018.
     """
 
     cdef readonly object estimator
@@ -92,9 +100,10 @@ cdef class EstimatorLearner(OnlineLearner):
             return np.full(self.n_classes, 1.0 / self.n_classes)
         # Some classifiers divide by zero if they have not learned samples of all classes.
         with np.errstate(all="ignore"):
-            if not hasattr(self.estimator, "predict_proba"):
-                return np.equal(self.all_labels, self.estimator.predict(row)[0]).astype(float)
-            votes = np.array(self.estimator.predict_proba(row), dtype=float)
+            if hasattr(self.estimator, "predict_proba"):
+                votes = np.array(self.estimator.predict_proba(row), dtype=float)
+            else:
+                votes = self.indicate(self.estimator.predict(row))
         if votes.shape != (1, self.n_classes):
             raise ValueError(
                 f"predict_proba of {self.estimator!r} has the shape {votes.shape} for one "
@@ -104,6 +113,28 @@ cdef class EstimatorLearner(OnlineLearner):
         votes[~(votes > 0.0)] = 0.0
         total = votes.sum()
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
+
+    def indicate(self, predicted):
+        """Return the labels that `predict` returned for one sample as an indicator `(1, n_classes)`.
+
+        Raise if they are neither one label nor a row of an indicator matrix.
+        """
+        # Comparisons of Python objects are defined for labels of all types, unlike those of arrays.
+        labels = np.array(
+            predicted.toarray() if sparse.issparse(predicted) else predicted, dtype=object
+        )
+        indicator = np.zeros((1, self.n_classes))
+        if labels.shape == (1,) and labels[0] in range(self.n_classes):
+            indicator[0, int(labels[0])] = 1.0
+        elif labels.shape == (1, self.n_classes) and all(entry in (0, 1) for entry in labels[0]):
+            indicator[:] = labels
+        else:
+            raise ValueError(
+                f"predict of {self.estimator!r} returned {labels.tolist()} for one sample, which is "
+                f"neither an array of one label from 0 to {self.n_classes - 1} nor a row of "
+                f"{self.n_classes} zeros and ones, one for each label"
+            )
+        return indicator
 
     cdef learn_sample(self, const double* x, const LabelFeedback* feedback):
         cdef Py_ssize_t[::1] labels = np.empty(feedback.n_relevant, dtype=np.intp)

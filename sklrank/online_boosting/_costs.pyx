@@ -95,6 +95,9 @@ cdef class CostRule:
         self.initial_weight = 1.0
         return 0
 
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        return 0
+
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
         return 0
 
@@ -175,6 +178,7 @@ cdef class CostRule:
         pairs.relevant, pairs.irrelevant, pairs.weights = &a[0], &b[0], &w[0, 0]
         pairs.weight = 0.0
         pairs.baseline_size = len(a) if baseline_size is None else baseline_size
+        self.prepare(pairs.baseline_size)
         self.start_round(&pairs)
         if i is None:
             return self.expert_loss(&s[0], &pairs, &scratch[0])
@@ -222,6 +226,14 @@ cdef class PotentialCosts(CostRule):
         self.baseline_size = 0
         return 0
 
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        if baseline_size != self.baseline_size and baseline_size not in self.walks:
+            # The random votes have a distribution only if gamma <= 1 / |Y|.
+            edge = min(self.edge, 1.0 / baseline_size)
+            stay = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
+        return 0
+
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
         if pairs.baseline_size != self.baseline_size:
             with gil:
@@ -229,11 +241,6 @@ cdef class PotentialCosts(CostRule):
         return 0
 
     cdef load_walk(self, Py_ssize_t baseline_size):
-        if baseline_size not in self.walks:
-            # The random votes have a distribution only if gamma <= 1 / |Y|.
-            edge = min(self.edge, 1.0 / baseline_size)
-            stay = (1.0 - baseline_size * edge) / self.n_labels
-            self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
         self.tails, self.starts, self.lows, self.highs = self.walks[baseline_size]
         self.baseline_size = baseline_size
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Samples per compiled call. Ctrl-C takes effect, and `verbose` prints, only between calls.
+# Samples per compiled call. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000
 
 
@@ -101,7 +101,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model does not change.
+            If the data are invalid or have a single class. In this case, a fitted model does
+            not change.
         """
         with unchanged_on_error(self):
             X, indptr, labels, weights = self._check_and_start(
@@ -127,8 +128,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     ) -> Self:
         """Update the model by one round for each sample, in order.
 
-        The model is bit-identical whether the samples are passed in one call or in several calls,
-        and also if it is pickled between the calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
+
+        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
+        of whole batches (of up to 1,000 samples). After an interrupted first call, there
+        is no model.
 
         Parameters
         ----------
@@ -151,10 +156,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model does not
-            change. If the data are valid, but a weak learner of another package raises an error,
-            the model keeps the rounds before the error; after an error in the first call, there is
-            no model.
+            If the data are invalid or have labels that are not in `classes`. In this case, the
+            model does not change. If the data are valid, but a weak learner of another package
+            raises an error, the model keeps the rounds before the error. After an error in the
+            first call, there is no model.
         """
         with self._discard_failed_start():
             self._play(*self._check_and_start(X, y, classes, sample_weight))
@@ -321,10 +326,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
         self.n_rounds_ = 0
 
-    def _discard_failed_start(self):
-        """Return a context manager that discards a model started in its body if the body raises."""
-        return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
-
     def _rounds(self, n_threads=1):
         return Rounds(
             self._learners,
@@ -336,16 +337,20 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
 
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds = self._rounds(effective_n_jobs(self.n_jobs))
-        for batch in row_blocks(X, BATCH):
-            feedback, expert_draws = self._make_feedback(*lists_of_rows(indptr, labels, batch))
-            self._play_batch(rounds, batch, X, feedback, weights, expert_draws, scores)
+        batches = row_blocks(X, BATCH)
+        for batch in batches:
+            rows, lists = to_dense(X[batch]), lists_of_rows(indptr, labels, batch)
+            # A call for few samples does not save the state of the generator, which takes longer.
+            with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
+                feedback, draws = self._make_feedback(*lists)
+                self._play_batch(rounds, batch, rows, feedback, weights, draws, scores)
 
-    def _play_batch(self, rounds, batch, X, feedback, weights, expert_draws=None, scores=None):
+    def _play_batch(self, rounds, batch, rows, feedback, weights, expert_draws=None, scores=None):
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
-                to_dense(X[batch]),
+                rows,
                 feedback,
                 weights[batch],
                 self.estimator_weights_,

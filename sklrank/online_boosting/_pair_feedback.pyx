@@ -6,8 +6,8 @@ pair has a weight w_ab. With full information, all pairs are known, and w_ab = 1
 & Tewari 2018). With top-k feedback, the known pairs are the pairs among the k labels shown, and
 w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1). Thus the sum over these pairs is an
 unbiased estimate of the sum over all pairs. The number of relevant labels remains unknown.
-Therefore losses are not normalized, and the random learner that the potentials assume favors a
-single label (Section 3.2.2 of Raman et al.).
+Therefore losses are not normalized, and the potentials assume a random learner that favors a single
+label (Section 3.2.2 of Raman et al.).
 """
 
 import numpy as np
@@ -16,7 +16,10 @@ from sklrank._online_learner import check_lists
 
 
 cdef class PairFeedback:
-    """Base class of the kinds of feedback. `_pair_feedback.pxd` states what `reveal` must do."""
+    """Base class of the kinds of feedback. `_pair_feedback.pxd` states what its methods must do."""
+
+    cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
+        return 1
 
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
@@ -46,11 +49,15 @@ cdef class FullInformation(PairFeedback):
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
 
+    cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t n_relevant = self.indptr[t + 1] - self.indptr[t]
+        return 0 if n_relevant == self.n_labels else n_relevant
+
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
-        cdef Py_ssize_t j, l, n = 0, n_relevant = self.indptr[t + 1] - self.indptr[t]
-        if n_relevant == 0 or n_relevant == self.n_labels:
+        cdef Py_ssize_t j, l, n = 0, n_relevant = self.baseline_size(t)
+        if n_relevant == 0:
             return False
         pairs.relevant = &self.labels[0] + self.indptr[t]
         pairs.irrelevant = &self.irrelevant[0]
@@ -117,7 +124,7 @@ cdef class TopKFeedback(PairFeedback):
                 n_irrelevant += 1
         pairs.relevant, pairs.n_relevant = &self.relevant[0], n_relevant
         pairs.irrelevant, pairs.n_irrelevant = &self.irrelevant[0], n_irrelevant
-        pairs.baseline_size = 1
+        pairs.baseline_size = self.baseline_size(t)
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
         n_relevant = 0

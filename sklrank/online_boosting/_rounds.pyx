@@ -169,7 +169,7 @@ cdef class Rounds(ThreadTeam):
         out : ndarray of shape (n_samples, n_labels), optional
             Output array for the scores of each sample before it is learned.
         """
-        cdef Py_ssize_t t, n_samples = X.shape[0], l
+        cdef Py_ssize_t t, n_samples = X.shape[0], l, size
         cdef const double* scores
         self.check(X, weights, log_expert_weights, draws)
         if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
@@ -179,6 +179,10 @@ cdef class Rounds(ThreadTeam):
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
             raise ValueError("out does not match X or the labels")
         self.hedge = log_expert_weights is not None
+        for t in range(n_samples):
+            size = pair_feedback.baseline_size(t)
+            if size > 0:
+                self.rule.prepare(size)
         with self, nogil:
             for t in range(n_samples):
                 scores = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)

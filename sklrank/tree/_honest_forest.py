@@ -50,8 +50,9 @@ class HonestForestRegressor(HonestRegressor):
         Minimum number of samples in a leaf. For honest trees it applies to both halves of the
         subsample; see :class:`HonestTreeRegressor` and :class:`LevelSplitsRegressor`.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each split ("breiman") or level ("level"), drawn at random: an
-        int, a fraction of the features, "sqrt", "log2", or None for all features.
+        Number of features tried at each split ("breiman") or level ("level"): an int, a fraction of
+        the features, "sqrt", "log2", or None for all features. The features are drawn at random for
+        each split or level.
     honest : bool, default=True
         Whether the trees are honest. If False, all samples of a subsample are used both to choose
         the splits and to compute the leaf values.
@@ -137,9 +138,8 @@ class HonestForestRegressor(HonestRegressor):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    @property
-    def _dtype(self):
-        return TREES[self.splits]._dtype
+    def _input_dtype(self):
+        return TREES[self.splits]._input_dtype()
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -92,9 +92,8 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         "random_state": ["random_state"],
     }
 
-    @property
     @abstractmethod
-    def _dtype(self):
+    def _input_dtype(self):
         """Data type to which X is converted, and in which values are compared with thresholds."""
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -116,11 +115,12 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Raises
         ------
         ValueError
-            If the data are invalid. A model that was fitted before stays unchanged.
+            If the data are invalid. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
+            dtype = self._input_dtype()
             X, y = check_rows(
-                self, X, y=y, reset=True, dtype=self._dtype, multi_output=True, y_numeric=True
+                self, X, y=y, reset=True, dtype=dtype, multi_output=True, y_numeric=True
             )
             if issparse(y):
                 raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")

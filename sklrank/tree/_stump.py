@@ -131,8 +131,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `y` does not have two classes, or if the input contains NaN or infinite values. A
-            stump that was fitted before stays unchanged.
+            If `y` does not have two classes, or if the input contains NaN or infinite values. In
+            these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=np.float64)

@@ -146,7 +146,7 @@ cdef class LinUCBModel(BanditModel):
                 scores[k] = 0.0
             for j in range(row.n):
                 mean = self.means[j]
-                value = standardised(
+                value = standardized(
                     row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
                     self.clip * sqrt(self.m2[j] / n),
                 )
@@ -208,7 +208,7 @@ cdef class LinUCBModel(BanditModel):
             for j in range(row.n):
                 deviation = row.values[j] - self.means[j]
                 mean = row.values[j] - rest * deviation
-                values[j] = standardised(
+                values[j] = standardized(
                     rest * deviation,
                     min(self.minima[j], row.values[j]) - mean,
                     max(self.maxima[j], row.values[j]) - mean,
@@ -373,7 +373,7 @@ cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept 
     return sqrt(sum_squares / n_rows) if sum_squares > 0.0 else 1.0
 
 
-cdef inline double standardised(
+cdef inline double standardized(
     double value, double minimum, double maximum, double bound
 ) noexcept nogil:
     # Clip a centered value at +-bound, and divide it by the range of the values of the feature,

@@ -6,7 +6,7 @@ deviation. The results are clipped at +-clip, because standard deviations estima
 few samples are inaccurate. Let z be the clipped values times `scale`. The features of the kernels
 are
 
-- CONSTANT: none;
+- CONSTANT: no features;
 - LINEAR: z;
 - RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
   approximate a Gaussian kernel (Rahimi & Recht 2007).
@@ -147,7 +147,7 @@ cdef class FeatureMap:
         return np.asarray(features)
 
     @property
-    def standardisation(self):
+    def standardization(self):
         """Column indices, means and standard deviations (0 if constant), as copied arrays."""
         self.require_ready()
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))

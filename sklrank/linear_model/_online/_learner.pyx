@@ -78,7 +78,7 @@ cdef class LinearLearner(OnlineLearner):
         pass
 
     cdef void vote(self, double* predictions) noexcept nogil:
-        normalise(predictions, self.n_classes)
+        normalize(predictions, self.n_classes)
 
     @property
     def weight_table(self):
@@ -97,7 +97,7 @@ cdef void linear_predictions(
     add_product(features, &weights[0, 0], weights.shape[0], weights.shape[1], predictions)
 
 
-cdef void normalise(double* votes, Py_ssize_t n) noexcept nogil:
+cdef void normalize(double* votes, Py_ssize_t n) noexcept nogil:
 
     cdef double total = 0.0
     cdef Py_ssize_t l

@@ -27,7 +27,7 @@ from libc.math cimport exp, fabs, sqrt
 import numpy as np
 
 from sklrank._state cimport State
-from sklrank.linear_model._online._learner cimport normalise
+from sklrank.linear_model._online._learner cimport normalize
 
 
 cdef class LogisticLearner(LinearLearner):
@@ -75,7 +75,7 @@ cdef class LogisticLearner(LinearLearner):
             return
         for l in range(self.n_classes):
             predictions[l] = sigmoid(predictions[l])
-        normalise(predictions, self.n_classes)
+        normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef Py_ssize_t j, l

@@ -38,7 +38,7 @@ squares for each label with its expected proportion of the samples.
 import numpy as np
 
 from sklrank._state cimport State
-from sklrank.linear_model._online._learner cimport normalise
+from sklrank.linear_model._online._learner cimport normalize
 
 cdef double ROUNDING = np.finfo(np.float64).eps
 
@@ -107,7 +107,7 @@ cdef class RidgeLearner(LinearLearner):
         cdef Py_ssize_t l
         for l in range(self.n_classes):
             predictions[l] = max(1.0 / self.n_classes + self.vote_scale * predictions[l], 0.0)
-        normalise(predictions, self.n_classes)
+        normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef double* errors = &self.predictions[0]

@@ -10,7 +10,7 @@ query instead, which are the rows `starts[i]:starts[i + 1]` of `rows`: ::
 """
 
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 
@@ -52,7 +52,7 @@ class PredtronMixin:
     A subclass defines `_make_task(*data, restart)`. This method checks the data and returns X, the
     task of the rounds, and a function. For given rounds, the function returns their rows of X, and
     the index of the first row of each query, or None if a round uses one row. If `restart` is True,
-    `_make_task` starts a new model by setting `_model` to the result of `_make_model`.
+    `_make_task` creates a new model by setting `_model` to the result of `_make_model`.
     """
 
     # A classifier with a reject option sets the rule. The rule is updated with the held-out scores
@@ -135,8 +135,9 @@ class PredtronMixin:
     def _partial_fit(self, *data, return_scores=False):
         """Continue training. Return the scores before each round if `return_scores`, else None."""
         scores = None
-        with unchanged_on_error(self):
+        with unchanged_on_error(self, draws=False):
             X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
+            self._model = self._model.branch(X.shape[0], exact=self._reject_rule is not None)
             if return_scores:
                 scores = np.empty((task.n_rounds, self._model.n_scores))
             self._play_passes(X, task, rows_of, scores=scores)
@@ -302,11 +303,20 @@ class LinearModel:
         self.n_scores = mirror_map.n_classes
         self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
 
+    def branch(self, n_rows, *, exact):
+        """Return a model to continue from this one, which stays as it is.
+
+        Copying takes longer than a round. If all rows are learned by one compiled call, and `exact`
+        is False, the model itself is returned: the call either fails or learns all of them.
+        """
+        is_custom = isinstance(self.rounds.mirror_map, CustomMap)  # see `transaction`
+        return deepcopy(self) if (exact or n_rows > self.max_rows) and not is_custom else self
+
     @contextmanager
     def transaction(self, X):
-        """Yield a function that plays rounds on rows of X, and restore the model after an error.
+        """Yield a function that plays rounds on rows of X.
 
-        An error may occur in any round, since a user-defined mirror map may fail.
+        After an error, restore a model with a user-defined mirror map, which may fail in any round.
         """
         rounds, before = self.rounds, []
         if isinstance(rounds.mirror_map, CustomMap):
@@ -389,23 +399,23 @@ class KernelModel:
         self.insertion_order = np.zeros(0, dtype=np.intp)  # of the points, see KernelRows
         self.n_inserted = 0
 
+    def branch(self, n_rows, *, exact):
+        """Return a model to continue from this one, which stays as it is."""
+        # A shallow copy is sufficient, since the arrays are replaced in `transaction` and not
+        # changed in place.
+        model = copy(self)
+        model.rounds = copy(self.rounds)
+        return model
+
     @contextmanager
     def transaction(self, X):
-        """Yield a function that plays rounds on rows of X, and restore the model after an error.
+        """Yield a function that plays rounds on rows of X.
 
-        An error may occur in any round, since a kernel may fail. After the rounds, the model keeps
-        only the points that are support vectors.
+        After the rounds, the model keeps only the points that are support vectors.
         """
-        # References are sufficient, since the arrays are replaced within the context and not
-        # changed in place.
-        before = vars(self) | {"rounds": copy(self.rounds)}
         known = np.arange(len(self.insertion_order))
         self._set_points(known, X)
-        try:
-            yield partial(self._play, X, len(known))
-        except BaseException:
-            vars(self).update(before)
-            raise
+        yield partial(self._play, X, len(known))
         self._set_points(np.flatnonzero(self.insertion_order))
 
     @property

@@ -58,7 +58,7 @@ def _evaluate_positions(name, values_of, sizes):
     for size in (*sizes, longest + 1):
         if not np.array_equal(values_of(size)[:longest], values[:size]):
             raise ValueError(
-                f"{name} must have the same value at a position however many there are, got others "
-                f"for {size} positions than for {longest}"
+                f"{name} must have the same value at a position for any number of positions, got "
+                f"different values for {size} and {longest} positions"
             )
     return values
