@@ -28,7 +28,7 @@ number of pairs of a leaf and a class, not to the number of samples.
 
 cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from libc.math cimport INFINITY, exp, log, log2, sqrt
+from libc.math cimport INFINITY, exp, floor, log, log2, sqrt
 from libc.string cimport memcpy
 
 from math import prod
@@ -515,13 +515,14 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t row_length = len(used) * (
             N_STATS_AND_DENSITIES if keeps_densities else N_STATS
         ) + 1
-        leaves = state.floats("leaves", (-1, -1))
+        # `set_blocks` copies all arrays.
+        leaves = state.constants("leaves", (-1, -1))
         cdef Py_ssize_t n_leaves = leaves.shape[0], n_classes = leaves.shape[1] - COUNTS
         state.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
-        nodes = state.array("nodes", (2 * n_leaves - 1,), NODE_DTYPE, True)
+        nodes = state.array("nodes", (2 * n_leaves - 1,), NODE_DTYPE, False)
         stats = np.empty((0, row_length))
         if state.get("stats") is not None:
-            stats = state.floats("stats", (-1, row_length))
+            stats = state.constants("stats", (-1, row_length))
         observers = state.integers(
             "observers", (n_leaves, n_classes + 1), NONE, len(stats) - 1, INT
         )
@@ -565,7 +566,7 @@ cdef class HoeffdingTree(OnlineLearner):
         try:
             for i in range(7):
                 if not (uses_all and i in (4, 5)):
-                    blocks[i] = filled(NULL, arrays[i])
+                    blocks[i] = copied(arrays[i])
         except BaseException:
             for i in range(7):
                 PyMem_RawFree(blocks[i])
@@ -609,44 +610,63 @@ cdef dict read_parameters(State state):
 
 
 cdef int check_nodes(
-    State state, nodes, Py_ssize_t n_leaves, Py_ssize_t n_features
+    State state, const Node[::1] nodes, Py_ssize_t n_leaves, Py_ssize_t n_features
 ) except -1:
     # Raise unless the nodes are a tree whose leaves are 0, 1, ..., n_leaves - 1. A node precedes
     # its children, so that there are no cycles.
-    index = np.arange(len(nodes))
-    is_leaf = nodes["feature"] == LEAF
-    inner, parents = nodes[~is_leaf], index[~is_leaf]
-    state.require(
-        len(inner) == n_leaves - 1
-        and np.all((inner["feature"] >= 0) & (inner["feature"] < n_features))
-        and np.all(inner["child"] > parents)
-        and np.array_equal(
-            np.sort(np.append(inner["child"], inner["child"].astype(np.int64) + 1)), index[1:]
-        )
-        and np.array_equal(np.sort(nodes["child"][is_leaf]), index[:n_leaves])
-        and nodes["depth"][0] == 0
-        and np.array_equal(nodes["depth"][inner["child"]], inner["depth"] + 1)
-        and np.array_equal(nodes["depth"][inner["child"] + 1], inner["depth"] + 1),
-        "nodes are not a tree",
-    )
+    cdef Py_ssize_t n_nodes = nodes.shape[0], i
+    cdef char[::1] has_parent = np.zeros(n_nodes, dtype=np.int8)
+    cdef char[::1] has_node = np.zeros(n_leaves, dtype=np.int8)
+    cdef const Node* node
+    cdef bint holds = nodes[0].depth == 0
+    for i in range(n_nodes):
+        node = &nodes[i]
+        holds = holds and has_parent[i] == (i > 0)
+        if node.feature == LEAF:
+            holds = holds and 0 <= node.child < n_leaves and not has_node[node.child]
+            if holds:
+                has_node[node.child] = True
+        else:
+            holds = (
+                holds
+                and 0 <= node.feature < n_features
+                and i < node.child < n_nodes - 1
+                and not has_parent[node.child]
+                and not has_parent[node.child + 1]
+                and nodes[node.child].depth == nodes[node.child + 1].depth == node.depth + 1
+            )
+            if holds:
+                has_parent[node.child] = has_parent[node.child + 1] = True
+        state.require(holds, "nodes are not a tree")
     return 0
 
 
-cdef int check_rows(State state, observers, stats, Py_ssize_t free_row) except -1:
+cdef int check_rows(
+    State state, const int[:, ::1] observers, const double[:, ::1] stats, Py_ssize_t free_row
+) except -1:
     # Raise unless each row of `stats` either belongs to one entry of `observers`, or is in the
-    # list of rows that a split released.
-    cdef Py_ssize_t n_rows = len(stats)
-    rows = observers[observers != NONE].tolist()
-    while free_row != NONE and len(rows) <= n_rows:
-        rows.append(free_row)
-        next_row = stats[free_row, 0]
+    # list of rows that a split released. The range of `observers` has been checked.
+    cdef Py_ssize_t n_rows = stats.shape[0], n_found = 0, i, j, row
+    cdef char[::1] is_found = np.zeros(n_rows, dtype=np.int8)
+    cdef double following
+    for i in range(observers.shape[0]):
+        for j in range(observers.shape[1]):
+            row = observers[i, j]
+            if row != NONE:
+                state.require(not is_found[row], "observers have a row in common")
+                is_found[row] = True
+                n_found += 1
+    while free_row != NONE:
+        state.require(not is_found[free_row], "a free row is in use")
+        is_found[free_row] = True
+        n_found += 1
+        following = stats[free_row, 0]
         state.require(
-            NONE <= next_row < n_rows and next_row == int(next_row), "the list of free rows"
+            NONE <= following < n_rows and following == floor(following),
+            "the list of free rows is broken",
         )
-        free_row = int(next_row)
-    state.require(
-        sorted(rows) == list(range(n_rows)), "observers do not fit the rows of stats"
-    )
+        free_row = <Py_ssize_t>following
+    state.require(n_found == n_rows, "a row of stats is neither in use nor free")
     return 0
 
 
@@ -661,11 +681,14 @@ cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
     return block
 
 
-cdef void* filled(void* block, array) except NULL:
-    # Resize the block to the size of the array, copy the array into it, and return the block.
-    cdef bytes values = array.tobytes()
-    block = resized(block, len(values))
-    memcpy(block, <const char*>values, len(values))
+cdef void* copied(array) except NULL:
+    # Return a new block with the values of the array.
+    cdef Py_ssize_t n_bytes = array.nbytes
+    cdef void* block = resized(NULL, n_bytes)
+    cdef const char[::1] values
+    if n_bytes:
+        values = array.reshape(-1).view(np.int8)
+        memcpy(block, &values[0], n_bytes)
     return block
 
 

@@ -25,7 +25,12 @@ from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
 from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
 from sklrank.linear_model._mirror._parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron._kernel_rows import KernelRows
-from sklrank.linear_model._predtron._rounds import EuclideanSums, PredtronRounds, make_sums
+from sklrank.linear_model._predtron._rounds import (
+    EuclideanSums,
+    PredtronRounds,
+    linear_scores,
+    make_sums,
+)
 from sklrank.linear_model._rows import Rows
 
 __all__ = ["PredtronMixin", "can_partial_fit", "rows_are_rounds"]
@@ -359,7 +364,7 @@ class LinearModel:
         rows = Rows(X, self.constant)
         if self.rounds.sums is None:
             return self.rounds.score(rows)
-        return _rounds_with(self.weights).score(rows)
+        return linear_scores(self.weights, rows)
 
 
 class KernelModel:
@@ -485,10 +490,10 @@ class KernelModel:
         """Return the scores `(n_samples, n_scores)`."""
         if not len(self.insertion_order):
             return np.zeros((X.shape[0], len(self.coefs)))
-        rounds = _rounds_with(self.weights)
+        weights = self.weights
         supports = np.arange(len(self.insertion_order))
         scores = [
-            rounds.score(Rows(self._kernel_values(X[batch], supports), 0.0))
+            linear_scores(weights, Rows(self._kernel_values(X[batch], supports), 0.0))
             for batch in gen_batches(X.shape[0], self.max_rows)
         ]
         return np.concatenate(scores)
@@ -499,10 +504,6 @@ def _play_rounds(rounds, rows, starts, task, radii, scores, prediction_scores):
         rounds.play_rows(rows, task, radii, scores, prediction_scores)
     else:
         rounds.play_queries(rows, starts, task, radii)
-
-
-def _rounds_with(weights):
-    return PredtronRounds(EuclideanMap.of(weights))
 
 
 def _stack(points, X):

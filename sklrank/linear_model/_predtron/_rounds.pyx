@@ -348,6 +348,20 @@ cdef class PredtronRounds:
             raise ValueError("scores do not fit the rows")
 
 
+def linear_scores(const double[:, ::1] weights not None, Rows rows not None):
+    """Return the scores of the rows with these weights, `(n_rows, n_scores)`."""
+    cdef double[:, ::1] scores = np.empty((rows.n_rows, weights.shape[0]))
+    cdef Row row
+    cdef Py_ssize_t i
+    if rows.n_features + (rows.constant != 0.0) != weights.shape[1]:
+        raise ValueError(f"X has {rows.n_features} columns, the weights {weights.shape[1]}")
+    with nogil:
+        for i in range(rows.n_rows):
+            rows.read(i, &row)
+            table_products(&weights[0, 0], weights.shape[0], weights.shape[1], &row, &scores[i, 0])
+    return np.asarray(scores)
+
+
 cdef bint fits(WeightSums sums, MirrorMap mirror_map):
     # Return whether the sums, if any, have the shape of the weights.
     return sums is None or (
