@@ -25,6 +25,10 @@ SPECIAL_FLAGS = {
 # The code that all compiled modules share; Cython writes it (see setup.cfg).
 SHARED = "sklrank._cyutility"
 
+# Compiler directives of all modules. (The directives that change the meaning of code are in the
+# first line of each file.) No module has state that several threads write without a lock.
+DIRECTIVES = {"freethreading_compatible": True}
+
 
 def extensions():
     """One extension for each `.pyx` file, and the shared one."""
@@ -36,10 +40,13 @@ def extensions():
     if unknown:
         raise ValueError(f"SPECIAL_FLAGS names modules without a .pyx file: {sorted(unknown)}")
     modules[SHARED] = "sklrank/_cyutility.c"
-    return [
+    extensions = [
         Extension(name, [source], extra_compile_args=FLAGS + SPECIAL_FLAGS.get(name, []))
         for name, source in modules.items()
     ]
+    for extension in extensions:
+        extension.cython_directives = DIRECTIVES
+    return extensions
 
 
 setup(ext_modules=extensions())

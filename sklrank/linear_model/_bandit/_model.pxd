@@ -17,6 +17,9 @@ cdef class BanditModel:
     cdef readonly bint needs_dense      # whether samples must be dense arrays
     cdef double[::1] values             # (n_classes,) values of the classes, from `choose`
 
+    # Make `score` safe to be called by several threads, until the model learns (see MirrorMap).
+    cdef int prepare(self) except -1
+
     # Write the linear scores of the classes into `scores`. The model is not changed.
     cdef void score(self, const Row* row, double* scores) noexcept nogil
 

@@ -31,6 +31,9 @@ cdef class BanditModel:
         self.n_classes = n_classes
         self.values = np.empty(n_classes)
 
+    cdef int prepare(self) except -1:
+        return 0
+
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         pass
 
@@ -63,6 +66,9 @@ cdef class MirrorDescent(BanditModel):
     def weights(self):
         """Copy of the weights, `(n_classes, width)`, including those of the constant, if any."""
         return self.mirror_map.weights
+
+    cdef int prepare(self) except -1:
+        return self.mirror_map.prepare()
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         self.mirror_map.score(row, scores)
