@@ -11,6 +11,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import unchanged_on_error
 
 __all__ = ["RadialFeatures"]
 
@@ -72,7 +73,10 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         self : object
             The fitted transformer.
         """
-        X = validate_data(self, X)
+        with unchanged_on_error(self):
+            return self._fit(validate_data(self, X))
+
+    def _fit(self, X):
         n_samples, n_features = X.shape
         if self.marginals == "quantile":
             scaler = QuantileTransformer(
