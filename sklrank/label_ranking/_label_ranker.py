@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,7 @@ from sklrank._validation import (
     check_columns,
     check_rows,
     column_names,
+    input_tags_of,
     labels_of_columns,
     unchanged_on_error,
 )
@@ -198,6 +198,8 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return y
 
     def _in_parallel(self, calls):
+        # `n_jobs` and `verbose` may have changed since `fit` checked them.
+        self._validate_params()
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
 
     @one_blas_thread
@@ -213,7 +215,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         for template in self._templates():
-            template_tags = get_tags(template).input_tags
+            template_tags = input_tags_of(template)
             tags.input_tags.sparse &= template_tags.sparse
             tags.input_tags.allow_nan &= template_tags.allow_nan
         tags.target_tags.required = True

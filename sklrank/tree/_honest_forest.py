@@ -184,6 +184,8 @@ class HonestForestRegressor(HonestRegressor):
         return max(1, round(self.max_samples * n_samples))
 
     def _in_parallel(self, tasks):
+        # `n_jobs` and `verbose` may have changed since `fit` checked them.
+        self._validate_params()
         # Trees release the GIL in training and in prediction, so threads can be used, which share
         # the memory of X.
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")(tasks)
