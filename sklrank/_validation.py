@@ -426,10 +426,8 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
         return np.ones(n_samples)
     if is_number(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
-    elif np.ndim(sample_weight) == 0:
-        raise ValueError(
-            f"sample_weight must be a number or of the shape ({n_samples},), got {sample_weight!r}"
-        )
+    elif isinstance(sample_weight, bool):
+        raise ValueError(f"sample_weight must be numbers, got {sample_weight}")
     weights = check_array(
         sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
     )
