@@ -10,7 +10,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
@@ -43,6 +44,14 @@ __all__ = [
     "available_if",
     "one_blas_thread",
 ]
+
+
+class Interval(_Interval):
+    """Constraint of a number in an interval, which booleans do not satisfy."""
+
+    def is_satisfied_by(self, val):
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
 
 # Constraints of all parameters `n_jobs`.
 N_JOBS = [

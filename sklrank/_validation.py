@@ -2,10 +2,11 @@
 
 from contextlib import contextmanager
 from datetime import date, timedelta
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
+import sklearn.utils
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,9 +23,12 @@ __all__ = [
     "check_entries",
     "check_label_names",
     "check_rows",
+    "check_scalar",
     "check_target",
     "check_weights",
     "column_names",
+    "is_integer",
+    "is_number",
     "labels_of_columns",
     "names_of",
     "relevance_lists",
@@ -381,6 +385,27 @@ def _searched(values, classes):
 # -- Weights, other numbers, and failures.
 
 
+# Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
+# numbers: the constraint `Interval` in `_sklearn.py` and these three functions do not accept them.
+
+
+def is_integer(x) -> bool:
+    """Return True if `x` is an integer, and not a boolean."""
+    return isinstance(x, Integral) and not isinstance(x, bool)
+
+
+def is_number(x) -> bool:
+    """Return True if `x` is a real number, and not a boolean."""
+    return isinstance(x, Real) and not isinstance(x, bool)
+
+
+def check_scalar(x, name, target_type, **bounds):
+    """Check a number with scikit-learn's `check_scalar`, and raise if it is a boolean."""
+    if isinstance(x, bool):
+        raise TypeError(f"{name} must be a number, got {x!r}")
+    return sklearn.utils.check_scalar(x, name, target_type, **bounds)
+
+
 def check_weights(sample_weight, n_samples: int, *, positive: bool):
     """Return the sample weights `(n_samples,)` as float64 after a check that none is negative.
 
@@ -388,8 +413,10 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    if isinstance(sample_weight, Real):
+    if is_number(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
+    elif isinstance(sample_weight, bool):
+        raise ValueError(f"sample_weight must be numbers, got {sample_weight}")
     weights = check_array(
         sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
     )

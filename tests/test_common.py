@@ -243,6 +243,26 @@ def test_before_fit(estimator, name):
         next(iter(method(*arguments)))
 
 
+# The parameters that are numbers accept no booleans, which Python counts as integers.
+NUMERIC = [
+    pytest.param(one, name, id=f"{kind}-{name}")
+    for kind, one in KINDS.items()
+    for name, value in one.get_params(deep=False).items()
+    if not isinstance(value, bool) and name != "random_state" and name != "verbose"
+]
+
+
+@pytest.mark.parametrize("estimator, name", NUMERIC)
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_booleans_are_not_numbers(estimator, name, value):
+    """No parameter that is not boolean by default accepts booleans."""
+    if "boolean" in estimator._parameter_constraints[name]:
+        pytest.skip("the parameter may be a boolean")
+    estimator = clone(estimator).set_params(**{name: value})
+    with pytest.raises(ValueError, match=name):
+        estimator._validate_params()
+
+
 INVALID = [np.ones(3), [], {}, np.nan, "x", object(), None]
 
 

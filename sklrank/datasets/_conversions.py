@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_array, check_random_state, check_scalar, check_X_y
+from sklearn.utils import check_array, check_random_state, check_X_y
 
 from sklrank._rankings import positions_from_scores
+from sklrank._validation import check_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -5,7 +5,9 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
+
+from sklrank._validation import check_scalar
 
 __all__ = ["make_subset_ranking"]
 

@@ -8,10 +8,11 @@ import io
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from numbers import Integral
 from typing import NoReturn
 
 import numpy as np
+
+from sklrank._validation import is_integer
 
 
 class Lines:
@@ -120,7 +121,7 @@ def _undecodable_line(stream: io.TextIOBase, after: int) -> int | str:
 
 def columns_of_labels(labels: object, names: Sequence[str]) -> list[int]:
     """Return the indices of the label columns, given as the parameter `labels` of a loader."""
-    if isinstance(labels, Integral) and not isinstance(labels, bool):
+    if is_integer(labels):
         return columns_at_an_end(int(labels), "labels", len(names))
     if (
         isinstance(labels, str)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
+from sklrank._validation import is_integer, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
     GreedyMixtureSampler,
@@ -67,11 +67,7 @@ class Randomization(metaclass=ABCMeta):
     """
 
     def __init__(self, exploration: float = 0.05) -> None:
-        if (
-            not isinstance(exploration, Real)
-            or isinstance(exploration, bool)
-            or not 0 < exploration <= 1
-        ):
+        if not is_number(exploration) or not 0 < exploration <= 1:
             raise ValueError(f"exploration must be a number in (0, 1], got {exploration!r}")
         self.exploration = float(exploration)
 
@@ -88,7 +84,7 @@ class Randomization(metaclass=ABCMeta):
 
     def _make_sampler(self, n_labels: int, k: int) -> TopKSampler:
         """Check `k`, and return the sampler that draws `k` of `n_labels` labels."""
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n_labels:
+        if not is_integer(k) or not 1 <= k <= n_labels:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {n_labels}; got {k!r}"
             )

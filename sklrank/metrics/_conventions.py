@@ -3,11 +3,11 @@
 Each table contains the allowed values of a parameter. The validation of parameters uses the tables.
 """
 
-from numbers import Integral
 from types import SimpleNamespace
 
 import numpy as np
 
+from sklrank._validation import is_integer
 from sklrank.metrics._document_lists import TIES
 
 # The gain of a document as a function of its grade.
@@ -87,7 +87,7 @@ def choose(convention, **choices):
 
 def check_k(k):
     """Check the parameter `k`, the number of top-ranked documents to include, or None for all."""
-    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
+    if k is not None and (not is_integer(k) or k < 1):
         raise ValueError(f"k must be a positive integer, or None for all documents, got {k!r}.")
 
 

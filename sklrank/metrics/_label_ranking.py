@@ -8,12 +8,11 @@ states its formula. Pairs of labels are counted in ``_pair_counts.py``.
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from sklrank._validation import is_number
 from sklrank.metrics._averaging import evaluate_samples
 from sklrank.metrics._checks import check_two_rankings
 from sklrank.metrics._conventions import look_up
@@ -202,7 +201,7 @@ def kendall_tau_distance(
     >>> kendall_tau_distance(y_true, y_pred, penalty=0, normalize=True)
     0.5
     """
-    if not isinstance(penalty, Real) or not 0 <= penalty <= 1:
+    if not is_number(penalty) or not 0 <= penalty <= 1:
         raise ValueError(f"penalty must be a number from 0 to 1, got {penalty!r}.")
 
     def distances(true, pred):

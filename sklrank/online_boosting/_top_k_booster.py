@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from sklrank._base_online import row_blocks, to_dense
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_weights, unchanged_on_error
+from sklrank._validation import check_weights, is_integer, is_number, unchanged_on_error
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
@@ -155,7 +155,7 @@ class TopKBooster(OnlineBooster):
         if (
             not isinstance(bounds, tuple | list)
             or len(bounds) != 2
-            or not all(isinstance(bound, Real) for bound in bounds)
+            or not all(map(is_number, bounds))
             or not 0 <= bounds[0] <= bounds[1] <= 1
             or bounds[1] == 0
         ):
@@ -167,7 +167,7 @@ class TopKBooster(OnlineBooster):
 
     def _make_sampler(self, n_labels):
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
-        if not isinstance(self.k, Integral) or self.randomization not in list(RANDOMIZATIONS):
+        if not is_integer(self.k) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
         if not 2 <= self.k <= n_labels and (self.k < 2 or self._fitted_with_indicators):
             raise ValueError(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from inspect import signature
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
@@ -11,6 +10,7 @@ from sklearn.utils import get_tags
 
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import draw_features, set_random_states
+from sklrank._validation import is_integer
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.tree import HoeffdingTreeClassifier
@@ -229,7 +229,7 @@ def recommended_learners(
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
         n_estimators = 22 if feedback == "full" else 8
-    if not isinstance(n_estimators, Integral) or n_estimators < 1:
+    if not is_integer(n_estimators) or n_estimators < 1:
         raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
     first, others = _full_information() if feedback == "full" else _top_k_feedback()
     templates = list(first)

@@ -23,11 +23,9 @@ ranking, where items are hard to tell apart. "reciprocal", 1 / i, requires small
 top.
 """
 
-from numbers import Real
-
 import numpy as np
 
-from sklrank._validation import as_numbers
+from sklrank._validation import as_numbers, is_number
 from sklrank.linear_model._predtron._losses import look_up
 from sklrank.metrics._conventions import check_k, factors_of
 
@@ -284,6 +282,6 @@ def position_values(representation, n_positions, *, power=1.1):
 
 
 def _check_power(power):
-    if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < np.inf:
+    if not is_number(power) or not 0 < power < np.inf:
         raise ValueError(f"power must be a finite number greater than 0, got {power!r}.")
     return power
