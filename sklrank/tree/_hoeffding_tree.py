@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
+from sklrank._validation import check_scalar
 from sklrank.tree._hoeffding import (
     CRITERIA,
     LEAF_PREDICTIONS,
@@ -241,6 +242,12 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         str
             Rules of the tree. For each leaf its majority class and its weight are printed.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If `max_depth` or `decimals` is not an integer of 0 or more, or `feature_names` has the
+            wrong length.
+
         Examples
         --------
         >>> import numpy as np
@@ -254,6 +261,9 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         |   |--- class: True (weight 500.00)
         """
         check_is_fitted(self, "classes_")
+        if max_depth is not None:
+            check_scalar(max_depth, "max_depth", Integral, min_val=0)
+        check_scalar(decimals, "decimals", Integral, min_val=0)
         if feature_names is None:
             feature_names = _check_feature_names_in(self)
         elif len(feature_names) != self.n_features_in_:

@@ -753,3 +753,10 @@ def test_export_text_options():
     assert tree.export_text(max_depth=0, decimals=0) == "|--- ... (weight 800)"
     with pytest.raises(ValueError, match="feature_names"):
         tree.export_text(feature_names=["size"])
+    for name in ("decimals", "max_depth"):
+        with pytest.raises(ValueError, match=f"{name} == -1, must be >= 0"):
+            tree.export_text(**{name: -1})
+        for value in (1.5, "2", True):
+            with pytest.raises(TypeError, match=f"{name} must be"):
+                tree.export_text(**{name: value})
+    assert tree.export_text(max_depth=np.int64(0), decimals=np.int8(0)) == "|--- ... (weight 800)"
