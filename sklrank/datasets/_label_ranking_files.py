@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sklrank._typing import Loaded
 
 _LABEL_COLUMN = re.compile(r"L\d+")
+_COUNT = re.compile(r"[0-9]{1,18}")
 _MISSING = ("", "?", "nan")
 
 
@@ -250,8 +251,14 @@ def _read_head(lines: Lines) -> _Table:
     separator = next((s for s in "\t;" if s in line), ",")
     names = _split(line, separator, lines)
     table = _Table(lines.path, names, [], [], separator)
-    if len(names) == 3 and all(name.isdigit() for name in names):
+    if len(names) == 3 and all(_COUNT.fullmatch(name) for name in names):
         table.n_rows, n_features, n_labels = map(int, names)
+        row = lines.peek()
+        # The numbers may be wrong, and lists of names of that length may not fit into memory.
+        if row is not None:
+            n_columns = len(_split(row, separator, lines))
+            if n_columns != n_features + n_labels:
+                lines.fail(f"{n_columns} values for {n_features + n_labels} columns.")
         table.names = [f"A{i + 1}" for i in range(n_features)]
         table.names += [f"L{i + 1}" for i in range(n_labels)]
         table.label_columns = list(range(n_features, n_features + n_labels))
@@ -358,7 +365,8 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
         for j, column in enumerate(columns):
             try:
                 values[i, j] = np.nan if strings[column] in _MISSING else float(strings[column])
-                if np.isinf(values[i, j]):
+                # Python allows underscores between the digits of a number.
+                if np.isinf(values[i, j]) or "_" in strings[column]:
                     raise ValueError
             except ValueError:
                 table.fail(

@@ -6,7 +6,7 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
@@ -124,7 +124,7 @@ def columns_of_labels(labels: object, names: Sequence[str]) -> list[int]:
     if is_integer(labels):
         return columns_at_an_end(int(labels), "labels", len(names))
     if (
-        isinstance(labels, str)
+        isinstance(labels, str | Set)
         or not np.iterable(labels)
         or not all(isinstance(name, str) for name in labels)
     ):

@@ -245,6 +245,7 @@ def test_malformed_headers(write, text, problem):
         (-4, "got -4"),
         (True, "labels must be an integer or a list of names, got True"),
         ("calm", "list of names, got 'calm'"),
+        ({"calm", "sad"}, "list of names, got"),
         (1.5, "labels must be an integer or a list of names, got 1.5"),
         (b"calm", "list of names, got"),
         ([1], r"list of names, got \[1\]"),
