@@ -267,6 +267,31 @@ def test_predictions_of_another_form_are_refused(predicted):
         EstimatorLearner(weak, 2, 4, is_fitted=True).predict_votes(np.zeros((1, 2)))
 
 
+class Positions(Stubborn):
+    """A weak learner that predicts positions of labels, which are no votes."""
+
+    def predict(self, X):
+        return Recorder.predict_proba(self, X).argsort(axis=1) + 1
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "progressive_fit"])
+def test_boosters_refuse_predictions_of_another_form(method, fingerprint):
+    """They refuse the first sample that follows the first learned one, and stay as they were."""
+    X, Y = make_rows(30)
+    Y[0] = [1, 0, 1, 0]
+    model = AdaOLMR([Positions()], n_estimators=2, random_state=0)
+    with pytest.raises(ValueError, match=r"predict of Positions\(\) returned .*\[\["):
+        getattr(model, method)(X, Y)
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X[:1], Y[:1])
+    before = fingerprint(model.estimator_weights_), model.n_rounds_
+    with pytest.raises(ValueError, match=r"predict of Positions\(\) returned"):
+        model.predict_topk(X, 2)
+    with pytest.raises(ValueError, match=r"predict of Positions\(\) returned"):
+        model.partial_fit(X[1:], Y[1:])
+    assert (fingerprint(model.estimator_weights_), model.n_rounds_) == before
+
+
 def test_sample_weights_multiply_the_pairs():
     """Sample weights multiply costs, steps and losses; weight zero is not a round."""
     X, Y = make_rows(30)
