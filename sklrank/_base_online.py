@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._progress import IterativeMixin
 from sklrank._validation import (
     MAX_FACTOR,
     Target,
@@ -23,13 +24,13 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 
-__all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "to_dense"]
+__all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "slices", "to_dense"]
 
 # Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(BaseEstimator):
+class BaseOnline(IterativeMixin, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -38,6 +39,7 @@ class BaseOnline(BaseEstimator):
     """
 
     _accepts_sparse = False
+    _changes_in_place = True
     _multiplies_entries = False
     _fitted_with_indicators = False  # The target was an indicator matrix, not class labels.
 
@@ -197,12 +199,14 @@ def row_blocks(X, max_rows, *, dense=True):
     """
     if dense and sparse.issparse(X):
         max_rows = min(max_rows, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
+    return slices(X.shape[0], max_rows)
+
+
+def slices(n, size):
+    """Return slices that cover `n` items, each of at most `size` items."""
     # gen_batches of scikit-learn is not used, since checking its parameters takes longer than some
     # models need to learn one sample.
-    n_samples = X.shape[0]
-    return [
-        slice(first, min(first + max_rows, n_samples)) for first in range(0, n_samples, max_rows)
-    ]
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
 def to_dense(X):
