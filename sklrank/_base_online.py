@@ -5,7 +5,7 @@ from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._progress import IterativeMixin
@@ -23,6 +23,7 @@ from sklrank._validation import (
     sum_of_squares,
     unchanged_on_error,
 )
+from sklrank.base import BaseEstimator
 
 __all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "slices", "to_dense"]
 

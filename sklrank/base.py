@@ -1,4 +1,4 @@
-"""Mixins for label rankers, document rankers and classifiers that score their classes."""
+"""Base class of the estimators, and mixins of rankers and of classifiers with scores."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn import base
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import warn_without_qid
@@ -17,12 +18,24 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "BaseEstimator",
     "ClassScoresMixin",
     "DocumentRankerMixin",
     "LabelRankerMixin",
     "two_class_difference",
     "two_class_weights",
 ]
+
+
+# The address is also that of the documentation in pyproject.toml.
+DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
+
+
+class BaseEstimator(base.BaseEstimator):
+    """Base class of the public estimators, whose HTML representations link to their pages."""
+
+    _doc_link_module = "sklrank"
+    _doc_link_template = f"{DOCUMENTATION}generated/{{estimator_module}}.{{estimator_name}}.html"
 
 
 class LabelRankerMixin:

@@ -11,13 +11,13 @@ from itertools import islice
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._progress import IterativeMixin, print_progress
 from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank.base import BaseEstimator
 from sklrank.boosting._weak_learners import hypothesis_of
 
 __all__ = ["Booster", "run_rounds"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +22,7 @@ from sklrank._validation import (
     labels_of_columns,
     unchanged_on_error,
 )
-from sklrank.base import LabelRankerMixin
+from sklrank.base import BaseEstimator, LabelRankerMixin
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:

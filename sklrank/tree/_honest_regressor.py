@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._randomness import MAX_FEATURES
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, unchanged_on_error
+from sklrank.base import BaseEstimator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

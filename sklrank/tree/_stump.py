@@ -6,12 +6,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_rows, check_weights, unchanged_on_error
+from sklrank.base import BaseEstimator
 from sklrank.tree._binning import BinnedFeatures
 from sklrank.tree._threshold_gains import best_threshold
 
