@@ -206,7 +206,9 @@ def row_blocks(X, max_rows, *, dense=True):
 def slices(n, size):
     """Return slices that cover `n` items, each of at most `size` items."""
     # gen_batches of scikit-learn is not used, since checking its parameters takes longer than some
-    # models need to learn one sample.
+    # models need to learn one sample. For the same reason a single slice is a special case.
+    if 0 < n <= size:
+        return [slice(0, n)]
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 

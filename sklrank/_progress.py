@@ -213,9 +213,10 @@ def with_task_tree(method):
 
     @wraps(method)
     def tracked(estimator, *args, **kwargs):
-        if "_skl_callbacks" not in vars(estimator) or estimator._task_tree is not None:
-            return method(estimator, *args, **kwargs)
-        return _call_with_task_tree(estimator, method, args, kwargs)
+        # The attribute exists only if callbacks are set. A training method may call another one.
+        if "_skl_callbacks" in estimator.__dict__ and estimator._task_tree is None:
+            return _call_with_task_tree(estimator, method, args, kwargs)
+        return method(estimator, *args, **kwargs)
 
     return tracked
 
