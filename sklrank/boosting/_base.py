@@ -5,7 +5,6 @@ from the current scores, a weak learner (`_weak_learners.py`) is fitted to them,
 computes the step, and the step times the predictions of the weak learner is added to the scores.
 """
 
-from copy import deepcopy
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
