@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklrank
-from sklrank.base import DOCUMENTATION
+from sklrank._estimator import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
     AssembleClassifier,

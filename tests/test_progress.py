@@ -2,8 +2,6 @@
 
 import os
 import threading
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from test_common import ESTIMATORS
 
 from sklrank import _compiled_classifier
 from sklrank._progress import IterativeMixin
@@ -41,16 +40,6 @@ from sklrank.tree import HonestForestRegressor
 HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
 
-
-def load_test_common():
-    """Return the module `test_common`, which has the list of estimators."""
-    spec = spec_from_file_location("test_common", Path(__file__).with_name("test_common.py"))
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-ESTIMATORS = load_test_common().ESTIMATORS
 NOT_ITERATIVE = {
     "HonestTreeRegressor",
     "LevelSplitsRegressor",
