@@ -32,9 +32,10 @@ SPECIAL_FLAGS = {
 # The code that all compiled modules share; Cython writes it (see setup.cfg).
 SHARED = "sklrank._cyutility"
 
-# Compiler directives of all modules, beside those in the first line of each file. Only classes that
-# define how their state is saved and checked can be pickled.
-DIRECTIVES = {"auto_pickle": False}
+# Compiler directives of all modules. (The directives that change the meaning of code are in the
+# first line of each file.) No module has state that several threads write without a lock. Only
+# classes that define how their state is saved and checked can be pickled.
+DIRECTIVES = {"freethreading_compatible": True, "auto_pickle": False}
 
 
 def extensions():

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
+from sklrank._progress import IterativeMixin
 from sklrank._validation import (
     MAX_FACTOR,
     Target,
@@ -29,6 +30,7 @@ __all__ = [
     "BaseOnline",
     "BaseOnlineClassifier",
     "row_blocks",
+    "slices",
     "to_dense",
     "undrawn_on_error",
 ]
@@ -37,7 +39,7 @@ __all__ = [
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(BaseEstimator):
+class BaseOnline(IterativeMixin, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -46,6 +48,7 @@ class BaseOnline(BaseEstimator):
     """
 
     _accepts_sparse = False
+    _changes_in_place = True
     _multiplies_entries = False
     _fitted_with_indicators = False  # The target was an indicator matrix, not class labels.
 
@@ -213,12 +216,16 @@ def row_blocks(X, max_rows, *, dense=True):
     """
     if dense and sparse.issparse(X):
         max_rows = min(max_rows, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
+    return slices(X.shape[0], max_rows)
+
+
+def slices(n, size):
+    """Return slices that cover `n` items, each of at most `size` items."""
     # gen_batches of scikit-learn is not used, since checking its parameters takes longer than some
-    # models need to learn one sample.
-    n_samples = X.shape[0]
-    return [
-        slice(first, min(first + max_rows, n_samples)) for first in range(0, n_samples, max_rows)
-    ]
+    # models need to learn one sample. For the same reason a single slice is a special case.
+    if 0 < n <= size:
+        return [slice(0, n)]
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
 @contextmanager

@@ -177,7 +177,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return probabilities
 
     def _learn(self, X, indptr, labels, weights, votes=None):
-        for batch in row_blocks(X, BATCH):
+        for batch in self._track(row_blocks(X, BATCH), "batch", may_stop=votes is None):
             lists = lists_of_rows(indptr, labels, batch)
             of_batch = None if votes is None else votes[batch]
             self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)

@@ -16,6 +16,8 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
+from sklrank._progress import with_task_tree
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
@@ -28,8 +30,16 @@ if TYPE_CHECKING:
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
 
 else:
-    from sklearn.base import _fit_context
+    from sklearn.base import _fit_context as _scikit_learn_fit_context
     from sklearn.utils.metaestimators import available_if
+
+    def _fit_context(*, prefer_skip_nested_validation):
+        """Decorate a training method as scikit-learn does, and report its tasks to callbacks."""
+        decorate = _scikit_learn_fit_context(
+            prefer_skip_nested_validation=prefer_skip_nested_validation
+        )
+        return lambda method: decorate(with_task_tree(method))
+
 
 __all__ = [
     "N_JOBS",

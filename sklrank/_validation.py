@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import sklearn.utils
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d, get_tags
+from sklearn.utils import InputTags, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -27,6 +27,7 @@ __all__ = [
     "check_target",
     "check_weights",
     "column_names",
+    "input_tags_of",
     "is_integer",
     "is_number",
     "labels_of_columns",
@@ -49,6 +50,14 @@ DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
 # -- Samples.
+
+
+def input_tags_of(estimator):
+    """Return the input tags of an inner estimator, or the default tags if it has none.
+
+    The parameter `estimator` may hold any object until `fit` checks it.
+    """
+    return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
 
 
 def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
@@ -417,10 +426,8 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
         return np.ones(n_samples)
     if is_number(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
-    elif np.ndim(sample_weight) == 0:
-        raise ValueError(
-            f"sample_weight must be a number or of the shape ({n_samples},), got {sample_weight!r}"
-        )
+    elif isinstance(sample_weight, bool):
+        raise ValueError(f"sample_weight must be numbers, got {sample_weight}")
     weights = check_array(
         sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
     )

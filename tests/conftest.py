@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
@@ -15,6 +16,10 @@ from sklrank.feedback import SingleSwapRandomization, UniformRandomization
 
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
+
+# On a busy machine, any example may take long.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture

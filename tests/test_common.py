@@ -1,6 +1,7 @@
 """Scikit-learn's checks of every public estimator, in each configuration that differs."""
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklrank
+from sklrank._estimator import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
     AssembleClassifier,
@@ -192,6 +194,27 @@ def test_every_public_estimator_is_checked():
 @pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
 def test_html_representation(estimator):
     assert type(estimator).__name__ in estimator._repr_html_()
+
+
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_html_representation_links_to_the_documentation(estimator):
+    """Public estimators have a page, which is generated from `__all__` of their subpackage."""
+    package = next(
+        (
+            f"sklrank.{subpackage}"
+            for subpackage in sklrank.__all__[1:]
+            if type(estimator).__name__ in getattr(sklrank, subpackage).__all__
+        ),
+        None,
+    )
+    link = f"{DOCUMENTATION}generated/{package}.{type(estimator).__name__}.html" if package else ""
+    assert estimator._get_doc_link() == link
+    assert not link or link in estimator._repr_html_()
+
+
+def test_address_of_the_documentation():
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert f'Documentation = "{DOCUMENTATION}"' in project
 
 
 @pytest.mark.parametrize("estimator", filter(is_classifier, KINDS.values()), ids=repr)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
-from sklrank._validation import check_rows, unchanged_on_error
+from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting._base import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner, StumpLearner
@@ -34,9 +33,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = (
-            self.estimator is not None and get_tags(self.estimator).input_tags.sparse
-        )
+        tags.input_tags.sparse = input_tags_of(self.estimator).sparse
         return tags
 
     def _make_learner(self, X, objective):

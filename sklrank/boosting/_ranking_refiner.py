@@ -403,10 +403,6 @@ def scores_of_base_ranker(ranker, X_given, X, names):
             "of X or a fitted estimator as base_ranker, or pass the scores of the samples, "
             "fit(X, y, base_scores=...)"
         )
-    if isinstance(ranker, (bool, np.bool_)):
-        raise ValueError(
-            f"base_ranker={ranker} is a truth value: name a feature of X, or a fitted estimator"
-        )
     if isinstance(ranker, (Integral, str)):
         return feature_of(X, ranker, names)
     try:

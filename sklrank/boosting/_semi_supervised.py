@@ -10,13 +10,13 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
-from sklrank._validation import check_rows
+from sklrank._validation import check_rows, input_tags_of
 from sklrank.base import ClassScoresMixin
 from sklrank.boosting._base import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner
@@ -153,7 +153,7 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._get_estimator()).input_tags.sparse
+        tags.input_tags.sparse = input_tags_of(self._get_estimator()).sparse
         return tags
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import unchanged_on_error
 
 __all__ = ["RadialFeatures"]
 
@@ -73,7 +74,10 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         self : object
             The fitted transformer.
         """
-        X = validate_data(self, X)
+        with unchanged_on_error(self):
+            return self._fit(validate_data(self, X))
+
+    def _fit(self, X):
         n_samples, n_features = X.shape
         if self.marginals == "quantile":
             scaler = QuantileTransformer(

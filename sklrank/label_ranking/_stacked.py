@@ -199,11 +199,17 @@ class StackedRanker(LabelRanker, _BaseComposition):
     def _fit_rankings(self, X, positions):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         names, rankers = zip(*self._named_templates(seed))
-        weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
+        folds = self._folds(X, positions, seed)
+        n_fits = len(rankers) * (len(folds) + 1)
+        held_out = self._held_out(rankers, X, positions, folds, n_fits)
+        weights, shares = non_negative_weights(*held_out)
         self.estimators_ = self._fit_in_parallel(
-            delayed(fit_ranker)(clone(ranker), X, positions)
-            for ranker, weight in zip(rankers, weights)
-            if weight > 0
+            [
+                delayed(fit_ranker)(clone(ranker), X, positions)
+                for ranker, weight in zip(rankers, weights)
+                if weight > 0
+            ],
+            "ranker",
         )
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
@@ -229,7 +235,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         templates = default_rankers() if self.estimators is None else self.estimators
         return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
-    def _held_out(self, rankers, X, positions, seed):
+    def _held_out(self, rankers, X, positions, folds, n_fits):
         """Return the scores and the positions of the held-out samples of all folds.
 
         The scores have shape `(n_rankers, n_held_out, n_labels)`, and the positions have shape
@@ -237,13 +243,16 @@ class StackedRanker(LabelRanker, _BaseComposition):
         this label in the held-out samples of the fold are NaN, since the rankers could not learn
         them.
         """
-        folds = self._folds(X, positions, seed)
         ranked = ~np.isnan(positions)
         unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
         scores = self._fit_in_parallel(
-            delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_labels)
-            for ranker in rankers
-            for fold, unseen_labels in zip(folds, unseen)
+            [
+                delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_labels)
+                for ranker in rankers
+                for fold, unseen_labels in zip(folds, unseen)
+            ],
+            "ranker on a fold",
+            n_fits,
         )
         n_folds = len(folds)
         ranker_scores = [

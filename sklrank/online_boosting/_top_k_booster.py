@@ -14,7 +14,7 @@ from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
-from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
+from sklrank.online_boosting._online_booster import BATCH, OnlineBooster, RankLossPrinter
 from sklrank.online_boosting._pair_feedback import SimulatedTopKFeedback, TopKFeedback
 
 if TYPE_CHECKING:
@@ -132,8 +132,9 @@ class TopKBooster(OnlineBooster):
             rewards = check_rewards(rewards, actions.shape)
             weights = check_weights(sample_weight, X.shape[0], positive=False)
             bounds = self._propensity_bounds()
-            rounds = self._rounds(effective_n_jobs(self.n_jobs))
-            for batch in row_blocks(X, BATCH):
+            rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
+            printer = RankLossPrinter(self, len(batches)) if self.verbose else None
+            for batch in self._track(batches, "batch"):
                 feedback = TopKFeedback(
                     actions[batch],
                     propensities[batch],
@@ -141,7 +142,12 @@ class TopKBooster(OnlineBooster):
                     n_labels,
                     *bounds,
                 )
-                self._play_batch(rounds, batch, to_dense(X[batch]), feedback, weights)
+                rows = to_dense(X[batch])
+                before = self._play_batch(rounds, batch, rows, feedback, weights)
+                if printer is not None:
+                    # The relevance of the other labels is not known.
+                    shown = np.take_along_axis(before, actions[batch], axis=1)
+                    printer.print(rewards[batch], shown)
         return self
 
     def _start_model(self, classes):

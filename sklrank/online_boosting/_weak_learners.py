@@ -6,11 +6,10 @@ from inspect import signature
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import draw_features, set_random_states
-from sklrank._validation import is_integer
+from sklrank._validation import input_tags_of, is_integer
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.tree import HoeffdingTreeClassifier
@@ -82,10 +81,7 @@ def allow_nan(estimator, default):
     if estimator is None:
         return False  # The recommended learners are linear models.
     templates = estimator if isinstance(estimator, Sequence) else [estimator]
-    return all(
-        hasattr(template, "__sklearn_tags__") and get_tags(template).input_tags.allow_nan
-        for template in templates
-    )
+    return all(input_tags_of(template).allow_nan for template in templates)
 
 
 def _are_trees(estimator, default):

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["HoeffdingTreeClassifier"]
 
 LEAF = -1
+# The compiled tree numbers its nodes by 32-bit integers.
+MAX_SIZE = np.iinfo(np.int32).max
 
 
 class HoeffdingTreeClassifier(CompiledClassifier):
@@ -183,6 +185,9 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     def _make_learner(self, n_features, n_classes, random_state):
         used = draw_features(self.max_features, n_features, random_state)
         params = {name: getattr(self, name) for name in PARAMETERS}
+        for name in ("max_depth", "max_leaves"):
+            if params[name] is not None:
+                params[name] = min(params[name], MAX_SIZE)
         return HoeffdingTree(n_features, n_classes, used, params)
 
     def get_depth(self) -> int:

@@ -134,9 +134,12 @@ class HonestTreeRegressor(HonestRegressor):
         # With a single sample, the half that chooses the splits is empty, but
         # `DecisionTreeRegressor` cannot be fitted without samples.
         chosen = halves.structure if len(halves.structure) else halves.estimation
+        # Larger integers have the same effect as the number of samples, but `DecisionTreeRegressor`
+        # raises an OverflowError for some of them.
+        max_depth = None if self.max_depth is None else min(self.max_depth, len(X))
         self.estimator_ = DecisionTreeRegressor(
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
+            max_depth=max_depth,
+            min_samples_leaf=min(self.min_samples_leaf, len(X)),
             max_features=self._n_features_tried(X.shape[1]),
             random_state=random_state.randint(MAX_SEED),
         ).fit(X[chosen], standardize(y[chosen]))

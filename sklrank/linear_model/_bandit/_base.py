@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
 from sklrank._compiled_classifier import BATCH
+from sklrank._progress import with_task_tree
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.base import ClassScoresMixin, two_class_weights
@@ -73,9 +74,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         """
         with unchanged_on_error(self):
             X, labels = self._prepare_rounds(X, y, None, restart=True)
-            for _ in range(self.max_iter):
+            n_blocks = len(self._blocks(X))
+            for i in self._track(range(self.max_iter), "pass", n_subtasks=n_blocks):
+                self.n_iter_ = i + 1
                 self._play(X, labels)
-            self.n_iter_ = self.max_iter
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -189,6 +191,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
 
+    @with_task_tree
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -234,7 +237,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             X = self._check_X_and_start(X, classes, indicators=False)
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
-            for block in self._blocks(X):
+            for block in self._track(self._blocks(X), "batch"):
                 feedback = [values[block] for values in (*shown, rewards)]
                 self._rounds.learn_feedback(self._rows(X, block), *feedback)
         return self
@@ -283,7 +286,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     def _play(self, X, labels, scores=None):
         blocks = self._blocks(X)
-        for block in blocks:
+        for block in self._track(blocks, "batch", may_stop=scores is None):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
             # A call for few samples does not save the state of the generator, which takes longer.
             with (

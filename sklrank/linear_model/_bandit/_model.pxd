@@ -24,6 +24,9 @@ cdef class BanditModel(Persistent):
         self, State state, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width
     ) except -1
 
+    # Make `score` safe to be called by several threads, until the model learns (see MirrorMap).
+    cdef int prepare(self) except -1
+
     # Write the linear scores of the classes into `scores`. The model is not changed.
     cdef void score(self, const Row* row, double* scores) noexcept nogil
 

@@ -45,6 +45,9 @@ cdef class BanditModel:
         self.n_features, self.n_classes, self.width = n_features, n_classes, width
         return 0
 
+    cdef int prepare(self) except -1:
+        return 0
+
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         pass
 
@@ -103,6 +106,9 @@ cdef class MirrorDescent(BanditModel):
         """Copy of the weights, `(n_classes, width)`, including those of the constant, if any."""
         self.require_ready()
         return self.mirror_map.weights
+
+    cdef int prepare(self) except -1:
+        return self.mirror_map.prepare()
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         self.mirror_map.score(row, scores)

@@ -6,6 +6,8 @@ for a sample does not depend on the division of the samples into calls. Calls of
 `learn_feedback` for one sample at a time yield the same model as a call of `play`.
 """
 
+cimport cython
+
 import numpy as np
 
 from sklrank._state cimport Persistent, State
@@ -21,6 +23,7 @@ cdef class BanditRounds(Persistent):
     cdef readonly Schedule schedule
     cdef readonly Py_ssize_t n_rounds
     cdef readonly Py_ssize_t n_mistakes     # rounds in which the class shown was wrong
+    cdef cython.pymutex lock                # held by `explore`
 
     def __init__(self, BanditModel model, Schedule schedule):
         self.start({"model": model, "schedule": schedule, "n_rounds": 0, "n_mistakes": 0})
@@ -71,7 +74,7 @@ cdef class BanditRounds(Persistent):
     def explore(self, Rows rows not None, const double[::1] draws not None):
         """Return the classes to show `(n_samples,)` and their propensities `(n_samples,)`.
 
-        The method holds the GIL because threads that share a model also share its scratch memory.
+        One thread at a time explores, since `choose` uses scratch memory of the model.
         """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
@@ -79,11 +82,13 @@ cdef class BanditRounds(Persistent):
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows, draws.shape[0])
-        for i in range(rows.n_rows):
-            rows.read(i, &row)
-            self.show(&row, draws[i], &feedback)
-            actions[i] = feedback.action
-            propensities[i] = feedback.propensity
+        self.model.prepare()
+        with nogil, self.lock:
+            for i in range(rows.n_rows):
+                rows.read(i, &row)
+                self.show(&row, draws[i], &feedback)
+                actions[i] = feedback.action
+                propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
     def learn_feedback(
@@ -118,6 +123,7 @@ cdef class BanditRounds(Persistent):
         cdef Row row
         cdef Py_ssize_t i
         self.check_scores(rows, scores)
+        self.model.prepare()
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)

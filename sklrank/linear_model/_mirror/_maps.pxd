@@ -17,6 +17,11 @@ cdef class MirrorMap(Persistent):
     cdef readonly object error              # error that `raise_error` will raise, or None
     cdef double[:, ::1] duals               # (n_classes, width)
 
+    # Compute what `score` and `add_weights` would compute at their first call after a step.
+    # Afterwards, several threads may call them at the same time, until the next step. Call it with
+    # the GIL.
+    cdef int prepare(self) except -1
+
     # Write the linear scores of the classes into `scores`. The dual weights do not change.
     cdef void score(self, const Row* row, double* scores) noexcept nogil
 

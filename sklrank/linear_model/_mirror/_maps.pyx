@@ -32,10 +32,10 @@ from sklrank.linear_model._rows cimport Row, Rows, add_outer, add_row, table_pro
 cdef class MirrorMap:
     """Base of the mirror maps, with the scores and steps of the Euclidean map.
 
-    A subclass overrides `score`, `add_weights`, `step` and `step_all` as needed.
+    A subclass overrides `prepare`, `score`, `add_weights`, `step` and `step_all` as needed.
 
-    If an error occurs in a step or a score, the compiled loops cannot raise it. The error is kept
-    in `error`, and the caller of a loop calls `raise_error` afterwards.
+    If an error occurs in a step, or in a score that was not prepared, the compiled loops cannot
+    raise it. The error is kept in `error`, and the caller of a loop calls `raise_error` afterwards.
     """
 
     convexity = None
@@ -69,8 +69,8 @@ cdef class MirrorMap:
         """Copy of the weights, `(n_classes, width)`."""
         self.require_ready()
         cdef double[:, ::1] sums = np.zeros((self.n_classes, self.width))
+        self.prepare()
         self.add_weights(1.0, &sums[0, 0])
-        self.raise_error()
         return np.asarray(sums)
 
     def take_steps(self, Rows rows not None, const double[:, ::1] directions not None):
@@ -93,6 +93,9 @@ cdef class MirrorMap:
         error, self.error = self.error, None
         if error is not None:
             raise error
+
+    cdef int prepare(self) except -1:
+        return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         table_products(&self.duals[0, 0], self.n_classes, self.width, row, scores)

@@ -1,5 +1,7 @@
 """Mirror maps of the p-norm, the group norm and the Schatten norm."""
 
+cimport cython
+
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
@@ -43,6 +45,7 @@ cdef class SchattenMap(MirrorMap):
     cdef Py_ssize_t n_changed               # entries of rows added since the last `recompute`
     cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless `is_stale`
     cdef bint is_stale                      # whether `gram` has changed since M was computed
+    cdef cython.pymutex lock                # held by `prepare`
     cdef double[::1] direction              # scratch: (n_classes,)
     cdef double[::1] products               # scratch: (n_classes,)
 

@@ -210,7 +210,7 @@ cdef class SchattenMap(MirrorMap):
     Gram matrix, which costs about as much as scoring the row. The Gram matrix is recomputed when
     the total cost of the updates reaches the cost of recomputing it, or when its trace becomes too
     large or too small. The eigenvectors and eigenvalues are computed only when they are needed for
-    scores or weights.
+    scores or weights, by `prepare` or by the first score after a step.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
@@ -256,6 +256,13 @@ cdef class SchattenMap(MirrorMap):
         The only nonzero singular value of u x' is ||u||_2 ||x||_2.
         """
         return row_norms(X, constant, 2.0)
+
+    cdef int prepare(self) except -1:
+        if self.exponent > 2.0:
+            with self.lock:
+                self.ensure_left_factor()
+                self.raise_error()
+        return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t n = self.n_classes, k, l
@@ -351,9 +358,6 @@ cdef class SchattenMap(MirrorMap):
             self.update_left_factor()
 
     cdef void update_left_factor(self) noexcept with gil:
-        if not self.is_stale:
-            # Another thread has updated the left factor while this thread waited for the lock.
-            return
         try:
             left_factor = compute_left_factor(np.asarray(self.gram), self.exponent)
             np.copyto(np.asarray(self.left_factor), left_factor)

@@ -301,9 +301,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
-        "process_noise": [Interval(Real, 0, None, closed="left")],
+        "process_noise": [Interval(Real, 0, MAX_FACTOR, closed="both")],
         "boosting_target": [StrOptions({"costs", "relevance"})],
-        "vote_scale": [Interval(Real, 0, None, closed="neither")],
+        "vote_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         **_FEATURE_MAP_CONSTRAINTS,
     }
 

@@ -20,6 +20,8 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._base_online import slices
+from sklrank._progress import print_progress
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
 from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
@@ -132,9 +134,22 @@ class PredtronMixin:
 
     def _fit_from_scratch(self, *data):
         with unchanged_on_error(self):
-            rounds = self._make_task(*data, restart=True)
-            self._play_passes(*rounds, n_passes=self.max_iter, shuffle=self.shuffle)
-            self.n_iter_ = self.max_iter
+            X, task, rows_of = self._make_task(*data, restart=True)
+            random_state = check_random_state(self.random_state) if self.shuffle else None
+            n_batches = len(self._batches(X, task))
+            with self._model.transaction(X) as play:
+                for i in self._track(range(self.max_iter), "pass", n_subtasks=n_batches):
+                    self.n_iter_ = i + 1
+                    self._play_pass(
+                        X,
+                        task,
+                        rows_of,
+                        play,
+                        order=random_state.permutation(task.n_all) if self.shuffle else None,
+                        # In later passes, the model has already learned from the samples.
+                        reject_rule=self._reject_rule if i == 0 else None,
+                        number=f"{i + 1} of {self.max_iter}",
+                    )
         return self
 
     def _partial_fit(self, *data, return_scores=False):
@@ -142,33 +157,37 @@ class PredtronMixin:
         scores = None
         with unchanged_on_error(self, draws=False):
             X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
-            self._model = self._model.branch(X.shape[0], exact=self._reject_rule is not None)
+            # A reject rule or a callback may fail after a compiled call.
+            exact = self._reject_rule is not None or self._task_tree is not None
+            self._model = self._model.branch(X.shape[0], exact=exact)
             if return_scores:
-                scores = np.empty((task.n_rounds, self._model.n_scores))
-            self._play_passes(X, task, rows_of, scores=scores)
+                scores = np.empty((task.n_all, self._model.n_scores))
+            with self._model.transaction(X) as play:
+                rule = self._reject_rule
+                self._play_pass(X, task, rows_of, play, scores=scores, reject_rule=rule)
         return scores
 
-    def _play_passes(self, X, task, rows_of, *, n_passes=1, shuffle=False, scores=None):
-        n_rounds = task.n_rounds
-        random_state = check_random_state(self.random_state) if shuffle else None
-        with self._model.transaction(X) as play:
-            for i in range(n_passes):
-                order = random_state.permutation(n_rounds) if shuffle else None
-                before = self._mistakes_and_loss()
-                # In later passes, the model has already learned from the samples that it scores.
-                rule = self._reject_rule if i == 0 else None
-                self._play_pass(X, task, rows_of, play, order, scores, rule)
-                if self.verbose:
-                    mistakes, loss = self._mistakes_and_loss() - before
-                    print(
-                        f"[{type(self).__name__}] pass {i + 1} of {n_passes}: {mistakes:.0f} "
-                        f"mistakes in {n_rounds} rounds, mean loss {loss / n_rounds:.4f}"
-                    )
+    def _batches(self, X, task):
+        """Return slices that divide the rounds of a task into batches."""
+        # Queries have several rows; all rounds have about the same number.
+        return slices(task.n_all, max(1, self._model.max_rows * task.n_all // X.shape[0]))
 
-    def _play_pass(self, X, task, rows_of, play, order, scores, reject_rule):
-        model, n_rounds = self._model, task.n_all
+    def _play_pass(
+        self,
+        X,
+        task,
+        rows_of,
+        play,
+        *,
+        order=None,
+        scores=None,
+        reject_rule=None,
+        number="1 of 1",
+    ):
+        model = self._model
         prediction_scores = radii = None
-        for batch in gen_batches(n_rounds, max(1, model.max_rows * n_rounds // X.shape[0])):
+        before = self._totals()
+        for batch in self._track(self._batches(X, task), "batch", may_stop=scores is None):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
             rows, starts = rows_of(rounds)
@@ -180,10 +199,23 @@ class PredtronMixin:
             play(rows, starts, task, radii, batch_scores, prediction_scores)
             if reject_rule is not None:
                 reject_rule.update(prediction_scores, task.chosen_labels)
+        if self.verbose:
+            n_rounds, n_mistakes, loss = np.subtract(self._totals(), before)
+            figures = {
+                "mean loss": loss / n_rounds,
+                "mistakes": int(n_mistakes),
+                "rounds": int(n_rounds),
+            }
+            print_progress(type(self).__name__, f"pass {number}", figures)
 
-    def _mistakes_and_loss(self):
+    def _attributes_so_far(self):
+        attributes = super()._attributes_so_far()
+        attributes["_model"].remove_unused_points()
+        return attributes
+
+    def _totals(self):
         rounds = self._model.rounds
-        return np.array([rounds.n_mistakes, rounds.total_loss])
+        return rounds.n_rounds, rounds.n_mistakes, rounds.total_loss
 
     def _scores(self, X):
         """Return the scores of the samples, `(n_samples, n_scores)`."""
@@ -317,6 +349,9 @@ class LinearModel:
         is_custom = isinstance(self.rounds.mirror_map, CustomMap)  # see `transaction`
         return deepcopy(self) if (exact or n_rows > self.max_rows) and not is_custom else self
 
+    def remove_unused_points(self):
+        """Do nothing: only kernel models have points."""
+
     @contextmanager
     def transaction(self, X):
         """Yield a function that plays rounds on rows of X.
@@ -421,6 +456,10 @@ class KernelModel:
         known = np.arange(len(self.insertion_order))
         self._set_points(known, X)
         yield partial(self._play, X, len(known))
+        self.remove_unused_points()
+
+    def remove_unused_points(self):
+        """Keep only the points that are support vectors."""
         self._set_points(np.flatnonzero(self.insertion_order))
 
     @property

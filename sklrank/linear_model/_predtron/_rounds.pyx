@@ -281,11 +281,11 @@ cdef class PredtronRounds:
         cdef Row row
         cdef Py_ssize_t i
         self.check_width(rows)
+        self.mirror_map.prepare()
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
                 self.mirror_map.score(&row, &scores[i, 0])
-        self.mirror_map.raise_error()
         return np.asarray(scores)
 
     cdef void score_for_prediction(
