@@ -54,7 +54,9 @@ cdef class MirrorMap:
         """Copy of the weights, `(n_classes, width)`."""
         cdef double[:, ::1] sums = np.zeros((self.n_classes, self.width))
         self.prepare()
-        self.add_weights(1.0, &sums[0, 0])
+        # A kernel model without support vectors has no columns, and so no first entry.
+        if self.width > 0:
+            self.add_weights(1.0, &sums[0, 0])
         return np.asarray(sums)
 
     def take_steps(self, Rows rows, const double[:, ::1] directions):
