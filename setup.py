@@ -1,15 +1,22 @@
 """The compiled modules, one for each `.pyx` file; all other settings are in pyproject.toml."""
 
+import gzip
+import os
+import tarfile
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 
+# Flags of GCC and Clang. Microsoft's compiler gets none: setuptools passes /O2, and its option
+# for sums in any order, /fp:fast, would also drop the checks for NaN.
 FLAGS = ["-O3", "-g0"]
 
-# Nothing reads errno or the flags of floating point: loops with roots are vectorised without them,
+# Nothing reads errno or the flags of floating point: loops with roots are vectorized without them,
 # and no result changes.
 ROOTS = ["-fno-math-errno", "-fno-trapping-math"]
-# Sums are added up in any order, so that they are vectorised.
+# Sums are added up in any order, so that they are vectorized.
 SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 
 SPECIAL_FLAGS = {
@@ -26,8 +33,9 @@ SPECIAL_FLAGS = {
 SHARED = "sklrank._cyutility"
 
 # Compiler directives of all modules. (The directives that change the meaning of code are in the
-# first line of each file.) No module has state that several threads write without a lock.
-DIRECTIVES = {"freethreading_compatible": True}
+# first line of each file.) No module has state that several threads write without a lock. Only
+# classes that define how their state is saved and checked can be pickled.
+DIRECTIVES = {"freethreading_compatible": True, "auto_pickle": False}
 
 
 def extensions():
@@ -49,4 +57,44 @@ def extensions():
     return extensions
 
 
-setup(ext_modules=extensions())
+class BuildExtensions(build_ext):
+    """Builds the compiled modules with flags that the compiler knows."""
+
+    def build_extensions(self):
+        for extension in self.extensions:
+            if self.compiler.compiler_type == "msvc":
+                extension.extra_compile_args = []
+            else:
+                extension.libraries = ["m"]
+        super().build_extensions()
+
+
+class ReproducibleSdist(sdist):
+    """Builds archives of equal bytes from equal files if SOURCE_DATE_EPOCH is set."""
+
+    def make_archive(self, base_name, format, *, base_dir, **others):
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+        if epoch is None or format != "gztar":
+            return super().make_archive(base_name, format, base_dir=base_dir, **others)
+
+        def without_origin(entry):
+            entry.mtime = int(epoch)
+            entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+            entry.uid = entry.gid = 0
+            entry.uname = entry.gname = ""
+            return entry
+
+        path = f"{base_name}.tar.gz"
+        self.mkpath(os.path.dirname(path))
+        with (
+            gzip.GzipFile(path, "wb", mtime=int(epoch)) as compressed,
+            tarfile.open(fileobj=compressed, mode="w") as archive,
+        ):
+            archive.add(base_dir, filter=without_origin)
+        return path
+
+
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": BuildExtensions, "sdist": ReproducibleSdist},
+)

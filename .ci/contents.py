@@ -8,6 +8,7 @@ import zipfile
 NEEDED = {
     "sdist": [
         r"pyproject.toml", r"setup.py", r"setup.cfg", r"README.md", r"LICENSE", r"CHANGELOG.md",
+        r"CITATION.cff", r"CODE_OF_CONDUCT.md", r"SECURITY.md",
         r"sklrank/online_boosting/_rounds.pyx", r"sklrank/online_boosting/_costs.pxd",
         r"sklrank/py.typed", r"tests/conftest.py", r"examples/quickstart.py",
         r"benchmarks/hoeffding.py", r"docs/conf.py", r"docs/_templates/autosummary/class.rst",

@@ -15,9 +15,13 @@ following subpackages:
 - :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
+
+:func:`sklrank.show_versions` prints what a bug report should contain.
 """
 
 import importlib
+
+from sklrank._show_versions import show_versions
 
 __version__ = "0.1.0"
 
@@ -32,7 +36,7 @@ _SUBPACKAGES = (
     "online_boosting",
     "tree",
 )
-__all__ = ["__version__", *_SUBPACKAGES]
+__all__ = ["__version__", *_SUBPACKAGES, "show_versions"]
 
 try:
     import sklrank._online_learner  # noqa: F401

@@ -13,7 +13,10 @@ import numpy as np
 
 
 cdef class OnlineLearner:
-    """Base class of the compiled learners. A subclass defines `predict` and `learn`."""
+    """Base class of the compiled learners.
+
+    A subclass defines `predict`, `learn`, and the methods of `Persistent`.
+    """
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:
@@ -29,8 +32,9 @@ cdef class OnlineLearner:
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
         return self.learn(x, feedback)
 
-    def predict_rows(self, const double[:, ::1] X):
+    def predict_rows(self, const double[:, ::1] X not None):
         """Return the votes `(n_samples, n_classes)` for the samples of `X`."""
+        self.require_ready()
         votes = np.empty((X.shape[0], self.n_classes))
         cdef double[:, ::1] out = votes
         cdef Py_ssize_t i
@@ -43,10 +47,10 @@ cdef class OnlineLearner:
 
     def play_rows(
         self,
-        const double[:, ::1] X,
-        const Py_ssize_t[::1] indptr,
-        const Py_ssize_t[::1] labels,
-        const double[::1] weights,
+        const double[:, ::1] X not None,
+        const Py_ssize_t[::1] indptr not None,
+        const Py_ssize_t[::1] labels not None,
+        const double[::1] weights not None,
         double[:, ::1] votes=None,
     ):
         """Learn from the samples of `X`, one after the other.
@@ -55,6 +59,7 @@ cdef class OnlineLearner:
         `weights[i]`. A sample of weight zero is skipped. If `votes` `(n_samples, n_classes)` is
         given, the votes for each sample are written to this array before the sample is learned.
         """
+        self.require_ready()
         cdef Py_ssize_t i, j, n_samples = X.shape[0]
         cdef bint progressive = votes is not None
         cdef double[::1] repeated = np.empty(self.n_classes)
@@ -88,14 +93,16 @@ cdef class OnlineLearner:
 
 
 def check_lists(
-    const Py_ssize_t[::1] indptr,
-    const Py_ssize_t[::1] labels,
+    const Py_ssize_t[::1] indptr not None,
+    const Py_ssize_t[::1] labels not None,
     Py_ssize_t n_samples,
     Py_ssize_t n_classes,
 ):
     """Raise if a compiled loop would read these relevance lists out of bounds."""
     cdef Py_ssize_t i
-    if indptr.shape[0] != n_samples + 1 or indptr[0] != 0 or indptr[n_samples] != labels.shape[0]:
+    if n_samples < 0 or indptr.shape[0] != n_samples + 1 or (
+        indptr[0] != 0 or indptr[n_samples] != labels.shape[0]
+    ):
         raise ValueError("indptr does not describe a list of labels for each sample")
     for i in range(n_samples):
         if not 0 <= indptr[i + 1] - indptr[i] <= n_classes:

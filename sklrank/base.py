@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._queries import warn_without_qid
 from sklrank._rankings import positions_from_scores
 from sklrank._relevance import check_relevance
+from sklrank._validation import is_integer
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LabelRankerMixin:
             If `k` is not an integer from 1 to `n_labels`.
         """
         scores = self._label_scores(X)
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= scores.shape[1]:
+        if not is_integer(k) or not 1 <= k <= scores.shape[1]:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )

@@ -1,16 +1,25 @@
-"""Fixtures of several test files: benchmark data, exact comparison of models; and markers."""
+"""Fixtures of several test files: data, outcomes of exploration, comparison of models; markers."""
 
 import os
+from collections import defaultdict
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
+
+# On a busy machine, any example may take long.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 # Arguments of tests that the threads of pytest-run-parallel cannot share.
@@ -83,6 +92,62 @@ def wide_csr():
         return matrix
 
     return make
+
+
+@pytest.fixture
+def law():
+    """Return a function that computes the distribution of the labels that a scheme shows.
+
+    For an exploration scheme, scores `(n_labels,)` and k, it returns a dictionary of the tuples of
+    labels that may be shown, with their probabilities.
+    """
+
+    def probabilities_of(scheme, scores, k):
+        probabilities = defaultdict(float)
+        for shown, probability in OUTCOMES[type(scheme)](scores, k, scheme.exploration):
+            probabilities[shown] += probability
+        return probabilities
+
+    return probabilities_of
+
+
+def uniform_outcomes(ranking, k):
+    """All orders of the labels are equally probable."""
+    outcomes = list(permutations(ranking))
+    return [(order[:k], 1 / len(outcomes)) for order in outcomes]
+
+
+def single_swap_outcomes(ranking, k):
+    """All choices of a label shown and a label not shown are equally probable, twice."""
+    m = len(ranking)
+    if k == m:
+        return [(tuple(ranking), 1.0)]
+    outcomes = []
+    for swaps in product(product(range(k), range(k, m)), repeat=2):
+        order = list(ranking)
+        for shown, hidden in swaps:
+            order[shown], order[hidden] = order[hidden], order[shown]
+        outcomes.append((tuple(order[:k]), 1 / (k * (m - k)) ** 2))
+    return outcomes
+
+
+def greedy_mixture(explored):
+    """Return the outcomes of a scheme that explores, or shows the greedy top k."""
+
+    def outcomes(scores, k, rho):
+        ranking = np.argsort(-scores, kind="stable")
+        exploring = [(shown, rho * probability) for shown, probability in explored(ranking, k)]
+        return [(tuple(ranking[:k]), 1 - rho), *exploring]
+
+    return outcomes
+
+
+# For each scheme, a function of the scores, k and the exploration. It returns tuples of labels with
+# the probability that they are shown, in this order. A tuple may occur several times.
+OUTCOMES = {
+    UniformRandomization: greedy_mixture(uniform_outcomes),
+    SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
+}
 
 
 @pytest.fixture

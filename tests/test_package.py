@@ -4,16 +4,20 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+import numpy as np
 import pytest
+import sklearn
 from numpydoc.validate import validate
 
 import sklrank
-from sklrank import _typing
+from sklrank import _show_versions, _typing
 from sklrank._sklearn import StrOptions
+from sklrank.feedback import _randomization
 
 PACKAGES = sorted(
     f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
@@ -40,6 +44,9 @@ CALLED = {"__call__", "__getitem__", "__init__", "__len__"}
 
 
 def public_names():
+    for name in sklrank.__all__:
+        if name not in {"__version__", *(package.rpartition(".")[2] for package in PACKAGES)}:
+            yield f"sklrank.{name}"
     for name in PACKAGES:
         for member in importlib.import_module(name).__all__:
             yield f"{name}.{member}"
@@ -114,7 +121,7 @@ def test_annotations_are_complete(name):
 @pytest.mark.parametrize(("hint", "options"), named_options())
 def test_annotations_name_the_options(hint, options):
     """Annotations list the strings that `fit` accepts, unless they allow all strings."""
-    hint = eval(hint, {**vars(_typing), "Callable": Callable})
+    hint = eval(hint, {**vars(_typing), **vars(_randomization), "Callable": Callable})
     parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
     strings = {each for part in parts if get_origin(part) is Literal for each in get_args(part)}
     assert strings == options or {str, Any} & set(parts)
@@ -139,3 +146,17 @@ def test_examples_of_docstrings(name, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     module = importlib.import_module(name)
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+
+
+def test_show_versions_names_python_the_packages_and_the_build(capsys):
+    sklrank.show_versions()
+    printed = capsys.readouterr().out
+    facts = [platform.python_version(), sklrank.__version__, sklearn.__version__, np.__version__]
+    for fact in [*facts, "compiler:", "Cython:", "user_api:"]:
+        assert fact in printed
+
+
+def test_show_versions_without_an_optional_package(capsys, monkeypatch):
+    monkeypatch.setattr(_show_versions, "DEPENDENCIES", ["a-package-nobody-has"])
+    sklrank.show_versions()
+    assert "a-package-nobody-has: not installed" in capsys.readouterr().out

@@ -82,10 +82,14 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         """
         return self._scores_of_rounds(self._check_X(X))
 
-    def _check_X(self, X, *, reset=False):
-        if not reset:
-            check_is_fitted(self)
-        return check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+
+    def _check_training_X(self, X):
+        warm_start = self._is_warm_start()
+        dtype = [np.float64, np.float32]
+        return check_rows(self, X, reset=not warm_start, warm_start=warm_start, dtype=dtype)
 
 
 class SupervisedDocumentRanker(DocumentRanker):
@@ -143,7 +147,7 @@ class SupervisedDocumentRanker(DocumentRanker):
             return self._fit(X, y, qid)
 
     def _fit(self, X, y, qid):
-        X = self._check_X(X, reset=not self._is_warm_start)
+        X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._set_fitted_with_qid(qid, len(y))

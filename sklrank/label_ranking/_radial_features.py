@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 

@@ -19,7 +19,7 @@ the two that has predicted the larger weight of samples correctly in this leaf (
 case of a tie by naive Bayes); see `leaf_votes`. The densities for naive Bayes are computed in
 _gaussian_observers.pyx. Methods are declared in _hoeffding.pxd. To add a mode, add it to the enum
 there, to `LEAF_PREDICTIONS` and to _hoeffding_tree.py; a mode without densities also clears
-`keeps_densities` in `__cinit__`.
+`keeps_densities` in `set_state`.
 
 Nodes, leaves and observer rows are stored in blocks of memory that are enlarged when they are full.
 A split releases the observer rows of its leaf for reuse. Memory is therefore proportional to the
@@ -35,6 +35,7 @@ from math import prod
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.tree._gaussian_observers cimport (
     MAX_POINTS, N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Criterion, Split, best_split, clear,
     left_share, log_density, observe, refresh_density,
@@ -88,56 +89,22 @@ NODE_DTYPE = np.dtype(
 cdef class HoeffdingTree(OnlineLearner):
     """The compiled tree; HoeffdingTreeClassifier documents and checks the parameters."""
 
-    def __cinit__(
-        self,
-        Py_ssize_t n_features,
-        Py_ssize_t n_classes,
-        const Py_ssize_t[::1] used,
-        dict params,
-    ):
-        self.n_features = n_features
-        self.n_classes = n_classes
-        if np.min(used) < 0 or np.max(used) >= n_features:
-            raise ValueError(f"used must be indices of the {n_features} features")
-        self.n_used = used.shape[0]
-        self.parameter_values = tuple([params[name] for name in PARAMETERS])
-        self.criterion = CRITERIA[params["criterion"]]
-        self.leaf_prediction = LEAF_PREDICTIONS[params["leaf_prediction"]]
-        self.grace_period = params["grace_period"]
-        self.delta = params["delta"]
-        self.tau = params["tau"]
-        self.n_points = min(params["n_split_points"], MAX_POINTS)
-        self.min_branch_fraction = params["min_branch_fraction"]
-        self.max_depth = -1 if params["max_depth"] is None else params["max_depth"]
-        self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
-        self.weight_scale = params["weight_scale"]
-        self.effective_sample_size = SAMPLE_SIZES[params["sample_size"]]
-        self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
-        self.row_length = self.n_used * (
-            N_STATS_AND_DENSITIES if self.keeps_densities else N_STATS
-        ) + 1
-        if not np.array_equal(used, np.arange(n_features)):
-            self.used = <Py_ssize_t*>filled(NULL, np.asarray(used))
-            self.values = <double*>resized(NULL, self.n_used * sizeof(double))
-        self.votes = <double*>resized(NULL, n_classes * sizeof(double))
-        self.__setstate__(
+    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, used, dict params not None):
+        self.start(
             {
+                **params,
+                "n_features": n_features,
+                "used": used,
                 "nodes": np.array([(0.0, 0.0, 0.0, LEAF, 0, 0, 0)], dtype=NODE_DTYPE),
                 "leaves": np.zeros((1, COUNTS + n_classes)),
-                "observers": np.full((1, n_classes + 1), NONE),
-                "stats": np.empty((0, self.row_length)),
+                "observers": np.full((1, n_classes + 1), NONE, dtype=INT),
+                "stats": None,
                 "free_row": NONE,
             }
         )
 
     def __dealloc__(self):
-        PyMem_RawFree(self.nodes)
-        PyMem_RawFree(self.leaves)
-        PyMem_RawFree(self.observers)
-        PyMem_RawFree(self.stats)
-        PyMem_RawFree(self.used)
-        PyMem_RawFree(self.values)
-        PyMem_RawFree(self.votes)
+        self.free_blocks()
 
     # -- Access to nodes, leaves, observer rows and features.
 
@@ -500,10 +467,12 @@ cdef class HoeffdingTree(OnlineLearner):
     @property
     def node_table(self):
         """Copy of the nodes as a structured array, in which `feature` is -1 for leaves."""
+        self.require_ready()
         return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
 
     def leaf_counts(self, Py_ssize_t leaf):
         """Return the class weights `(n_classes,)` of the leaf with this index."""
+        self.require_ready()
         if not 0 <= leaf < self.n_leaves:
             raise IndexError(f"leaf {leaf} of {self.n_leaves}")
         return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
@@ -511,6 +480,7 @@ cdef class HoeffdingTree(OnlineLearner):
     @property
     def nbytes(self):
         """Size of the blocks of memory in bytes."""
+        self.require_ready()
         cdef Py_ssize_t leaf_size = 2 * sizeof(Node) + (COUNTS + self.n_classes) * sizeof(double)
         cdef Py_ssize_t scratch = self.n_classes * sizeof(double)
         leaf_size += (self.n_classes + 1) * sizeof(int)
@@ -521,14 +491,13 @@ cdef class HoeffdingTree(OnlineLearner):
             + self.row_capacity * self.row_length * sizeof(double) + scratch
         )
 
-    def __reduce__(self):
-        used = np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp)
-        params = dict(zip(PARAMETERS, self.parameter_values))
-        arguments = self.n_features, self.n_classes, used, params
-        return HoeffdingTree, arguments, self.__getstate__()
+    # -- State.
 
-    def __getstate__(self):
+    cdef dict get_state(self):
         return {
+            **dict(zip(PARAMETERS, self.parameter_values)),
+            "n_features": self.n_features,
+            "used": np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp),
             "nodes": self.node_table,
             "leaves": array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT),
             "observers": array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT),
@@ -536,29 +505,149 @@ cdef class HoeffdingTree(OnlineLearner):
             "free_row": self.free_row,
         }
 
-    def __setstate__(self, state):
-        nodes, leaves, observers, stats = [
-            np.asarray(state[name], dtype)
-            for name, dtype in [
-                ("nodes", NODE_DTYPE), ("leaves", FLOAT), ("observers", INT), ("stats", FLOAT)
-            ]
-        ]
-        n_leaves = len(leaves)
-        if (
-            nodes.shape != (2 * n_leaves - 1,)
-            or leaves.shape != (n_leaves, COUNTS + self.n_classes)
-            or observers.shape != (n_leaves, self.n_classes + 1)
-            or stats.shape != (len(stats), self.row_length)
-        ):
-            raise ValueError("the state does not fit a tree with these parameters")
-        self.nodes = <Node*>filled(self.nodes, nodes)
-        self.leaves = <double*>filled(self.leaves, leaves)
-        self.observers = <int*>filled(self.observers, observers)
-        self.stats = <double*>filled(self.stats, stats)
+    cdef int set_state(self, State state) except -1:
+        cdef Py_ssize_t n_features = state.count("n_features", 1)
+        used = state.integers("used", (-1,), 0, n_features - 1)
+        state.require(len(used) > 0, "the tree uses no features")
+        params = read_parameters(state)
+        cdef LeafPrediction leaf_prediction = LEAF_PREDICTIONS[params["leaf_prediction"]]
+        cdef bint keeps_densities = leaf_prediction != LeafPrediction.MAJORITY_CLASS
+        cdef Py_ssize_t row_length = len(used) * (
+            N_STATS_AND_DENSITIES if keeps_densities else N_STATS
+        ) + 1
+        leaves = state.floats("leaves", (-1, -1))
+        cdef Py_ssize_t n_leaves = leaves.shape[0], n_classes = leaves.shape[1] - COUNTS
+        state.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
+        nodes = state.array("nodes", (2 * n_leaves - 1,), NODE_DTYPE, True)
+        stats = np.empty((0, row_length))
+        if state.get("stats") is not None:
+            stats = state.floats("stats", (-1, row_length))
+        observers = state.integers(
+            "observers", (n_leaves, n_classes + 1), NONE, len(stats) - 1, INT
+        )
+        cdef Py_ssize_t free_row = state.count("free_row", NONE, len(stats) - 1)
+        check_nodes(state, nodes, n_leaves, n_features)
+        check_rows(state, observers, stats, free_row)
+        state.require(
+            not self.is_ready
+            or (n_features, n_classes) == (self.n_features, self.n_classes),
+            "its sizes are not those of the object",
+        )
+        self.set_blocks(used, n_features, n_classes, nodes, leaves, observers, stats)
+        self.free_row = <int>free_row
+        self.row_length = row_length
+        self.leaf_prediction, self.keeps_densities = leaf_prediction, keeps_densities
+        self.parameter_values = tuple([params[name] for name in PARAMETERS])
+        self.criterion = CRITERIA[params["criterion"]]
+        self.grace_period, self.delta, self.tau = (
+            params["grace_period"], params["delta"], params["tau"]
+        )
+        self.n_points = params["n_split_points"]
+        self.min_branch_fraction = params["min_branch_fraction"]
+        self.max_depth = -1 if params["max_depth"] is None else params["max_depth"]
+        self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
+        self.weight_scale = params["weight_scale"]
+        self.effective_sample_size = SAMPLE_SIZES[params["sample_size"]]
+        return 0
+
+    cdef int set_blocks(
+        self, used, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
+    ) except -1:
+        # Replace all blocks of memory by blocks with these arrays. The old blocks are freed only
+        # after all new ones have been allocated.
+        cdef void* blocks[7]
+        cdef Py_ssize_t i
+        cdef bint uses_all = np.array_equal(used, np.arange(len(used))) and len(used) == n_features
+        scratch = np.empty(len(used)), np.empty(n_classes)
+        arrays = [nodes, leaves, observers, stats, used, *scratch]
+        for i in range(7):
+            blocks[i] = NULL
+        try:
+            for i in range(7):
+                if not (uses_all and i in (4, 5)):
+                    blocks[i] = filled(NULL, arrays[i])
+        except BaseException:
+            for i in range(7):
+                PyMem_RawFree(blocks[i])
+            raise
+        self.free_blocks()
+        self.nodes, self.leaves = <Node*>blocks[0], <double*>blocks[1]
+        self.observers, self.stats = <int*>blocks[2], <double*>blocks[3]
+        self.used = <Py_ssize_t*>blocks[4]
+        self.values, self.votes = <double*>blocks[5], <double*>blocks[6]
+        self.n_features, self.n_classes, self.n_used = n_features, n_classes, len(used)
         self.n_nodes = len(nodes)
-        self.n_leaves = self.leaf_capacity = n_leaves
+        self.n_leaves = self.leaf_capacity = len(leaves)
         self.n_rows = self.row_capacity = len(stats)
-        self.free_row = state["free_row"]
+        return 0
+
+    cdef void free_blocks(self) noexcept:
+        PyMem_RawFree(self.nodes)
+        PyMem_RawFree(self.leaves)
+        PyMem_RawFree(self.observers)
+        PyMem_RawFree(self.stats)
+        PyMem_RawFree(self.used)
+        PyMem_RawFree(self.values)
+        PyMem_RawFree(self.votes)
+
+
+# -- Checks of a state.
+
+cdef dict read_parameters(State state):
+    # Return the parameters of the tree.
+    params = {
+        "criterion": state.choice("criterion", CRITERIA),
+        "leaf_prediction": state.choice("leaf_prediction", LEAF_PREDICTIONS),
+        "sample_size": state.choice("sample_size", SAMPLE_SIZES),
+        "n_split_points": state.count("n_split_points", 1, MAX_POINTS),
+    }
+    for name in ("grace_period", "delta", "tau", "min_branch_fraction", "weight_scale"):
+        params[name] = state.number(name, 0.0)
+    for name in ("max_depth", "max_leaves"):
+        params[name] = None if state.get(name) is None else state.count(name, 1)
+    return params
+
+
+cdef int check_nodes(
+    State state, nodes, Py_ssize_t n_leaves, Py_ssize_t n_features
+) except -1:
+    # Raise unless the nodes are a tree whose leaves are 0, 1, ..., n_leaves - 1. A node precedes
+    # its children, so that there are no cycles.
+    index = np.arange(len(nodes))
+    is_leaf = nodes["feature"] == LEAF
+    inner, parents = nodes[~is_leaf], index[~is_leaf]
+    state.require(
+        len(inner) == n_leaves - 1
+        and np.all((inner["feature"] >= 0) & (inner["feature"] < n_features))
+        and np.all(inner["child"] > parents)
+        and np.array_equal(
+            np.sort(np.append(inner["child"], inner["child"].astype(np.int64) + 1)), index[1:]
+        )
+        and np.array_equal(np.sort(nodes["child"][is_leaf]), index[:n_leaves])
+        and nodes["depth"][0] == 0
+        and np.array_equal(nodes["depth"][inner["child"]], inner["depth"] + 1)
+        and np.array_equal(nodes["depth"][inner["child"] + 1], inner["depth"] + 1),
+        "nodes are not a tree",
+    )
+    return 0
+
+
+cdef int check_rows(State state, observers, stats, Py_ssize_t free_row) except -1:
+    # Raise unless each row of `stats` either belongs to one entry of `observers`, or is in the
+    # list of rows that a split released.
+    cdef Py_ssize_t n_rows = len(stats)
+    rows = observers[observers != NONE].tolist()
+    while free_row != NONE and len(rows) <= n_rows:
+        rows.append(free_row)
+        next_row = stats[free_row, 0]
+        state.require(
+            NONE <= next_row < n_rows and next_row == int(next_row), "the list of free rows"
+        )
+        free_row = int(next_row)
+    state.require(
+        sorted(rows) == list(range(n_rows)), "observers do not fit the rows of stats"
+    )
+    return 0
 
 
 # -- Blocks of memory. The functions PyMem_Raw... can be called without the GIL, and tracemalloc

@@ -43,8 +43,8 @@ class HonestTreeRegressor(HonestRegressor):
         honest tree, it is also the number of samples of the other half that a leaf needs in order
         to predict their mean.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each split, drawn at random for each split: an int, a fraction
-        of the features, "sqrt", "log2", or None for all features.
+        Number of features tried at each split: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random for each split.
     honest : bool, default=True
         Whether to choose the splits with one half of the samples and to compute the leaf values
         with the other half. If False, all samples are used for both, and the predictions are those
@@ -94,8 +94,6 @@ class HonestTreeRegressor(HonestRegressor):
     array([2., 0., 1.])
     """
 
-    _dtype = np.float32
-
     def __init__(
         self,
         *,
@@ -124,7 +122,12 @@ class HonestTreeRegressor(HonestRegressor):
         ndarray of int of shape (n_samples,)
             Index of the leaf of each sample, which is a row index of `values_`.
         """
-        return self.estimator_.apply(self._check_X(X))
+        X = self._check_X(X)
+        return self.estimator_.apply(X)
+
+    @staticmethod
+    def _input_dtype():
+        return np.float32
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)

@@ -469,7 +469,7 @@ def test_bad_parameters(algorithm, parameters, error, message):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_refuses_an_estimator_class(algorithm):
-    pytest.importorskip("sklearn", "1.7", reason="its message is another")
+    pytest.importorskip("sklearn", "1.8", reason="its message is another")
     with pytest.raises(TypeError, match="got estimator class instead"):
         algorithm(DecisionTreeClassifier).fit(X, Y, qid=QID)
 

@@ -21,6 +21,9 @@ cdef class GroupedMap(MirrorMap):
     cdef double max_total                   # largest total since the last `recompute`
     cdef Py_ssize_t n_changed               # number of changed powers since the last `recompute`
 
+    # Return the number of groups.
+    cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept
+
     cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil
     cdef void update_group(self, Py_ssize_t group) noexcept nogil
     cdef void recompute(self) noexcept nogil

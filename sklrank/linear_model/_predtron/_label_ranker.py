@@ -145,8 +145,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method. A
-    sample whose labels have equal relevance does not change the model.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
+
+    A sample whose labels have equal relevance does not change the model.
 
     :func:`sklearn.model_selection.cross_val_predict` with ``method="decision_function"`` replaces
     the grades of each column by their indices among the sorted grades of that column. So the model
@@ -247,7 +249,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         ------
         ValueError
             If the data are malformed, or if parameters are not compatible with each other or with
-            the data. A model that was fitted before is not changed in this case.
+            the data. In this case, a fitted model does not change.
         """
         return self._fit_from_scratch(X, y, None)
 
@@ -256,9 +258,12 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        The resulting model is bit-identical whether the samples are given in one call or in
-        several, and whether or not the model is pickled between two calls. With a kernel, models
-        agree up to rounding errors of the kernel values.
+        Without a kernel, passing the samples in one call or in several calls gives bit-identical
+        models. With a kernel, the models are equal up to rounding errors of the kernel values.
+        Pickling the model between calls does not change the result.
+
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
 
         Parameters
         ----------
@@ -279,8 +284,8 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed, or if their labels differ from those of the first call. The
-            model is not changed in this case.
+            If the data are malformed, or if their labels differ from those of the first call. In
+            this case, the model does not change.
         """
         self._partial_fit(X, y, classes)
         return self
