@@ -1,4 +1,4 @@
-"""Fixtures of several test files: data, outcomes of exploration, and exact comparison of models."""
+"""Fixtures of several test files: data, outcomes of exploration, comparison of models; markers."""
 
 import os
 from collections import defaultdict
@@ -20,6 +20,31 @@ threadpool_limits(1, user_api="blas")
 # On a busy machine, any example may take long.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+# Arguments of tests that the threads of pytest-run-parallel cannot share.
+NOT_FOR_THREADS = {
+    "model": "all threads would train one model",
+    "objective": "all threads would boost one objective",
+    "recorder": "it records the calls of all threads",
+    "routing": "the configuration of scikit-learn is that of one thread",
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that pytest-run-parallel must not run in several threads at the same time.
+
+    It recognizes by itself tests that catch warnings, capture output or use `monkeypatch`.
+    """
+    for item in items:
+        function = getattr(item, "function", None)
+        reasons = [NOT_FOR_THREADS.get(name) for name in getattr(item, "fixturenames", ())]
+        if getattr(function, "is_hypothesis_test", False):
+            reasons.append("hypothesis keeps its examples in one place")
+        if "tracemalloc" in getattr(getattr(function, "__code__", None), "co_names", ()):
+            reasons.append("the memory of all threads is measured")
+        for reason in filter(None, reasons):
+            item.add_marker(pytest.mark.thread_unsafe(reason=reason))
 
 
 @pytest.fixture
@@ -143,6 +168,8 @@ def _fingerprint(thing):
         return tuple((key, _fingerprint(value)) for key, value in sorted(thing.items()))
     if isinstance(thing, list | tuple):
         return tuple(map(_fingerprint, thing))
+    if thing is np.random.mtrand._rand:
+        return "the generator of NumPy, which is not part of the model"
     if isinstance(thing, np.random.RandomState):
         return _fingerprint(thing.get_state())
     if isinstance(thing, BaseEstimator):

@@ -70,7 +70,9 @@ cdef class MirrorMap:
         self.require_ready()
         cdef double[:, ::1] sums = np.zeros((self.n_classes, self.width))
         self.prepare()
-        self.add_weights(1.0, &sums[0, 0])
+        # A kernel model without support vectors has no columns, and so no first entry.
+        if self.width > 0:
+            self.add_weights(1.0, &sums[0, 0])
         return np.asarray(sums)
 
     def take_steps(self, Rows rows not None, const double[:, ::1] directions not None):
