@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sklrank._base_online import row_blocks, to_dense
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_weights
 from sklrank.feedback import Exploration
@@ -63,7 +64,10 @@ class TopKBooster(OnlineBooster):
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        X = self._check_X_and_start(X, classes, indicators=True)
+        return self._explore(self._check_X_and_start(X, classes, indicators=True))
+
+    @shared_call
+    def _explore(self, X):
         self._propensity_bounds()
         rounds, sampler = self._rounds(), self._make_sampler(len(self.classes_))
         explorations = []
@@ -81,6 +85,7 @@ class TopKBooster(OnlineBooster):
         return Exploration.concatenate(explorations)
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -133,15 +138,16 @@ class TopKBooster(OnlineBooster):
             weights = check_weights(sample_weight, X.shape[0], positive=False)
             bounds = self._propensity_bounds()
             rounds = self._rounds(effective_n_jobs(self.n_jobs))
-            for batch in row_blocks(X, BATCH):
-                feedback = TopKFeedback(
-                    actions[batch],
-                    propensities[batch],
-                    rewards[batch],
-                    n_labels,
-                    *bounds,
-                )
-                self._play_batch(rounds, batch, to_dense(X[batch]), feedback, weights)
+            with ExclusiveCalls(self._learners):
+                for batch in row_blocks(X, BATCH):
+                    feedback = TopKFeedback(
+                        actions[batch],
+                        propensities[batch],
+                        rewards[batch],
+                        n_labels,
+                        *bounds,
+                    )
+                    self._play_batch(rounds, batch, to_dense(X[batch]), feedback, weights)
         return self
 
     def _start_model(self, classes):

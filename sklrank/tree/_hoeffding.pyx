@@ -500,13 +500,21 @@ cdef class HoeffdingTree(OnlineLearner):
     @property
     def node_table(self):
         """Copy of the nodes as a structured array, in which `feature` is -1 for leaves."""
-        return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        self.begin_shared()
+        try:
+            return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        finally:
+            self.end_shared()
 
     def leaf_counts(self, Py_ssize_t leaf):
         """Return the class weights `(n_classes,)` of the leaf with this index."""
-        if not 0 <= leaf < self.n_leaves:
-            raise IndexError(f"leaf {leaf} of {self.n_leaves}")
-        return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
+        self.begin_shared()
+        try:
+            if not 0 <= leaf < self.n_leaves:
+                raise IndexError(f"leaf {leaf} of {self.n_leaves}")
+            return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
+        finally:
+            self.end_shared()
 
     @property
     def nbytes(self):
@@ -528,13 +536,17 @@ cdef class HoeffdingTree(OnlineLearner):
         return HoeffdingTree, arguments, self.__getstate__()
 
     def __getstate__(self):
-        return {
-            "nodes": self.node_table,
-            "leaves": array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT),
-            "observers": array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT),
-            "stats": array_of(self.stats, (self.n_rows, self.row_length), FLOAT),
-            "free_row": self.free_row,
-        }
+        self.begin_shared()
+        try:
+            return {
+                "nodes": self.node_table,
+                "leaves": array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT),
+                "observers": array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT),
+                "stats": array_of(self.stats, (self.n_rows, self.row_length), FLOAT),
+                "free_row": self.free_row,
+            }
+        finally:
+            self.end_shared()
 
     def __setstate__(self, state):
         nodes, leaves, observers, stats = [

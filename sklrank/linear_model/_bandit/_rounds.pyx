@@ -6,6 +6,8 @@ for a sample does not depend on the division of the samples into calls. Calls of
 `learn_feedback` for one sample at a time yield the same model as a call of `play`.
 """
 
+cimport cython
+
 import numpy as np
 
 from sklrank.feedback._schedules cimport Schedule
@@ -54,7 +56,8 @@ cdef class BanditRounds:
     def explore(self, Rows rows, const double[::1] draws):
         """Return the classes to show `(n_samples,)` and their propensities `(n_samples,)`.
 
-        The method holds the GIL because threads that share a model also share its scratch memory.
+        The method holds the GIL, and the lock of this object in a free-threaded build, because
+        threads that share a model also share its scratch memory.
         """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
@@ -62,11 +65,12 @@ cdef class BanditRounds:
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows, draws.shape[0])
-        for i in range(rows.n_rows):
-            rows.read(i, &row)
-            self.show(&row, draws[i], &feedback)
-            actions[i] = feedback.action
-            propensities[i] = feedback.propensity
+        with cython.critical_section(self):
+            for i in range(rows.n_rows):
+                rows.read(i, &row)
+                self.show(&row, draws[i], &feedback)
+                actions[i] = feedback.action
+                propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
     def learn_feedback(
