@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._call_guard import CallGuard, exclusive_call, shared_call
 from sklrank._estimator import BaseEstimator
 from sklrank._progress import IterativeMixin
 from sklrank._validation import (
@@ -39,7 +40,7 @@ __all__ = [
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(IterativeMixin, BaseEstimator):
+class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -62,6 +63,10 @@ class BaseOnline(IterativeMixin, BaseEstimator):
         # scikit-learn inspects the signature in each call. Starting a booster makes five such calls
         # for each weak learner. Without the cache, the start would take twice as long.
         return super()._get_param_names()
+
+    @shared_call
+    def __getstate__(self):
+        return super().__getstate__()
 
     def _check_rows(self, X, *, reset):
         if not reset and self._is_valid(X):
@@ -177,6 +182,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                 "classes_",
                 msg="This %(name)s has no classes yet: name them by `classes`, or call fit",
             )
+        return self._start_for(X, classes, indicators)
+
+    @exclusive_call
+    def _start_for(self, X, classes, indicators):
         with unchanged_on_error(self):
             self._validate_params()
             X = self._check_rows(X, reset=True)

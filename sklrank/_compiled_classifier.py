@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
 from sklrank._validation import unchanged_on_error
@@ -64,6 +65,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, learning one sample after the other.
 
@@ -92,6 +94,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(
         self,
         X: ArrayLike,
@@ -136,6 +139,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -177,14 +181,16 @@ class CompiledClassifier(BaseOnlineClassifier):
         return probabilities
 
     def _learn(self, X, indptr, labels, weights, votes=None):
-        for batch in self._track(row_blocks(X, BATCH), "batch", may_stop=votes is None):
-            lists = lists_of_rows(indptr, labels, batch)
-            of_batch = None if votes is None else votes[batch]
-            self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
+        with ExclusiveCalls([self._learner]):
+            for batch in self._track(row_blocks(X, BATCH), "batch", may_stop=votes is None):
+                lists = lists_of_rows(indptr, labels, batch)
+                of_batch = None if votes is None else votes[batch]
+                self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
 
     def _start_model(self, classes):
         self._init_model(self.n_features_in_, classes)
 
+    @shared_call
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class.
 
@@ -198,8 +204,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         ndarray of shape (n_samples, n_classes)
             Class probabilities. Each row sums to one. The columns are in the order of `classes_`.
         """
-        check_is_fitted(self, "classes_")
-        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
+        return self._predict_proba(X)
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the natural logarithm of the probability of each class.
@@ -218,6 +223,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the most probable class of each sample.
 
@@ -231,8 +237,12 @@ class CompiledClassifier(BaseOnlineClassifier):
         ndarray of shape (n_samples,)
             Predicted classes. If classes are equally probable, the first of them is predicted.
         """
-        best = self.predict_proba(X).argmax(axis=1)
+        best = self._predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def _predict_proba(self, X):
+        check_is_fitted(self, "classes_")
+        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
 
     @staticmethod
     def _by_blocks(predict, X):

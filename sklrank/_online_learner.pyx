@@ -40,9 +40,13 @@ cdef class OnlineLearner:
         cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
-        with nogil:
-            for i in range(X.shape[0]):
-                self.predict(&X[i, 0], &out[i, 0])
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(X.shape[0]):
+                    self.predict(&X[i, 0], &out[i, 0])
+        finally:
+            self.end_shared()
         return votes
 
     def play_rows(
@@ -74,22 +78,26 @@ cdef class OnlineLearner:
         feedback.costs = NULL
         feedback.weights = &repeated[0]
         feedback.irrelevant = NULL
-        with nogil:
-            for i in range(n_samples):
-                if progressive:
-                    self.predict_cached(&X[i, 0], &votes[i, 0])
-                if weights[i] == 0.0:
-                    continue
-                feedback.n_relevant = indptr[i + 1] - indptr[i]
-                feedback.n_irrelevant = self.n_classes - feedback.n_relevant
-                feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
-                for j in range(feedback.n_relevant):
-                    repeated[j] = weights[i]
-                feedback.sample_weight = weights[i]
-                if progressive:
-                    self.learn_cached(&X[i, 0], &feedback)
-                else:
-                    self.learn(&X[i, 0], &feedback)
+        self.begin_exclusive()
+        try:
+            with nogil:
+                for i in range(n_samples):
+                    if progressive:
+                        self.predict_cached(&X[i, 0], &votes[i, 0])
+                    if weights[i] == 0.0:
+                        continue
+                    feedback.n_relevant = indptr[i + 1] - indptr[i]
+                    feedback.n_irrelevant = self.n_classes - feedback.n_relevant
+                    feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
+                    for j in range(feedback.n_relevant):
+                        repeated[j] = weights[i]
+                    feedback.sample_weight = weights[i]
+                    if progressive:
+                        self.learn_cached(&X[i, 0], &feedback)
+                    else:
+                        self.learn(&X[i, 0], &feedback)
+        finally:
+            self.end_exclusive()
 
 
 def check_lists(

@@ -1,5 +1,7 @@
 """State of compiled objects, which is checked before it is restored."""
 
+from sklrank._call_guard cimport CallGuard
+
 
 cdef class State:
     cdef str owner              # name of the class, for error messages
@@ -24,7 +26,7 @@ cdef class State:
     cdef int require(self, bint holds, str message) except -1
 
 
-cdef class Persistent:
+cdef class Persistent(CallGuard):
     cdef bint is_ready          # whether the object has a state
 
     # Return the state as a dictionary of arrays, numbers, strings, and compiled objects.

@@ -160,7 +160,7 @@ cdef class State:
         return value
 
 
-cdef class Persistent:
+cdef class Persistent(CallGuard):
     """Base class of the compiled classes whose objects are saved."""
 
     cdef dict get_state(self):
@@ -186,7 +186,11 @@ cdef class Persistent:
 
     def __getstate__(self):
         self.require_ready()
-        return with_format(self.get_state())
+        self.begin_shared()
+        try:
+            return with_format(self.get_state())
+        finally:
+            self.end_shared()
 
     def __setstate__(self, state):
         name = type(self).__name__

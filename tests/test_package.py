@@ -61,7 +61,8 @@ def public_members():
             continue
         yield name
         for attribute, value in inspect.getmembers(thing) if inspect.isclass(thing) else ():
-            if attribute.startswith("_") or not inspect.isfunction(value):
+            # Some decorators are compiled, and return no function in the sense of `inspect`.
+            if attribute.startswith("_") or not inspect.isfunction(inspect.unwrap(value)):
                 continue
             if (value.__module__ or "").startswith("sklrank"):
                 yield f"{name}.{attribute}"

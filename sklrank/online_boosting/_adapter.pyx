@@ -115,7 +115,7 @@ cdef class EstimatorLearner(OnlineLearner):
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
 
     def indicate(self, predicted):
-        """Return the labels that `predict` returned for one sample as an indicator `(1, n_classes)`.
+        """Return the labels that `predict` returned for one sample as indicators `(1, n_classes)`.
 
         Raise if they are neither one label nor a row of an indicator matrix.
         """
@@ -130,8 +130,8 @@ cdef class EstimatorLearner(OnlineLearner):
             indicator[:] = labels
         else:
             raise ValueError(
-                f"predict of {self.estimator!r} returned {labels.tolist()} for one sample, which is "
-                f"neither an array of one label from 0 to {self.n_classes - 1} nor a row of "
+                f"predict of {self.estimator!r} returned {labels.tolist()} for one sample, which "
+                f"is neither an array of one label from 0 to {self.n_classes - 1} nor a row of "
                 f"{self.n_classes} zeros and ones, one for each label"
             )
         return indicator

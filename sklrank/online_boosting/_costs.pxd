@@ -4,8 +4,9 @@ The contract of a rule, which the loop over the rounds (`_rounds.pyx`) relies on
 
 - Before the first round of a batch, one thread calls `prepare` for each size that may occur in it.
 - In each round, one thread calls `start_round`. Then several threads call `costs` and `expert_loss`
-  at the same time. At the end, one thread calls `next_weight` for each learner. Only `prepare`
-  and `start_round` may change the rule; `costs` and `expert_loss` may write only to their output and to `scratch`.
+  at the same time. At the end, one thread calls `next_weight` for each learner. Only `prepare` and
+  `start_round` may change the rule; `costs` and `expert_loss` may write only to their output and to
+  `scratch`.
 - If `learns_weights` is True, the loop also calls `costs(i, scores after learner i)`. It uses this
   vector both as the gradient for the weight of learner i and as the costs of learner i + 1. Thus
   the costs must be the gradient of the loss at the scores and must not depend on `i`.

@@ -35,7 +35,7 @@ declares. `_costs.pxd` states the contract of a rule:
 - If `learns_weights` is True, the costs must be the gradient of the loss and must not depend on the
   index of the learner.
 - Several threads call `costs` and `expert_loss` at the same time. These methods may write only to
-  their output and to `scratch`; only `start_round` may change the rule.
+  their output and to `scratch`; only `prepare` and `start_round` may change the rule.
 - `next_weight` is called only if `set_state` sets `learns_weights` (then it also sets
   `initial_weight`), and `expert_loss` only if the estimator sets `_hedge = True`.
 - The default `expert_loss` uses `tie_loss`. Hedge adds up the losses with the learning rate 1 and

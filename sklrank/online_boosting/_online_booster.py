@@ -16,6 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._progress import print_progress
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._relevance_lists import lists_of, lists_of_rows
@@ -80,6 +81,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         return FullInformation(indptr, labels, len(self.classes_)), draws
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, by `max_iter` passes over the samples.
 
@@ -122,6 +124,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(
         self,
         X: ArrayLike,
@@ -169,6 +172,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -207,6 +211,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             self._play(*prepared, scores)
         return scores
 
+    @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels by the votes of the expert with the largest weight.
 
@@ -224,6 +229,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         scores = self._label_scores(X)
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict class labels, or the labels whose score is above the mean score of the sample.
 
@@ -270,7 +276,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         """
         if self._fitted_with_indicators:
             check_columns(column_names(y), self.classes_)
-            return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
+            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
         return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 
     def _label_scores(self, X):
@@ -341,14 +347,15 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        for batch in self._track(batches, "batch", may_stop=scores is None):
-            rows, lists = to_dense(X[batch]), lists_of_rows(indptr, labels, batch)
-            # A call for few samples does not save the state of the generator, which takes longer.
-            with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
-                feedback, draws = self._make_feedback(*lists)
-                before = self._play_batch(rounds, batch, rows, feedback, weights, draws, scores)
-            if printer is not None:
-                printer.print(indicator_matrix(*lists, len(self.classes_)), before)
+        with ExclusiveCalls(self._learners):
+            for batch in self._track(batches, "batch", may_stop=scores is None):
+                rows, lists = to_dense(X[batch]), lists_of_rows(indptr, labels, batch)
+                # Saving the state of the generator takes longer than learning a few samples.
+                with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
+                    feedback, draws = self._make_feedback(*lists)
+                    before = self._play_batch(rounds, batch, rows, feedback, weights, draws, scores)
+                if printer is not None:
+                    printer.print(indicator_matrix(*lists, len(self.classes_)), before)
 
     def _play_batch(self, rounds, batch, rows, feedback, weights, expert_draws=None, scores=None):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""

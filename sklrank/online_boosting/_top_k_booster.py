@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sklrank._base_online import row_blocks, to_dense
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
@@ -63,7 +64,10 @@ class TopKBooster(OnlineBooster):
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        X = self._check_X_and_start(X, classes, indicators=True)
+        return self._explore(self._check_X_and_start(X, classes, indicators=True))
+
+    @shared_call
+    def _explore(self, X):
         self._propensity_bounds()
         rounds, sampler = self._rounds(), self._make_sampler(len(self.classes_))
         explorations = []
@@ -81,6 +85,7 @@ class TopKBooster(OnlineBooster):
         return Exploration.concatenate(explorations)
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -134,20 +139,21 @@ class TopKBooster(OnlineBooster):
             bounds = self._propensity_bounds()
             rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
             printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-            for batch in self._track(batches, "batch"):
-                feedback = TopKFeedback(
-                    actions[batch],
-                    propensities[batch],
-                    rewards[batch],
-                    n_labels,
-                    *bounds,
-                )
-                rows = to_dense(X[batch])
-                before = self._play_batch(rounds, batch, rows, feedback, weights)
-                if printer is not None:
-                    # The relevance of the other labels is not known.
-                    shown = np.take_along_axis(before, actions[batch], axis=1)
-                    printer.print(rewards[batch], shown)
+            with ExclusiveCalls(self._learners):
+                for batch in self._track(batches, "batch"):
+                    feedback = TopKFeedback(
+                        actions[batch],
+                        propensities[batch],
+                        rewards[batch],
+                        n_labels,
+                        *bounds,
+                    )
+                    rows = to_dense(X[batch])
+                    before = self._play_batch(rounds, batch, rows, feedback, weights)
+                    if printer is not None:
+                        # The relevance of the other labels is not known.
+                        shown = np.take_along_axis(before, actions[batch], axis=1)
+                        printer.print(rewards[batch], shown)
         return self
 
     def _start_model(self, classes):

@@ -468,14 +468,22 @@ cdef class HoeffdingTree(OnlineLearner):
     def node_table(self):
         """Copy of the nodes as a structured array, in which `feature` is -1 for leaves."""
         self.require_ready()
-        return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        self.begin_shared()
+        try:
+            return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        finally:
+            self.end_shared()
 
     def leaf_counts(self, Py_ssize_t leaf):
         """Return the class weights `(n_classes,)` of the leaf with this index."""
         self.require_ready()
-        if not 0 <= leaf < self.n_leaves:
-            raise IndexError(f"leaf {leaf} of {self.n_leaves}")
-        return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
+        self.begin_shared()
+        try:
+            if not 0 <= leaf < self.n_leaves:
+                raise IndexError(f"leaf {leaf} of {self.n_leaves}")
+            return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
+        finally:
+            self.end_shared()
 
     @property
     def nbytes(self):

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
+from sklrank._call_guard import exclusive_call, shared_call
 from sklrank._compiled_classifier import BATCH
 from sklrank._progress import with_task_tree
 from sklrank._sklearn import Interval, StrOptions, _fit_context
@@ -50,6 +51,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         raise NotImplementedError(f"{type(self).__name__} must define _make_model")
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch in `max_iter` passes, with one round for each sample.
 
@@ -81,6 +83,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Update the model with one round for each sample, in the order of the samples.
 
@@ -119,6 +122,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
@@ -183,7 +187,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        X = self._check_X_and_start(X, classes, indicators=False)
+        return self._explore(self._check_X_and_start(X, classes, indicators=False))
+
+    @shared_call
+    def _explore(self, X):
         draws = self._random_state.random_sample(X.shape[0])
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in self._blocks(X):
@@ -191,6 +198,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
 
+    @exclusive_call
     @with_task_tree
     def partial_fit_feedback(
         self,
@@ -243,11 +251,13 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return self
 
     @property
+    @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
         return two_class_weights(self._weights()[:, : self.n_features_in_])
 
     @property
+    @shared_call
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
         # Without an intercept, the slice has no columns, and the sums are 0.
@@ -288,7 +298,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         blocks = self._blocks(X)
         for block in self._track(blocks, "batch", may_stop=scores is None):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
-            # A call for few samples does not save the state of the generator, which takes longer.
+            # Saving the state of the generator takes longer than learning a few samples.
             with (
                 undrawn_on_error(self._random_state, self._rounds) if blocks[1:] else nullcontext()
             ):

@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import slices
+from sklrank._call_guard import shared_call
 from sklrank._progress import print_progress
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
@@ -217,6 +218,7 @@ class PredtronMixin:
         rounds = self._model.rounds
         return rounds.n_rounds, rounds.n_mistakes, rounds.total_loss
 
+    @shared_call
     def _scores(self, X):
         """Return the scores of the samples, `(n_samples, n_scores)`."""
         return self._fitted_model().score(self._check_rows(X, reset=False))
@@ -233,22 +235,26 @@ class PredtronMixin:
         return model
 
     @property
+    @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
         return self._model_of_kind(LinearModel, "coef_").weights[:, : self.n_features_in_]
 
     @property
+    @shared_call
     def intercept_(self) -> np.ndarray:
         """Weights of the constant feature, which are 0 if there is no such feature."""
         weights = self._model_of_kind(LinearModel, "intercept_").weights
         return weights[:, self.n_features_in_ :].sum(axis=1)
 
     @property
+    @shared_call
     def dual_coef_(self) -> np.ndarray:
         """Dual coefficients of the support vectors."""
         return self._model_of_kind(KernelModel, "dual_coef_").weights.copy()
 
     @property
+    @shared_call
     def support_vectors_(self) -> np.ndarray:
         """Support vectors, or their indices if the kernel is precomputed."""
         return self._model_of_kind(KernelModel, "support_vectors_").points.copy()

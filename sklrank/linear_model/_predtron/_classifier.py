@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier
+from sklrank._call_guard import exclusive_call, shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
 from sklrank._validation import check_columns, check_target, check_weights
 from sklrank.base import two_class_difference
@@ -294,6 +295,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         return is_subset_loss and self.reject_cost is None
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
@@ -319,6 +321,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
@@ -355,6 +358,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
@@ -386,6 +390,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         """
         return self._add_first_class(self._partial_fit(X, y, classes, return_scores=True))
 
+    @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the classes or labels.
 
@@ -403,6 +408,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         scores = self._add_first_class(self._scores(X))
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class with the greatest score, or the labels with positive scores.
 
@@ -431,6 +437,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
             predictions[rejected] = self.reject_label_
         return predictions
 
+    @shared_call
     def coverage(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of samples that are not rejected.
 

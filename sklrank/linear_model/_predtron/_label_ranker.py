@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import BaseOnline
+from sklrank._call_guard import exclusive_call
 from sklrank._relevance import check_label_relevance
 from sklrank._sklearn import _fit_context, available_if
 from sklrank._validation import (
@@ -228,6 +229,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
@@ -255,6 +257,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
@@ -292,6 +295,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:

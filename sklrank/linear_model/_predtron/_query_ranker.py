@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import BaseOnline
+from sklrank._call_guard import exclusive_call
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._relevance_lists import lists_of
@@ -208,6 +209,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit the model from scratch with `max_iter` passes over the queries.
 
@@ -237,6 +239,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Continue training with each query in order.
 
