@@ -79,7 +79,7 @@ PACKAGE = str(Path(sklrank.__file__).parent)
 
 # -- The grammar. Its words are Python expressions.
 
-# The configurations, with the kind of their target, in the order of the cost of their calls.
+# The configurations, with the kind of their target. Their models are small.
 CLASSES, LABELS, RANKINGS, GRADES, NUMBERS = "y", "Y", "R", "g", "t"
 CONFIGURATIONS = {
     "HoeffdingTreeClassifier(grace_period=2, delta=0.5)": CLASSES,
@@ -435,7 +435,7 @@ class Statement:
     @property
     def method(self):
         """Name of the method of the model that the statement calls, or ''."""
-        return self.function.removeprefix("model.") if "model." in self.function else ""
+        return self.function.partition("model.")[2]
 
     def without(self, i):
         kept = self.arguments[:i] + self.arguments[i + 1 :]
@@ -480,14 +480,14 @@ def draw_case(source, kind, rng):
 
 
 def parse(source):
-    """Return the statement that creates the model of a configuration."""
+    """Return the statement that creates the model of a configuration, with its text as argument."""
     name, _, rest = source.partition("(")
     return Statement("model", name, (("", rest[:-1]),) if rest != ")" else ())
 
 
 def draw_parameters(created, owner, rng):
     """Add one or two random parameters to those of the configuration."""
-    model = eval(f"{created.function}({', '.join(text for _, text in created.arguments)})")
+    model = eval(str(created).removeprefix("model = "))
     defaults = {name: each.default for name, each in inspect.signature(owner).parameters.items()}
     free = [name for name, default in sorted(defaults.items()) if getattr(model, name) is default]
     for name in rng.sample(free, rng.randint(1, 2)):
