@@ -68,6 +68,11 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     def __getstate__(self):
         return super().__getstate__()
 
+    def _check_fitted(self, attribute="classes_"):
+        # The function of scikit-learn takes longer than the prediction for one sample.
+        if not hasattr(self, attribute):
+            check_is_fitted(self, attribute)
+
     def _check_rows(self, X, *, reset):
         if not reset and self._is_valid(X):
             return X

@@ -104,25 +104,23 @@ def shared_call(method):
         # Without `*args`, the guard takes a fraction of the time.
         @wraps(method)
         def call(self, X):
-            cdef CallGuard guard = self if isinstance(self, CallGuard) else None
-            if guard is None:
+            if not isinstance(self, CallGuard):
                 return method(self, X)
-            guard.begin_shared()
+            (<CallGuard>self).begin_shared()
             try:
                 return method(self, X)
             finally:
-                guard.end_shared()
+                (<CallGuard>self).end_shared()
     else:
         @wraps(method)
         def call(self, *args, **kwargs):
-            cdef CallGuard guard = self if isinstance(self, CallGuard) else None
-            if guard is None:
+            if not isinstance(self, CallGuard):
                 return method(self, *args, **kwargs)
-            guard.begin_shared()
+            (<CallGuard>self).begin_shared()
             try:
                 return method(self, *args, **kwargs)
             finally:
-                guard.end_shared()
+                (<CallGuard>self).end_shared()
     return call
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
 from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
@@ -241,7 +240,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self.classes_[best]
 
     def _predict_proba(self, X):
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
 
     @staticmethod

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
 from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
@@ -280,7 +279,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 
     def _label_scores(self, X):
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         X = self._check_rows(X, reset=False)
         n_used = 1 + int(np.argmax(self.expert_weights_))
         blocks = row_blocks(X, BATCH)
@@ -295,7 +294,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     @property
     def expert_weights_(self) -> np.ndarray:
         """Weights of the experts, which sum to one."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         if self._log_expert_weights is None:
             n_experts = len(self.estimators_)
             return np.eye(1, n_experts, n_experts - 1)[0]

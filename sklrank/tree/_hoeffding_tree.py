@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
@@ -198,7 +197,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         int
             Depth of the tree. The depth of a tree with a single leaf is 0.
         """
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         return int(self._learner.node_table["depth"].max())
 
     def get_n_leaves(self) -> int:
@@ -209,13 +208,13 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         int
             Number of leaves, at least 1.
         """
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         return self._learner.n_leaves
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Importances of the features, normalized to sum to 1; all are 0 if there are no splits."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         nodes = self._learner.node_table
         inner = nodes[nodes["feature"] != LEAF]
         gains = np.bincount(
@@ -265,7 +264,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         |--- size >  0.09
         |   |--- class: True (weight 500.00)
         """
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         if max_depth is not None:
             check_scalar(max_depth, "max_depth", Integral, min_val=0)
         check_scalar(decimals, "decimals", Integral, min_val=0)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
 from sklrank._call_guard import exclusive_call, shared_call
@@ -280,7 +279,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return self._fitted_rounds().n_rounds
 
     def _fitted_rounds(self):
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         return self._rounds
 
     def _weights(self):

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import row_blocks, to_dense
 from sklrank._compiled_classifier import BATCH, CompiledClassifier
@@ -39,7 +38,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         X = self._check_rows(X, reset=False)
         feature_map, weights = self._learner.feature_map, self._learner.weight_table
         scores = np.empty((X.shape[0], weights.shape[1]))
@@ -78,7 +77,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         return scale
 
     def _feature_weights(self, name):
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         # The parameter `kernel` may have changed since training started.
         if self._learner.feature_map.kernel == KERNELS["rbf"]:
             raise AttributeError(
@@ -88,7 +87,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         return self._learner.weight_table
 
     def _standardization(self):
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         return self._learner.feature_map.standardization
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import slices
 from sklrank._call_guard import shared_call
@@ -224,7 +223,7 @@ class PredtronMixin:
         return self._fitted_model().score(self._check_rows(X, reset=False))
 
     def _fitted_model(self):
-        check_is_fitted(self, "_model")
+        self._check_fitted("_model")
         return self._model
 
     def _model_of_kind(self, kind, name):
