@@ -187,8 +187,9 @@ def check_target(y, *, multilabel: bool) -> Target:
 
 def _checked_target(y, multilabel):
     names = column_names(y)
+    # Functions of scikit-learn are skipped for valid arrays, since each takes longer than learning
+    # one sample.
     if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
-        # Skip check_array for valid arrays, since it takes longer than learning one sample.
         y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
     if sparse.issparse(y):
         y = y.astype(np.float64)
@@ -209,7 +210,8 @@ def _checked_target(y, multilabel):
             "(sklearn.preprocessing.MultiLabelBinarizer makes them from lists of labels); got "
             f"{y.shape[1]} columns with the values {values[:5].tolist()}"
         )
-    y = column_or_1d(y, warn=True)
+    if y.ndim > 1:
+        y = column_or_1d(y, warn=True)
     if y.dtype.kind not in "biu":
         # Integers are valid class labels. They are not checked, since the check would sort them.
         check_classification_targets(y)
