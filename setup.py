@@ -13,10 +13,10 @@ from setuptools.command.sdist import sdist
 # for sums in any order, /fp:fast, would also drop the checks for NaN.
 FLAGS = ["-O3", "-g0"]
 
-# Nothing reads errno or the flags of floating point: loops with roots are vectorised without them,
+# Nothing reads errno or the flags of floating point: loops with roots are vectorized without them,
 # and no result changes.
 ROOTS = ["-fno-math-errno", "-fno-trapping-math"]
-# Sums are added up in any order, so that they are vectorised.
+# Sums are added up in any order, so that they are vectorized.
 SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 
 SPECIAL_FLAGS = {
@@ -32,6 +32,11 @@ SPECIAL_FLAGS = {
 # The code that all compiled modules share; Cython writes it (see setup.cfg).
 SHARED = "sklrank._cyutility"
 
+# Compiler directives of all modules. (The directives that change the meaning of code are in the
+# first line of each file.) No module has state that several threads write without a lock. Only
+# classes that define how their state is saved and checked can be pickled.
+DIRECTIVES = {"freethreading_compatible": True, "auto_pickle": False}
+
 
 def extensions():
     """One extension for each `.pyx` file, and the shared one."""
@@ -43,10 +48,13 @@ def extensions():
     if unknown:
         raise ValueError(f"SPECIAL_FLAGS names modules without a .pyx file: {sorted(unknown)}")
     modules[SHARED] = "sklrank/_cyutility.c"
-    return [
+    extensions = [
         Extension(name, [source], extra_compile_args=FLAGS + SPECIAL_FLAGS.get(name, []))
         for name, source in modules.items()
     ]
+    for extension in extensions:
+        extension.cython_directives = DIRECTIVES
+    return extensions
 
 
 class BuildExtensions(build_ext):

@@ -52,7 +52,7 @@ def load_class_sets(quick):
 
 
 def mean_score(model, X, y, n_splits, **scoring):
-    """Return the mean score on a third of the samples over splits; features are standardised."""
+    """Return the mean score on a third of the samples over splits; features are standardized."""
     splits = ShuffleSplit(n_splits, test_size=1 / 3, random_state=0)
     return cross_val_score(
         make_pipeline(StandardScaler(), model), X, y, cv=splits, **scoring
@@ -154,8 +154,8 @@ def label_rankings(quick):
     print_table("6. Label rankings", ["", *columns], table)
 
 
-def standardise(X, y, qid):
-    """Standardise the features within each query."""
+def standardize(X, y, qid):
+    """Standardize the features within each query."""
     X = X.copy()
     for query in np.unique(qid):
         X[qid == query] = StandardScaler().fit_transform(X[qid == query])
@@ -191,7 +191,7 @@ def document_rankings(quick):
     _, parts = load_parts()
     by_features = {
         "unscaled": list(folds(parts)),
-        "standardised by query": list(folds([standardise(*part) for part in parts])),
+        "standardized by query": list(folds([standardize(*part) for part in parts])),
     }
     rated = {"representation": "reciprocal", "learning_rate": 0.001, **RECOMMENDED}
     makers = {

@@ -11,7 +11,7 @@
 3. Accuracy on classes. 4. Grades: mean absolute error. 5. Label sets: Hamming and subset loss.
 6. Label rankings: rank loss and NDCG. 7. Documents of MQ2008: NDCG@10.
 
-In 3 to 6 features are standardised; in 7 a second column has them standardised within each query.
+In 3 to 6 features are standardized; in 7 a second column has them standardized within each query.
 "As printed" is one pass and the last weights, with the learning rate 1 unless another one is named.
 The other models are averaged over ten shuffled passes, "recommended" in 7 over twenty. The
 recommended setting for documents is the best one on the validation parts of the five folds, which

@@ -12,7 +12,7 @@ is good for one may be bad for the other.
   factor of 1e-5 of the experiments there is not needed.
 - Chapter 6: schedules that tune the exploration rate, beside the best and the worst fixed rate
   (Figure 6.2). "ag2-unbiased" and "ag3-forgetting" are not in the text.
-- In addition: LinUCBClassifier with its default parameters, which standardises the samples itself.
+- In addition: LinUCBClassifier with its default parameters, which standardizes the samples itself.
 
 Data: `SKLRANK_DATA` names a folder with `multiclass/NAME.npz`, which has the arrays X and y, or
 those of a split, X_train, y_train, X_test and y_test. digits is part of scikit-learn; SynSep and
@@ -171,9 +171,9 @@ def print_summary(results):
 # -- Figures.
 
 
-def band(ax, x, values, label, colour=None):
+def band(ax, x, values, label, color=None):
     mean, deviation = values.mean(axis=0), values.std(axis=0)
-    (line,) = ax.plot(x, mean, label=label, color=colour)
+    (line,) = ax.plot(x, mean, label=label, color=color)
     ax.fill_between(x, mean - deviation, mean + deviation, alpha=0.2, color=line.get_color())
 
 
@@ -187,11 +187,11 @@ def draw(results, path):
     for (name, (n_rounds, curves)), (by_round, by_rate, by_schedule) in zip(results.items(), axes):
         x = n_rounds * np.arange(1, N_POINTS + 1) / N_POINTS
         for number, title in enumerate(MAPS):
-            best, colour = rates_by_error(curves, title)[0], f"C{number}"
-            band(by_round, x, curves[title, best][:, 0], f"{title}, {best:g}", colour)
+            best, color = rates_by_error(curves, title)[0], f"C{number}"
+            band(by_round, x, curves[title, best][:, 0], f"{title}, {best:g}", color)
             ends = np.stack([curves[title, rate][:, :, -1] for rate in RATES], axis=-1)
-            band(by_rate, RATES, ends[:, 0], title, colour)
-            by_rate.plot(RATES, ends[:, 1].mean(axis=0), linestyle=":", color=colour)
+            band(by_rate, RATES, ends[:, 0], title, color)
+            by_rate.plot(RATES, ends[:, 1].mean(axis=0), linestyle=":", color=color)
         rates = rates_by_error(curves, "Banditron")
         for word, rate in (("best", rates[0]), ("worst", rates[-1])):
             band(by_schedule, x, curves["Banditron", rate][:, 0], f"{word} rate, {rate:g}")

@@ -11,7 +11,7 @@ zero, in one pass over the queries of `make_subset_ranking`, which some weights 
   with 10, nearly all with 20. Then it falls, slowly for 1/i. With more documents, a step of the
   other two representations averages over more of them, while a step of 1/i moves a few documents at
   the top. In the paper all three losses rise, up to a number of documents that it does not state.
-  No spread of scores and centres that we tried reproduces both that and (a).
+  No spread of scores and centers that we tried reproduces both that and (a).
 - (c) Loss by the number of features, 5 of which have a weight, on the cube [-1, 1]^p. Irrelevant
   features hardly affect the map of the p-norm (l1 margin, Corollary 6). They do affect the
   Euclidean map (l2 margin, Corollary 5).
@@ -132,18 +132,18 @@ def draw(results, shares, path):
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
     for ax, (title, curves) in zip(axes, results.items()):
         label, x, models, _ = PANELS[title]
-        colours = ("C0", "C1", "C2") if models is REPRESENTATIONS else ("C3", "C4")
-        for (name, values), colour, marker in zip(curves.items(), colours, "osD"):
+        colors = ("C0", "C1", "C2") if models is REPRESENTATIONS else ("C3", "C4")
+        for (name, values), color, marker in zip(curves.items(), colors, "osD"):
             mean, error = mean_and_error(values)
-            ax.plot(x, mean, label=name, color=colour, marker=marker, markersize=4)
-            ax.fill_between(x, mean - error, mean + error, alpha=0.2, color=colour, linewidth=0)
+            ax.plot(x, mean, label=name, color=color, marker=marker, markersize=4)
+            ax.fill_between(x, mean - error, mean + error, alpha=0.2, color=color, linewidth=0)
         ax.set(title=title, xlabel=label, ylim=(0, None))
         ax.grid(alpha=0.3)
         if x is FEATURES:
             ax.set_xscale("log")
         if x is DOCUMENTS:
             share = ax.twinx()
-            share.plot(x, shares, color="grey", linestyle=":")
+            share.plot(x, shares, color="gray", linestyle=":")
             share.set(ylim=(0, 1.05), ylabel="dotted: queries with a relevant document")
         else:
             ax.legend(frameon=False)

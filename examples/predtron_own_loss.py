@@ -13,7 +13,7 @@
    are not rejected, the accuracy on them, and the mean cost. Logistic regression is beside it; it
    rejects a sample if a mistake is more likely than the cost of a rejection.
 
-Samples are split into halves at random, and features are standardised. The default learning rate is
+Samples are split into halves at random, and features are standardized. The default learning rate is
 1. It matters if the loss has more than two values, so the tables show several rates.
 
 Run:  python examples/predtron_own_loss.py [--plot FILE]

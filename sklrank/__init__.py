@@ -1,8 +1,9 @@
 """Label ranking, document ranking and learning from partial feedback with the scikit-learn API.
 
 All estimators follow scikit-learn's conventions. Several threads may predict with the same model,
-but while one thread fits or updates a model, no other thread may use it. The package has the
-following subpackages:
+but while one thread fits or updates a model, no other thread may use it: online models and
+boosters raise RuntimeError for the later one of such calls. The package has the following
+subpackages:
 
 - :mod:`sklrank.online_boosting`: online boosting for multilabel ranking, with full information or
   top-k feedback.

@@ -1,13 +1,17 @@
-"""Base classes of all online estimators, which check the input and start or continue a model."""
+"""Base classes of all online estimators, which check the input and create or continue a model."""
 
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._call_guard import CallGuard, exclusive_call, shared_call
+from sklrank._estimator import BaseEstimator
+from sklrank._progress import IterativeMixin
 from sklrank._validation import (
     MAX_FACTOR,
     Target,
@@ -23,13 +27,20 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 
-__all__ = ["BaseOnline", "BaseOnlineClassifier", "row_blocks", "to_dense"]
+__all__ = [
+    "BaseOnline",
+    "BaseOnlineClassifier",
+    "row_blocks",
+    "slices",
+    "to_dense",
+    "undrawn_on_error",
+]
 
 # Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(BaseEstimator):
+class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -38,6 +49,7 @@ class BaseOnline(BaseEstimator):
     """
 
     _accepts_sparse = False
+    _changes_in_place = True
     _multiplies_entries = False
     _fitted_with_indicators = False  # The target was an indicator matrix, not class labels.
 
@@ -49,8 +61,12 @@ class BaseOnline(BaseEstimator):
     @cache
     def _get_param_names(cls):
         # scikit-learn inspects the signature in each call. Starting a booster makes five such calls
-        # for each weak learner. Without the cache, starting it would take twice as long.
+        # for each weak learner. Without the cache, the start would take twice as long.
         return super()._get_param_names()
+
+    @shared_call
+    def __getstate__(self):
+        return super().__getstate__()
 
     def _check_rows(self, X, *, reset):
         if not reset and self._is_valid(X):
@@ -110,7 +126,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         raise NotImplementedError(f"{type(self).__name__} must define _start_model")
 
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
-        """Check samples with their targets, and start a model if there is none yet.
+        """Check samples with their targets, and create a model if there is none yet.
 
         All arguments are checked before the model learns. If the input is invalid, the model does
         not change.
@@ -135,10 +151,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         restart = restart or not hasattr(self, "classes_")
-        with unchanged_on_error(self):
+        with unchanged_on_error(self, draws=restart):
             X = self._check_rows(X, reset=restart)
-            # Parameters may have changed since the model was started. The model still accepts the
-            # kind of target with which it was started.
+            # Parameters may have changed since the model was created. The model still accepts the
+            # kind of target with which it was created.
             multilabel = self._accepts_indicators or (self._fitted_with_indicators and not restart)
             target = check_target(y, multilabel=multilabel)
             n_samples = X.shape[0]
@@ -150,11 +166,12 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                 self._start_model(check_classes(target, classes))
             else:
                 self._check_same_labels(target, classes)
+            self._check_weights(weights)
             indptr, labels = relevance_lists(target, self.classes_)
         return X, indptr, labels, weights
 
     def _check_X_and_start(self, X, classes, *, indicators):
-        """Check samples without targets, and start a model for `classes` if there is none yet."""
+        """Check samples without targets, and create a model for `classes` if there is none yet."""
         if hasattr(self, "classes_"):
             if classes is not None:
                 self._check_same_classes(classes)
@@ -165,6 +182,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                 "classes_",
                 msg="This %(name)s has no classes yet: name them by `classes`, or call fit",
             )
+        return self._start_for(X, classes, indicators)
+
+    @exclusive_call
+    def _start_for(self, X, classes, indicators):
         with unchanged_on_error(self):
             self._validate_params()
             X = self._check_rows(X, reset=True)
@@ -172,6 +193,13 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             self._fitted_with_indicators = indicators
             self._start_model(names if indicators else sorted_classes(names))
         return X
+
+    def _check_weights(self, weights):
+        """Raise if the model cannot learn from samples with these weights."""
+
+    def _discard_failed_start(self):
+        """Return a context manager that discards a model started in its body if the body raises."""
+        return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
 
     def _check_same_labels(self, target: Target, classes):
         if target.multilabel != self._fitted_with_indicators:
@@ -197,12 +225,32 @@ def row_blocks(X, max_rows, *, dense=True):
     """
     if dense and sparse.issparse(X):
         max_rows = min(max_rows, max(1, MAX_DENSE_ENTRIES // X.shape[1]))
+    return slices(X.shape[0], max_rows)
+
+
+def slices(n, size):
+    """Return slices that cover `n` items, each of at most `size` items."""
     # gen_batches of scikit-learn is not used, since checking its parameters takes longer than some
-    # models need to learn one sample.
-    n_samples = X.shape[0]
-    return [
-        slice(first, min(first + max_rows, n_samples)) for first in range(0, n_samples, max_rows)
-    ]
+    # models need to learn one sample. For the same reason a single slice is a special case.
+    if 0 < n <= size:
+        return [slice(0, n)]
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
+
+
+@contextmanager
+def undrawn_on_error(random_state, rounds):
+    """Restore the state of a generator if the body raises before it plays a round of `rounds`.
+
+    The random numbers of a batch are drawn before its rounds. If no round was played, the next call
+    draws the same numbers again. Saving the state takes as long as several rounds.
+    """
+    n_rounds, state = rounds.n_rounds, random_state.get_state(legacy=False)
+    try:
+        yield
+    except BaseException:
+        if rounds.n_rounds == n_rounds:
+            random_state.set_state(state)
+        raise
 
 
 def to_dense(X):

@@ -10,8 +10,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
+from sklrank._validation import unchanged_on_error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompiledClassifier"]
 
-# Samples per compiled call. Ctrl-C takes effect only between calls.
+# Samples per compiled call. Ctrl-C interrupts training only between calls.
 BATCH = 10_000
 
 
@@ -27,8 +29,8 @@ class CompiledClassifier(BaseOnlineClassifier):
     """Base class of classifiers that consist of one compiled learner.
 
     A subclass defines `_make_learner`, which creates the
-    :class:`~sklrank._online_learner.OnlineLearner` from the parameters. Boosters start a model by
-    `_init_model` and then call the compiled learner directly.
+    :class:`~sklrank._online_learner.OnlineLearner` from the parameters. Boosters create an
+    untrained model with `_init_model` and then call the compiled learner directly.
     """
 
     _accepts_sparse = True
@@ -38,7 +40,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
 
     def _init_model(self, n_features, classes, random_state=None):
-        """Start an untrained model.
+        """Create an untrained model.
 
         Parameters
         ----------
@@ -47,7 +49,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         classes : ndarray of shape (n_classes,)
             All class labels.
         random_state : int, RandomState instance or None, default=None
-            Used instead of the parameter `random_state` unless it is None.
+            If not None, it is used instead of the parameter `random_state` of the estimator.
 
         Returns
         -------
@@ -63,6 +65,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, learning one sample after the other.
 
@@ -83,11 +86,15 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model does not change.
+            If the data are invalid or have a single class. In this case, a fitted model does
+            not change.
         """
-        return self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
+        with unchanged_on_error(self):
+            self._learn(*self._check_and_start(X, y, None, sample_weight, restart=True))
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(
         self,
         X: ArrayLike,
@@ -97,8 +104,12 @@ class CompiledClassifier(BaseOnlineClassifier):
     ) -> Self:
         """Update the model, learning one sample after the other.
 
-        The model is bit-identical whether the samples are passed in one call or in several calls,
-        and also if it is pickled between the calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
+
+        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
+        of whole batches (of up to 10,000 samples). After an interrupted first call, there
+        is no model.
 
         Parameters
         ----------
@@ -120,12 +131,15 @@ class CompiledClassifier(BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model does not
-            change.
+            If the data are invalid or have labels that are not in `classes`. In this case, the
+            model does not change.
         """
-        return self._learn(*self._check_and_start(X, y, classes, sample_weight))
+        with self._discard_failed_start():
+            self._learn(*self._check_and_start(X, y, classes, sample_weight))
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -160,21 +174,23 @@ class CompiledClassifier(BaseOnlineClassifier):
         ValueError
             If the data are invalid, as in `partial_fit`.
         """
-        prepared = self._check_and_start(X, y, classes, sample_weight)
-        probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
-        self._learn(*prepared, probabilities)
+        with self._discard_failed_start():
+            prepared = self._check_and_start(X, y, classes, sample_weight)
+            probabilities = np.empty((prepared[0].shape[0], len(self.classes_)))
+            self._learn(*prepared, probabilities)
         return probabilities
 
     def _learn(self, X, indptr, labels, weights, votes=None):
-        for batch in row_blocks(X, BATCH):
-            lists = lists_of_rows(indptr, labels, batch)
-            of_batch = None if votes is None else votes[batch]
-            self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
-        return self
+        with ExclusiveCalls([self._learner]):
+            for batch in self._track(row_blocks(X, BATCH), "batch", may_stop=votes is None):
+                lists = lists_of_rows(indptr, labels, batch)
+                of_batch = None if votes is None else votes[batch]
+                self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
 
     def _start_model(self, classes):
         self._init_model(self.n_features_in_, classes)
 
+    @shared_call
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class.
 
@@ -188,8 +204,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         ndarray of shape (n_samples, n_classes)
             Class probabilities. Each row sums to one. The columns are in the order of `classes_`.
         """
-        check_is_fitted(self, "classes_")
-        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
+        return self._predict_proba(X)
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the natural logarithm of the probability of each class.
@@ -208,6 +223,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the most probable class of each sample.
 
@@ -221,8 +237,12 @@ class CompiledClassifier(BaseOnlineClassifier):
         ndarray of shape (n_samples,)
             Predicted classes. If classes are equally probable, the first of them is predicted.
         """
-        best = self.predict_proba(X).argmax(axis=1)
+        best = self._predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+    def _predict_proba(self, X):
+        check_is_fitted(self, "classes_")
+        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
 
     @staticmethod
     def _by_blocks(predict, X):

@@ -1,5 +1,7 @@
 """Interface of the compiled learners, which learn one sample at a time."""
 
+from sklrank._state cimport Persistent
+
 
 cdef struct LabelFeedback:
     # The known labels of a sample, and their weights and costs.
@@ -12,7 +14,7 @@ cdef struct LabelFeedback:
     const double* costs             # (n_classes,) cost of a vote for each label, or NULL
 
 
-cdef class OnlineLearner:
+cdef class OnlineLearner(Persistent):
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_classes
 

@@ -13,7 +13,10 @@ import numpy as np
 
 
 cdef class OnlineLearner:
-    """Base class of the compiled learners. A subclass defines `predict` and `learn`."""
+    """Base class of the compiled learners.
+
+    A subclass defines `predict`, `learn`, and the methods of `Persistent`.
+    """
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:
@@ -29,24 +32,29 @@ cdef class OnlineLearner:
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
         return self.learn(x, feedback)
 
-    def predict_rows(self, const double[:, ::1] X):
+    def predict_rows(self, const double[:, ::1] X not None):
         """Return the votes `(n_samples, n_classes)` for the samples of `X`."""
+        self.require_ready()
         votes = np.empty((X.shape[0], self.n_classes))
         cdef double[:, ::1] out = votes
         cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
-        with nogil:
-            for i in range(X.shape[0]):
-                self.predict(&X[i, 0], &out[i, 0])
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(X.shape[0]):
+                    self.predict(&X[i, 0], &out[i, 0])
+        finally:
+            self.end_shared()
         return votes
 
     def play_rows(
         self,
-        const double[:, ::1] X,
-        const Py_ssize_t[::1] indptr,
-        const Py_ssize_t[::1] labels,
-        const double[::1] weights,
+        const double[:, ::1] X not None,
+        const Py_ssize_t[::1] indptr not None,
+        const Py_ssize_t[::1] labels not None,
+        const double[::1] weights not None,
         double[:, ::1] votes=None,
     ):
         """Learn from the samples of `X`, one after the other.
@@ -55,6 +63,7 @@ cdef class OnlineLearner:
         `weights[i]`. A sample of weight zero is skipped. If `votes` `(n_samples, n_classes)` is
         given, the votes for each sample are written to this array before the sample is learned.
         """
+        self.require_ready()
         cdef Py_ssize_t i, j, n_samples = X.shape[0]
         cdef bint progressive = votes is not None
         cdef double[::1] repeated = np.empty(self.n_classes)
@@ -69,33 +78,39 @@ cdef class OnlineLearner:
         feedback.costs = NULL
         feedback.weights = &repeated[0]
         feedback.irrelevant = NULL
-        with nogil:
-            for i in range(n_samples):
-                if progressive:
-                    self.predict_cached(&X[i, 0], &votes[i, 0])
-                if weights[i] == 0.0:
-                    continue
-                feedback.n_relevant = indptr[i + 1] - indptr[i]
-                feedback.n_irrelevant = self.n_classes - feedback.n_relevant
-                feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
-                for j in range(feedback.n_relevant):
-                    repeated[j] = weights[i]
-                feedback.sample_weight = weights[i]
-                if progressive:
-                    self.learn_cached(&X[i, 0], &feedback)
-                else:
-                    self.learn(&X[i, 0], &feedback)
+        self.begin_exclusive()
+        try:
+            with nogil:
+                for i in range(n_samples):
+                    if progressive:
+                        self.predict_cached(&X[i, 0], &votes[i, 0])
+                    if weights[i] == 0.0:
+                        continue
+                    feedback.n_relevant = indptr[i + 1] - indptr[i]
+                    feedback.n_irrelevant = self.n_classes - feedback.n_relevant
+                    feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
+                    for j in range(feedback.n_relevant):
+                        repeated[j] = weights[i]
+                    feedback.sample_weight = weights[i]
+                    if progressive:
+                        self.learn_cached(&X[i, 0], &feedback)
+                    else:
+                        self.learn(&X[i, 0], &feedback)
+        finally:
+            self.end_exclusive()
 
 
 def check_lists(
-    const Py_ssize_t[::1] indptr,
-    const Py_ssize_t[::1] labels,
+    const Py_ssize_t[::1] indptr not None,
+    const Py_ssize_t[::1] labels not None,
     Py_ssize_t n_samples,
     Py_ssize_t n_classes,
 ):
     """Raise if a compiled loop would read these relevance lists out of bounds."""
     cdef Py_ssize_t i
-    if indptr.shape[0] != n_samples + 1 or indptr[0] != 0 or indptr[n_samples] != labels.shape[0]:
+    if n_samples < 0 or indptr.shape[0] != n_samples + 1 or (
+        indptr[0] != 0 or indptr[n_samples] != labels.shape[0]
+    ):
         raise ValueError("indptr does not describe a list of labels for each sample")
     for i in range(n_samples):
         if not 0 <= indptr[i + 1] - indptr[i] <= n_classes:

@@ -1,13 +1,14 @@
 """Queries: the samples that are ranked against each other.
 
 A query id is given for each sample, ``qid`` of shape `(n_samples,)`. Samples with the same id are
-the documents of one query; they need not be contiguous. Without ids all samples are of one query.
-Loops over queries go through the samples in the order of :attr:`Queries.order`, in which the
+the documents of one query; they need not be contiguous. Without ids, all samples belong to one
+query. Loops over queries go through the samples in the order of :attr:`Queries.order`, in which the
 documents of a query are contiguous: ::
 
     queries = Queries.from_qid(qid, n_samples=len(y))
     grouped = y[queries.order]
-    best = np.maximum.reduceat(grouped, queries.starts[:-1])  # of each query: none is empty
+    # The maximum of each query. No query is empty.
+    best = np.maximum.reduceat(grouped, queries.starts[:-1])
     for first, last in zip(queries.starts[:-1], queries.starts[1:]):
         grouped[first:last]  # one query
     restored = np.empty_like(grouped)
@@ -23,7 +24,7 @@ from sklrank._rankings import is_missing
 
 __all__ = ["Queries", "check_qid", "warn_without_qid"]
 
-# Number of samples from which a ranker without `qid` warns.
+# Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
 
 
@@ -36,7 +37,10 @@ class Queries:
     names: np.ndarray
     """The distinct ids, sorted: query ``i`` has the i-th smallest id."""
     order: np.ndarray
-    """Samples sorted by query, in their own order within each, `(n_samples,)` of intp."""
+    """Indices of the samples sorted by query, `(n_samples,)` of intp.
+
+    The samples of the same query keep their order.
+    """
     starts: np.ndarray
     """The samples of query ``i`` are ``order[starts[i]:starts[i + 1]]``; `(n_queries + 1,)`."""
 
@@ -97,7 +101,7 @@ def warn_without_qid(qid, n_samples: int) -> None:
     if qid is None and n_samples >= MANY_SAMPLES:
         warnings.warn(
             f"qid is None: all {n_samples} samples count as the documents of one query. Pass the "
-            "query of each sample, qid=...; if all samples are of one query indeed, pass "
+            "query of each sample, qid=...; if all samples do belong to one query, pass "
             "qid=np.zeros(len(X))",
             UserWarning,
             stacklevel=3,

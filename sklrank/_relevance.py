@@ -2,8 +2,8 @@
 
 *Relevance* is a number for each document of a query, in an array of shape `(n_samples,)`, or for
 each label of a sample, in an array of shape `(n_samples, n_labels)`. The value 0 means not
-relevant, and a higher value means more relevant. *Judgments* are relevance values of which only the
-order matters. They may be any numbers, and they are NaN for documents that were not judged.
+relevant, and a higher value means more relevant. *Judgements* are relevance values for which only
+the order matters. They may be any numbers, and they are NaN for documents that were not judged.
 """
 
 import numpy as np
@@ -91,7 +91,7 @@ def check_relevance_of_metric(y_true):
 def check_something_to_learn(y, queries, part="given"):
     """Raise a ValueError if no query has documents of different relevance.
 
-    `part` tells in the message which samples were checked.
+    The message calls the samples "the samples {part}".
     """
     grouped = y[queries.order]
     first = queries.starts[:-1]

@@ -10,10 +10,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
+
+from sklrank._progress import with_task_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +30,16 @@ if TYPE_CHECKING:
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
 
 else:
-    from sklearn.base import _fit_context
+    from sklearn.base import _fit_context as _scikit_learn_fit_context
     from sklearn.utils.metaestimators import available_if
+
+    def _fit_context(*, prefer_skip_nested_validation):
+        """Decorate a training method as scikit-learn does, and report its tasks to callbacks."""
+        decorate = _scikit_learn_fit_context(
+            prefer_skip_nested_validation=prefer_skip_nested_validation
+        )
+        return lambda method: decorate(with_task_tree(method))
+
 
 __all__ = [
     "N_JOBS",
@@ -43,6 +54,14 @@ __all__ = [
     "available_if",
     "one_blas_thread",
 ]
+
+
+class Interval(_Interval):
+    """Constraint of a number in an interval, which booleans do not satisfy."""
+
+    def is_satisfied_by(self, val):
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
 
 # Constraints of all parameters `n_jobs`.
 N_JOBS = [

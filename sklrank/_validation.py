@@ -2,12 +2,13 @@
 
 from contextlib import contextmanager
 from datetime import date, timedelta
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
+import sklearn.utils
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d, get_tags
+from sklearn.utils import InputTags, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -22,9 +23,13 @@ __all__ = [
     "check_entries",
     "check_label_names",
     "check_rows",
+    "check_scalar",
     "check_target",
     "check_weights",
     "column_names",
+    "input_tags_of",
+    "is_integer",
+    "is_number",
     "labels_of_columns",
     "names_of",
     "relevance_lists",
@@ -47,11 +52,22 @@ DATES = (np.datetime64, np.timedelta64, date, timedelta)
 # -- Samples.
 
 
-def check_rows(estimator, X, *, reset, **check_params):
-    """Check `X` according to the tags of the estimator, and make CSR matrices canonical.
+def input_tags_of(estimator):
+    """Return the input tags of an inner estimator, or the default tags if it has none.
+
+    The parameter `estimator` may hold any object until `fit` checks it.
+    """
+    return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
+
+
+def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
+    """Check `X` according to the tags of the estimator.
+
+    In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_csr`.
 
     Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
-    estimator accepted them when the model was started, even if parameters have changed since.
+    estimator accepted them when training started, even if parameters have changed since. After a
+    warm start, it accepts them if the estimator accepted them in all calls of `fit`.
 
     Parameters
     ----------
@@ -61,7 +77,9 @@ def check_rows(estimator, X, *, reset, **check_params):
     X : object
         Samples passed by the user.
     reset : bool
-        Whether a model is started.
+        Whether a new model is created.
+    warm_start : bool, default=False
+        Whether `fit` continues a model.
     **check_params : dict
         Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
 
@@ -70,12 +88,15 @@ def check_rows(estimator, X, *, reset, **check_params):
     X : {ndarray, csr_array} of shape (n_samples, n_features)
         Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
     """
-    if reset or not hasattr(estimator, "_row_checks"):
+    before = None if reset else getattr(estimator, "_row_checks", None)
+    if before is None or warm_start:
         tags = get_tags(estimator).input_tags
-        estimator._row_checks = {
-            "accept_sparse": "csr" if tags.sparse else False,
-            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
-        }
+        sparse_format = "csr" if tags.sparse else False
+        finite = "allow-nan" if tags.allow_nan else True
+        if before is not None:
+            sparse_format = sparse_format and before["accept_sparse"]
+            finite = finite if finite == before["ensure_all_finite"] else True
+        estimator._row_checks = {"accept_sparse": sparse_format, "ensure_all_finite": finite}
     checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     if isinstance(checked, tuple):
         X, y = checked
@@ -84,10 +105,10 @@ def check_rows(estimator, X, *, reset, **check_params):
 
 
 def canonical_csr(X):
-    """Return a CSR matrix in canonical form, with sorted 32-bit indices, or an array unchanged.
+    """Return a CSR matrix with sorted 32-bit indices without duplicates, or an array unchanged.
 
-    Compiled loops rely on the canonical form, so a matrix with invalid index arrays raises an
-    error.
+    Duplicate entries are summed. Compiled loops rely on this form, so a matrix with invalid index
+    arrays raises an error.
     """
     if not sparse.issparse(X):
         return X
@@ -375,6 +396,27 @@ def _searched(values, classes):
 # -- Weights, other numbers, and failures.
 
 
+# Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
+# numbers: the constraint `Interval` in `_sklearn.py` and these three functions do not accept them.
+
+
+def is_integer(x) -> bool:
+    """Return True if `x` is an integer, and not a boolean."""
+    return isinstance(x, Integral) and not isinstance(x, bool)
+
+
+def is_number(x) -> bool:
+    """Return True if `x` is a real number, and not a boolean."""
+    return isinstance(x, Real) and not isinstance(x, bool)
+
+
+def check_scalar(x, name, target_type, **bounds):
+    """Check a number with scikit-learn's `check_scalar`, and raise if it is a boolean."""
+    if isinstance(x, bool):
+        raise TypeError(f"{name} must be a number, got {x!r}")
+    return sklearn.utils.check_scalar(x, name, target_type, **bounds)
+
+
 def check_weights(sample_weight, n_samples: int, *, positive: bool):
     """Return the sample weights `(n_samples,)` as float64 after a check that none is negative.
 
@@ -382,8 +424,10 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    if isinstance(sample_weight, Real):
+    if is_number(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
+    elif isinstance(sample_weight, bool):
+        raise ValueError(f"sample_weight must be numbers, got {sample_weight}")
     weights = check_array(
         sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
     )
@@ -423,12 +467,26 @@ def as_numbers(values, name, what="numbers"):
 
 
 @contextmanager
-def unchanged_on_error(estimator):
-    """Restore the attributes of `estimator` if the body of the `with` statement raises."""
+def unchanged_on_error(estimator, *, draws=True):
+    """Restore the attributes of `estimator` if the body of the `with` statement raises.
+
+    The states of its random number generators are restored, too, except for the global generator of
+    NumPy. Saving a state takes as long as learning several samples. If the body draws no random
+    numbers, pass `draws=False`.
+    """
     before = vars(estimator).copy()
+    shared = np.random.mtrand._rand
+    generators = [
+        value
+        for value in (before.values() if draws else ())
+        if isinstance(value, np.random.RandomState) and value is not shared
+    ]
+    states = [generator.get_state(legacy=False) for generator in generators]
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        # A single assignment, which a second Ctrl-C cannot interrupt halfway.
+        estimator.__dict__ = before
+        for generator, state in zip(generators, states):
+            generator.set_state(state)
         raise

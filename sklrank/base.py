@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._call_guard import shared_call
 from sklrank._queries import warn_without_qid
 from sklrank._rankings import positions_from_scores
 from sklrank._relevance import check_relevance
+from sklrank._validation import is_integer
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class LabelRankerMixin:
     label with the smaller column index is ranked earlier.
     """
 
+    @shared_call
     def predict_ranks(self, X: ArrayLike) -> np.ndarray:
         """Predict the position of each label.
 
@@ -49,6 +51,7 @@ class LabelRankerMixin:
         """
         return positions_from_scores(self._label_scores(X)).astype(np.intp)
 
+    @shared_call
     def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
         """Predict the `k` best labels of each sample.
 
@@ -70,7 +73,7 @@ class LabelRankerMixin:
             If `k` is not an integer from 1 to `n_labels`.
         """
         scores = self._label_scores(X)
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= scores.shape[1]:
+        if not is_integer(k) or not 1 <= k <= scores.shape[1]:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )
@@ -84,6 +87,7 @@ class ClassScoresMixin:
     `(n_samples, n_classes)`.
     """
 
+    @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the score of each class.
 
@@ -100,6 +104,7 @@ class ClassScoresMixin:
         """
         return two_class_difference(self._class_scores(X))
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class with the largest score.
 

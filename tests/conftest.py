@@ -1,6 +1,8 @@
-"""Fixtures of several test files: benchmark data, and exact comparison of models."""
+"""Fixtures of several test files: data, outcomes of exploration, comparison of models; markers."""
 
 import os
+from collections import defaultdict
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +12,39 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
 
 # On a busy machine, any example may take long.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+# Arguments of tests that the threads of pytest-run-parallel cannot share.
+NOT_FOR_THREADS = {
+    "model": "all threads would train one model",
+    "objective": "all threads would boost one objective",
+    "recorder": "it records the calls of all threads",
+    "routing": "the configuration of scikit-learn is that of one thread",
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that pytest-run-parallel must not run in several threads at the same time.
+
+    It recognizes by itself tests that catch warnings, capture output or use `monkeypatch`.
+    """
+    for item in items:
+        function = getattr(item, "function", None)
+        reasons = [NOT_FOR_THREADS.get(name) for name in getattr(item, "fixturenames", ())]
+        if getattr(function, "is_hypothesis_test", False):
+            reasons.append("hypothesis keeps its examples in one place")
+        if "tracemalloc" in getattr(getattr(function, "__code__", None), "co_names", ()):
+            reasons.append("the memory of all threads is measured")
+        for reason in filter(None, reasons):
+            item.add_marker(pytest.mark.thread_unsafe(reason=reason))
 
 
 @pytest.fixture
@@ -66,6 +95,62 @@ def wide_csr():
 
 
 @pytest.fixture
+def law():
+    """Return a function that computes the distribution of the labels that a scheme shows.
+
+    For an exploration scheme, scores `(n_labels,)` and k, it returns a dictionary of the tuples of
+    labels that may be shown, with their probabilities.
+    """
+
+    def probabilities_of(scheme, scores, k):
+        probabilities = defaultdict(float)
+        for shown, probability in OUTCOMES[type(scheme)](scores, k, scheme.exploration):
+            probabilities[shown] += probability
+        return probabilities
+
+    return probabilities_of
+
+
+def uniform_outcomes(ranking, k):
+    """All orders of the labels are equally probable."""
+    outcomes = list(permutations(ranking))
+    return [(order[:k], 1 / len(outcomes)) for order in outcomes]
+
+
+def single_swap_outcomes(ranking, k):
+    """All choices of a label shown and a label not shown are equally probable, twice."""
+    m = len(ranking)
+    if k == m:
+        return [(tuple(ranking), 1.0)]
+    outcomes = []
+    for swaps in product(product(range(k), range(k, m)), repeat=2):
+        order = list(ranking)
+        for shown, hidden in swaps:
+            order[shown], order[hidden] = order[hidden], order[shown]
+        outcomes.append((tuple(order[:k]), 1 / (k * (m - k)) ** 2))
+    return outcomes
+
+
+def greedy_mixture(explored):
+    """Return the outcomes of a scheme that explores, or shows the greedy top k."""
+
+    def outcomes(scores, k, rho):
+        ranking = np.argsort(-scores, kind="stable")
+        exploring = [(shown, rho * probability) for shown, probability in explored(ranking, k)]
+        return [(tuple(ranking[:k]), 1 - rho), *exploring]
+
+    return outcomes
+
+
+# For each scheme, a function of the scores, k and the exploration. It returns tuples of labels with
+# the probability that they are shown, in this order. A tuple may occur several times.
+OUTCOMES = {
+    UniformRandomization: greedy_mixture(uniform_outcomes),
+    SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
+}
+
+
+@pytest.fixture
 def fingerprint():
     """Return a function that converts a model to nested tuples, equal if the models are equal."""
     return _fingerprint
@@ -83,6 +168,8 @@ def _fingerprint(thing):
         return tuple((key, _fingerprint(value)) for key, value in sorted(thing.items()))
     if isinstance(thing, list | tuple):
         return tuple(map(_fingerprint, thing))
+    if thing is np.random.mtrand._rand:
+        return "the generator of NumPy, which is not part of the model"
     if isinstance(thing, np.random.RandomState):
         return _fingerprint(thing.get_state())
     if isinstance(thing, BaseEstimator):

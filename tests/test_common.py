@@ -1,7 +1,9 @@
 """Scikit-learn's checks of every public estimator, in each configuration that differs."""
 
 import inspect
+from pathlib import Path
 
+import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -17,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklrank
+from sklrank._estimator import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
     AssembleClassifier,
@@ -193,6 +196,27 @@ def test_html_representation(estimator):
     assert type(estimator).__name__ in estimator._repr_html_()
 
 
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_html_representation_links_to_the_documentation(estimator):
+    """Public estimators have a page, which is generated from `__all__` of their subpackage."""
+    package = next(
+        (
+            f"sklrank.{subpackage}"
+            for subpackage in sklrank.__all__[1:]
+            if type(estimator).__name__ in getattr(sklrank, subpackage).__all__
+        ),
+        None,
+    )
+    link = f"{DOCUMENTATION}generated/{package}.{type(estimator).__name__}.html" if package else ""
+    assert estimator._get_doc_link() == link
+    assert not link or link in estimator._repr_html_()
+
+
+def test_address_of_the_documentation():
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert f'Documentation = "{DOCUMENTATION}"' in project
+
+
 @pytest.mark.parametrize("estimator", filter(is_classifier, KINDS.values()), ids=repr)
 def test_data_frames_of_a_transformer(estimator):
     """`set_output` is for transformers: the classifier learns the feature names of its input."""
@@ -205,13 +229,74 @@ def test_data_frames_of_a_transformer(estimator):
         pipe[-1].predict(X[X.columns[::-1]])
 
 
-SCORED = {name: one for name, one in KINDS.items() if hasattr(one, "score")}
+# Methods that need no fitted model, beside those of BaseEstimator and those that scikit-learn adds.
+FITTING = {"fit", "fit_transform", "partial_fit", "progressive_fit"}
+ADDED = ("set_output", "set_fit_request", "set_partial_fit_request", "set_score_request")
+ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}
 
 
-@pytest.mark.parametrize("estimator", SCORED.values(), ids=SCORED)
-def test_score_before_fit(estimator):
+def public_names(estimator):
+    return [
+        name
+        for name in dir(type(estimator))
+        if not name.startswith("_")
+        and not hasattr(BaseEstimator, name)
+        and name not in FITTING | {*ADDED}
+    ]
+
+
+@pytest.mark.parametrize(
+    "estimator, name",
+    [
+        pytest.param(one, name, id=f"{kind}-{name}")
+        for kind, one in KINDS.items()
+        for name in public_names(one)
+    ],
+)
+def test_before_fit(estimator, name):
+    """All public methods and properties of fitted models raise NotFittedError."""
     with pytest.raises(NotFittedError):
-        clone(estimator).score([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+        method = getattr(clone(estimator), name)
+        arguments = [
+            ARGUMENTS.get(parameter.name)
+            for parameter in inspect.signature(method).parameters.values()
+            if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
+        ]
+        # A generator would run until its first result.
+        next(iter(method(*arguments)))
+
+
+# The parameters that are numbers accept no booleans, which Python counts as integers.
+NUMERIC = [
+    pytest.param(one, name, id=f"{kind}-{name}")
+    for kind, one in KINDS.items()
+    for name, value in one.get_params(deep=False).items()
+    if not isinstance(value, bool) and name != "random_state" and name != "verbose"
+]
+
+
+@pytest.mark.parametrize("estimator, name", NUMERIC)
+@pytest.mark.parametrize("value", [True, np.True_])
+def test_booleans_are_not_numbers(estimator, name, value):
+    """No parameter that is not boolean by default accepts booleans."""
+    if "boolean" in estimator._parameter_constraints[name]:
+        pytest.skip("the parameter may be a boolean")
+    estimator = clone(estimator).set_params(**{name: value})
+    with pytest.raises(ValueError, match=name):
+        estimator._validate_params()
+
+
+INVALID = [np.ones(3), [], {}, np.nan, "x", object(), None]
+
+
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_inspection_with_invalid_parameters(estimator):
+    """Consoles and debuggers inspect all attributes; parameters are not checked before `fit`."""
+    for name in estimator.get_params(deep=False):
+        for value in INVALID:
+            invalid = clone(estimator).set_params(**{name: value})
+            for attribute in dir(invalid):
+                hasattr(invalid, attribute)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

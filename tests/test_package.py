@@ -17,6 +17,7 @@ from numpydoc.validate import validate
 import sklrank
 from sklrank import _show_versions, _typing
 from sklrank._sklearn import StrOptions
+from sklrank.feedback import _randomization
 
 PACKAGES = sorted(
     f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
@@ -60,7 +61,8 @@ def public_members():
             continue
         yield name
         for attribute, value in inspect.getmembers(thing) if inspect.isclass(thing) else ():
-            if attribute.startswith("_") or not inspect.isfunction(value):
+            # Some decorators are compiled, and return no function in the sense of `inspect`.
+            if attribute.startswith("_") or not inspect.isfunction(inspect.unwrap(value)):
                 continue
             if (value.__module__ or "").startswith("sklrank"):
                 yield f"{name}.{attribute}"
@@ -120,7 +122,7 @@ def test_annotations_are_complete(name):
 @pytest.mark.parametrize(("hint", "options"), named_options())
 def test_annotations_name_the_options(hint, options):
     """Annotations list the strings that `fit` accepts, unless they allow all strings."""
-    hint = eval(hint, {**vars(_typing), "Callable": Callable})
+    hint = eval(hint, {**vars(_typing), **vars(_randomization), "Callable": Callable})
     parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
     strings = {each for part in parts if get_origin(part) is Literal for each in get_args(part)}
     assert strings == options or {str, Any} & set(parts)

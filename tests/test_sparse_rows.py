@@ -81,7 +81,7 @@ def test_classifiers(model, container, max_dense_entries, fingerprint):
 
 @pytest.mark.parametrize("container", FORMATS)
 @pytest.mark.parametrize("model", BANDITS)
-def test_bandits_that_standardise(model, container, max_dense_entries, fingerprint, monkeypatch):
+def test_bandits_that_standardize(model, container, max_dense_entries, fingerprint, monkeypatch):
     """A model that started with dense samples converts sparse ones in small blocks."""
     y = Y[:, 0] + Y[:, 1]
     dense, same = [clone(model).partial_fit(X, y) for _ in range(2)]

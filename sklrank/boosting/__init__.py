@@ -1,20 +1,21 @@
-"""Boosting in function space, on whole data sets.
+"""Boosting in function space: weak learners are fitted one after another to all samples.
 
-All boosters share one loop. In each round an *objective* computes a label and a weight for each
+All boosters share one loop. In each round, an *objective* computes a label and a weight for each
 sample from the current scores, any scikit-learn classifier is fitted to them, the objective
 computes the step, and the scores are updated. The boosters differ in their objectives.
 
 Rankers of the documents of queries, by relevance:
 
-- :class:`NDCGBoost` weights documents by the NDCG that their ranks lose;
-- :class:`AdaRank` weights whole queries by how badly they are ranked;
-- :class:`RankBoost` weights pairs of documents;
-- :class:`RankingRefiner` weights documents by the order of a base ranker and by few judgements.
+- :class:`NDCGBoost` weights documents by the gradient of a bound on the expected loss of NDCG;
+- :class:`AdaRank` weights queries by the exponential loss of a ranking metric;
+- :class:`RankBoost` weights documents by the exponential loss of their pairs;
+- :class:`RankingRefiner` weights documents by the losses of their pairs under the ranking of a base
+  ranker and under a few relevance judgements.
 
 Classifiers of labeled and unlabeled samples:
 
-- :class:`MCSSBClassifier` boosts by the similarities of samples;
-- :class:`AssembleClassifier` boosts by the labels that the ensemble predicts for unlabeled samples.
+- :class:`MCSSBClassifier` uses similarities between samples;
+- :class:`AssembleClassifier` uses the labels that the ensemble predicts for unlabeled samples.
 """
 
 from sklrank.boosting._ada_rank import AdaRank

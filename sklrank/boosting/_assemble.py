@@ -180,8 +180,8 @@ class AssembleClassifier(SemiSupervisedBooster):
         Raises
         ------
         ValueError
-            If the data are malformed, or if `y` has fewer than two classes. If `fit` fails, an
-            estimator that was fitted before keeps its model.
+            If the data are malformed, or if `y` has fewer than two classes. In these cases, a
+            fitted model does not change.
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)

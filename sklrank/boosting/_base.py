@@ -5,24 +5,35 @@ from the current scores, a weak learner (`_weak_learners.py`) is fitted to them,
 computes the step, and the step times the predictions of the weak learner is added to the scores.
 """
 
-from copy import deepcopy
+from functools import partial
 from itertools import islice
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
+from sklrank._progress import IterativeMixin, print_progress
 from sklrank._sklearn import HasMethods, Interval, StrOptions
 from sklrank.boosting._weak_learners import hypothesis_of
 
 __all__ = ["Booster", "run_rounds"]
 
 
-def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_state, after_round):
-    """Boost for a number of rounds, or until the objective cannot be lowered.
+def run_rounds(
+    objective,
+    learner,
+    scores,
+    n_rounds,
+    *,
+    learning_rate,
+    random_state,
+    after_round,
+    track=iter,
+):
+    """Boost for a number of rounds, or until the objective cannot be decreased.
 
     Parameters
     ----------
@@ -43,13 +54,22 @@ def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_st
     after_round : callable
         Function that is called as ``after_round(model, step)`` at the end of each round, after the
         objective has been set to the new scores. It returns a reason to stop, or None to continue.
+    track : callable, default=iter
+        Function that is called with an iterator over the rounds, and returns an iterator over these
+        rounds or the first of them.
 
     Returns
     -------
     str
         Reason why boosting stopped.
     """
-    for _ in range(n_rounds):
+    reason, n_fitted = None, 0
+
+    def rounds():
+        while n_fitted < n_rounds and reason is None:
+            yield n_fitted
+
+    for _ in track(rounds()):
         if not objective.weights.any():
             return "all weights are zero: the objective cannot be lowered further"
         for _ in range(learner.max_tries):
@@ -69,13 +89,14 @@ def run_rounds(objective, learner, scores, n_rounds, *, learning_rate, random_st
             return "the last weak learner was no better than chance"
         scores += step * hypothesis
         objective.set_scores(scores)
+        n_fitted += 1
         reason = after_round(model, step)
-        if reason is not None:
-            return reason
-    return "n_estimators rounds were fitted"
+    if reason is None and n_fitted < n_rounds:
+        return "a callback requested to stop"
+    return reason or "n_estimators rounds were fitted"
 
 
-class Booster(BaseEstimator):
+class Booster(IterativeMixin, BaseEstimator):
     """Base class of boosters: weighted sums of weak learners that are fitted one after another.
 
     In `fit` a subclass checks its input, makes an objective and a learner, and calls
@@ -102,22 +123,18 @@ class Booster(BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    @property
     def _is_warm_start(self):
         """Return True if `fit` adds rounds to those of an earlier call of `fit`."""
         return self.warm_start and hasattr(self, "estimators_")
 
     def _start_rounds(self):
         """Remove the rounds of an earlier `fit`, unless this is a warm start."""
-        if self._is_warm_start:
+        if self._is_warm_start():
             if len(self.estimators_) > self.n_estimators:
                 raise ValueError(
                     f"n_estimators={self.n_estimators} is less than the {len(self.estimators_)} "
                     "rounds fitted so far; with warm_start=True it can only grow"
                 )
-            if isinstance(self.random_state, Integral):
-                # If this call of fit fails, the state of the earlier generator must not change.
-                self._random_state = deepcopy(self._random_state)
             return
         self.estimators_ = []
         self.estimator_weights_ = np.empty(0)
@@ -144,28 +161,36 @@ class Booster(BaseEstimator):
             self._print_round(len(models), step, objective.value)
             return early_stopping(model, step) if early_stopping else None
 
+        def fitted():
+            return {
+                "estimators_": list(models),
+                "estimator_weights_": np.array(steps),
+                "loss_curve_": np.array(losses),
+            }
+
+        n_rounds = self.n_estimators - len(models)
         self.stop_reason_ = run_rounds(
             objective,
             learner,
             scores,
-            self.n_estimators - len(models),
+            n_rounds,
             learning_rate=self.learning_rate,
             random_state=self._random_state,
             after_round=after_round,
+            track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
         )
-        self.estimators_ = models
-        self.estimator_weights_ = np.array(steps)
-        self.loss_curve_ = np.array(losses)
+        vars(self).update(fitted())
         if self.verbose:
-            print(f"[{type(self).__name__}] {len(models)} rounds: {self.stop_reason_}")
+            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_)
         return scores
 
     def _print_round(self, n_rounds, step, loss):
         """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
         if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
-            print(
-                f"[{type(self).__name__}] round {n_rounds} of {self.n_estimators}: "
-                f"objective {loss:.6g}, step {step:.4g}"
+            print_progress(
+                type(self).__name__,
+                f"round {n_rounds} of {self.n_estimators}",
+                {"objective": loss, "step": step},
             )
 
     def _hypothesis(self, model, X):

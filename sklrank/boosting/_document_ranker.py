@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
-from sklrank._validation import check_rows, unchanged_on_error
+from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting._base import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner, StumpLearner
@@ -34,9 +33,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = (
-            self.estimator is not None and get_tags(self.estimator).input_tags.sparse
-        )
+        tags.input_tags.sparse = input_tags_of(self.estimator).sparse
         return tags
 
     def _make_learner(self, X, objective):
@@ -85,10 +82,14 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         """
         return self._scores_of_rounds(self._check_X(X))
 
-    def _check_X(self, X, *, reset=False):
-        if not reset:
-            check_is_fitted(self)
-        return check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+
+    def _check_training_X(self, X):
+        warm_start = self._is_warm_start()
+        dtype = [np.float64, np.float32]
+        return check_rows(self, X, reset=not warm_start, warm_start=warm_start, dtype=dtype)
 
 
 class SupervisedDocumentRanker(DocumentRanker):
@@ -146,7 +147,7 @@ class SupervisedDocumentRanker(DocumentRanker):
             return self._fit(X, y, qid)
 
     def _fit(self, X, y, qid):
-        X = self._check_X(X, reset=not self._is_warm_start)
+        X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._set_fitted_with_qid(qid, len(y))

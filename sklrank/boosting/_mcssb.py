@@ -257,8 +257,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         ------
         ValueError
             If the data are malformed, if `y` has fewer than two classes, or if the matrix of
-            similarities has the wrong shape, has negative entries, or is not symmetric. If `fit`
-            fails, an estimator that was fitted before keeps its model.
+            similarities has the wrong shape, has negative entries, or is not symmetric. In these
+            cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)
@@ -288,7 +288,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
         return MCSSBObjective(similarity, affinities, labels, self.labeled_weight)
 
     def _get_estimator(self):
-        if self.estimator is None and self.weighting in ("auto", "cost"):
+        # Tags are computed before parameters are checked, so `weighting` may be of any type.
+        weighting = self.weighting if isinstance(self.weighting, str) else None
+        if self.estimator is None and weighting in ("auto", "cost"):
             return DecisionTreeRegressor(max_depth=2)
         return super()._get_estimator()
 

@@ -2,13 +2,14 @@
 """Sums over the pairs of documents of a query, for NDCG_Boost (Valizadegan 2010, chapter 3).
 
 With scores F, document j is ranked before document i with probability
-p_ij = 1 / (1 + e^(F_i - F_j)) (Equation 3.8), whose derivative is gamma_ij = p_ij (1 - p_ij)
-(Equation 3.14). Both follow from the reciprocal of e^F_i + e^F_j. A pair of documents without gain
-contributes nothing, which leaves the pairs (relevant) x (all): the documents with a gain,
-`n_relevant` of them, come first in each query.
+p_ij = 1 / (1 + e^(F_i - F_j)) (Equation 3.8). Its derivative with respect to F_j is
+gamma_ij = p_ij (1 - p_ij) (Equation 3.14). Both follow from the reciprocal of e^F_i + e^F_j. Only
+pairs with at least one relevant document, which has a gain, contribute to the sums. The relevant
+documents, `n_relevant` of them, come first in each query.
 
 The division dominates the cost of a pair. Two relevant documents a and b share one division for
-their pairs with the same third document: 1 / a = b / (a b) and 1 / b = a / (a b).
+their pairs with the same third document j: 1 / s_a = s_b / (s_a s_b) and 1 / s_b = s_a / (s_a s_b),
+where s_a = e^F_a + e^F_j and s_b = e^F_b + e^F_j.
 """
 
 
@@ -21,8 +22,9 @@ def loss_and_negative_gradient(
 ):
     """Write the negative gradient (Equation 3.17), and return the objective (Equation 3.11).
 
-    `exp_scores` are e^F up to a factor of the query; `gains` are those of Equation 3.11 with all
-    factors. Query q has the documents from `starts[q]` to `starts[q + 1]`.
+    `exp_scores` are e^F, up to a constant factor for each query. `gains` are the gains of Equation
+    3.11, including all constant factors. Query q has the documents from `starts[q]` to
+    `starts[q + 1]`.
     """
     cdef Py_ssize_t q, i, other, stop
     cdef double objective = 0.0
@@ -73,8 +75,8 @@ cdef inline double add_irrelevant_pairs(
 ) noexcept nogil:
     """Add the pairs of the relevant documents `a` and `b` with the irrelevant ones.
 
-    With `b` equal to `a` the pairs of `a` are added once. The irrelevant documents are those from
-    `start` to `stop`.
+    If `b` equals `a`, its pairs are added once. The irrelevant documents are those from `start` to
+    `stop`.
     """
     cdef Py_ssize_t j
     cdef double exp_a = exp_scores[a], exp_b = exp_scores[b]
@@ -110,9 +112,10 @@ def step_weights(
 ):
     """Return alpha_1 and alpha_2 of Theorem 7, for a hypothesis of zeros and ones.
 
-    alpha_1 sums the weights of the pairs whose first document is raised (hypothesis 1) while the
-    second one is kept (0), alpha_2 those of the opposite pairs. `raised` and `kept` are buffers for
-    the `exp_scores` and `gains` of the documents of a query, separated by the hypothesis.
+    alpha_1 is the sum of the gain of i times gamma_ij over the pairs (i, j) for which i is raised
+    (hypothesis 1) and j is kept (0). alpha_2 is the sum over the pairs for which i is kept and j is
+    raised. `raised` and `kept` are buffers for the `exp_scores` and `gains` of the documents of a
+    query, separated by the hypothesis.
     """
     cdef Py_ssize_t q, a, i, n_raised, n_kept, n_raised_relevant, n_kept_relevant
     cdef double correct = 0.0, incorrect = 0.0
@@ -144,7 +147,7 @@ cdef inline double weighted_gammas(
 ) noexcept nogil:
     """Return the sum of gain times gamma over the pairs of `a` and `a + 1` with the `others`.
 
-    `a + 1` is left out where it is not relevant.
+    If `a + 1` is not relevant, its pairs are not added.
     """
     cdef Py_ssize_t j, b = a + 1 if a + 1 < n_relevant else a
     cdef double exp_a = documents[0, a], exp_b = documents[0, b]

@@ -10,10 +10,10 @@ For any step size :math:`\alpha \geq 0` they satisfy
 .. math:: L(F + \alpha f) \leq L(F) - (1 - e^{-s \alpha}) c + (e^{s \alpha} - 1) w,
 
 where :math:`L` is the objective and :math:`s` its `scale`. The right side is minimized by
-:math:`\alpha = \frac{1}{2 s} \log(c / w)`, which decreases the objective by at least
-:math:`(\sqrt c - \sqrt w)^2`. With twice this step size, the bound equals :math:`L(F)`. Hence no
-step size up to this value increases the objective. For a product of losses, all of these statements
-hold for its logarithm.
+:math:`\alpha^* = \frac{1}{2 s} \log(c / w)`, which decreases the objective by at least
+:math:`(\sqrt c - \sqrt w)^2`. At :math:`2 \alpha^*`, the bound equals :math:`L(F)`. Hence no step
+size between 0 and :math:`2 \alpha^*` increases the objective. For a product of losses, all of these
+statements hold for its logarithm.
 """
 
 from abc import ABC, abstractmethod
@@ -40,21 +40,20 @@ __all__ = [
     "SumObjective",
 ]
 
-# A hypothesis that is never wrong has an infinite step. Beyond this ratio of the step weights
-# hardly anything is left to gain from the pairs or samples that it gets right, and the scores stay
-# far from overflow.
+# The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
+# an infinite step. A larger step would hardly decrease the loss further, and scores could overflow.
 MAX_RATIO = 1e6
 # Step weights whose relative difference is smaller than this are equal up to rounding.
 ROUNDING = 1e-12
 
-# Scores further than this from the middle of their query, or from the largest score of their
-# sample, are replaced by this: their exponentials, the reciprocals and the squares of both stay
-# finite, and so far out nothing is left to gain.
+# Limit of the distance of a score from the middle of its query, or from the largest score of its
+# sample. Scores are clipped to this distance, so that their exponentials, the reciprocals of these
+# and the squares of both are finite. At this distance, the loss can hardly be decreased further.
 MAX_SCORE_GAP = 300.0
-# Losses of pairs sum products of two exponentials, and are squared or multiplied themselves.
+# Losses of pairs are sums of products of two exponentials. These sums are squared or multiplied.
 MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
-# RankBoost stops when its loss, which starts at 1, is below this. Scores that keep growing would be
-# cut off at the gap above, which ties documents.
+# RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
+# they would be clipped to the distance above, and documents would be tied.
 MIN_PAIR_LOSS = 1e-12
 
 
@@ -104,10 +103,10 @@ class Objective(ABC):
 
 
 def exp_scores(scores, queries, max_gap):
-    """Return e^F and e^-F, up to one factor for each query and its reciprocal.
+    """Return e^F and e^-F, where the scores F of each query are shifted by a constant.
 
-    The factor moves the middle of the range of the scores of a query to 0. Scores further than
-    `max_gap` from it are clipped, so that products of a few exponentials stay finite.
+    The shift moves the middle of the range of the scores of a query to 0. Shifted scores are
+    clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
     """
     first = queries.starts[:-1]
     grouped = scores[queries.order]
@@ -125,9 +124,11 @@ class NDCGObjective(Objective):
     .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}
 
-    Document i of gain :math:`2^{r_i} - 1` has the expected rank :math:`1 + A_i`, and the NDCG that
-    it loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F is twice
-    the score; here it is the score.
+    Here n is the number of queries, k a query, and :math:`Z_k` its ideal DCG. The indices i and j
+    are documents of this query, :math:`r_i` is the relevance of document i, and :math:`F_i` its
+    score. Document i has the gain :math:`2^{r_i} - 1` and the expected rank :math:`1 + A_i`. The
+    NDCG that it loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F
+    is twice the score; here it is the score.
 
     Parameters
     ----------
@@ -146,9 +147,9 @@ class NDCGObjective(Objective):
         ideal = ideal_dcg(gains, queries)
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
-        normaliser = ideal * max(1, np.count_nonzero(ideal))
-        normaliser = np.where(normaliser == 0, 1.0, normaliser)
-        self._gains = gains / np.repeat(normaliser, queries.sizes)
+        normalizer = ideal * max(1, np.count_nonzero(ideal))
+        normalizer = np.where(normalizer == 0, 1.0, normalizer)
+        self._gains = gains / np.repeat(normalizer, queries.sizes)
         self._buffers = np.empty((2, 2, queries.sizes.max()))
 
     def set_scores(self, scores):
@@ -183,8 +184,8 @@ def ideal_dcg(gains, queries):
 class PairObjective(Objective):
     r"""The loss of RankBoost.
 
-    The mean of :math:`\exp(F_j - F_i)` over the pairs of documents of a query of which i is more
-    relevant than j.
+    The mean of :math:`\exp(F_j - F_i)` over all pairs (i, j) of documents of the same query in
+    which i is more relevant than j.
 
     Parameters
     ----------
@@ -235,15 +236,15 @@ class QueryObjective(Objective):
     The mean of :math:`\exp(-E(q, F))` over queries q, where E, the *performance*, is a metric of
     the ranking of a query. The weight of a query is the proportion of the loss that is due to it
     (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally among its documents, whose
-    labels are their relevance. The steps are those of the papers; no bound guarantees that they
-    lower the objective.
+    labels are their relevance. The steps are those of Xu & Li (SIGIR 2007) or of Valizadegan, as
+    `step_rule` determines. No bound guarantees that they decrease the objective.
 
     Parameters
     ----------
     y : ndarray of shape (n_samples,)
         Relevance.
     queries : Queries
-        Query of each document. Queries without a relevant document are left out.
+        Query of each document. Queries without a relevant document are ignored.
     metric : {"ndcg", "map"}
         The metric E.
     k : int or None
@@ -251,10 +252,10 @@ class QueryObjective(Objective):
     step_rule : {"xu-li", "printed"}
         See `STEP_RULES`.
     must_beat_chance : bool, default=False
-        Whether the step of a hypothesis is 0 if it ranks no better, under the weights, than ties
-        everywhere. The step weights of the papers favor any hypothesis, even a constant one. A
-        single feature may rank worse than chance by itself and still lower the objective together
-        with others.
+        Whether the step of a hypothesis is 0 if its weighted mean performance is not above that of
+        constant scores. Otherwise, even a constant hypothesis usually has a positive step. (This is
+        not used for single features: a feature that ranks worse than constant scores by itself may
+        still decrease the objective together with other features.)
     """
 
     def __init__(self, y, queries, metric, k, step_rule, *, must_beat_chance=False):
@@ -304,7 +305,9 @@ class QueryObjective(Objective):
 
 
 class RefinementObjective(Objective):
-    """A combination of two losses, for ranking refinement (Valizadegan 2010, chapter 4).
+    """Base class of combinations of two losses, for ranking refinement.
+
+    Equations refer to Valizadegan (2010), chapter 4.
 
     Parameters
     ----------
@@ -323,7 +326,7 @@ class RefinementObjective(Objective):
 
     @abstractmethod
     def _combine(self, base, judged):
-        """Return the objective for two losses, and their factors in the pair weights gamma."""
+        """Return the objective, and the factors of the two losses in the weights of pairs."""
 
     def set_scores(self, scores):
         self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
@@ -343,11 +346,13 @@ class RefinementObjective(Objective):
 class ProductObjective(RefinementObjective):
     r"""L_p of Equation 4.10, multiplicative ranking refinement: the product of the two losses.
 
-    The weights :math:`\gamma_{ij} = a_{ij} + b_{ij}` of pairs (4.11, 4.12) sum to one for each of
-    the two, so that neither needs a weight. The bound of :class:`Objective` holds for the
-    logarithm: in a round it falls by :math:`(\sqrt\mu - \sqrt\nu)^2` or more (Theorem 9).
-    Theorem 10 states :math:`\eta = \mu - \nu` instead, which is more and does not always hold;
-    :math:`\eta^2 / 4` does, as :math:`\mu + \nu \leq 2`.
+    The weight of a pair is :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses,
+    divided by the losses (4.11, 4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`,
+    so that no weight between the losses is needed. The bound of `_objectives.py` holds for the
+    logarithm. With the step weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
+    :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
+    :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always
+    holds, since :math:`\mu + \nu \leq 2`.
     """
 
     def _combine(self, base, judged):
@@ -362,7 +367,7 @@ class SumObjective(RefinementObjective):
     base_loss, judgement_loss, queries : object
         As in :class:`RefinementObjective`.
     balance : float
-        Weight of the loss of the base ranker, gamma in Equation 4.9.
+        Weight of the loss of the base ranker, which is called gamma in Equation 4.9.
     """
 
     def __init__(self, base_loss, judgement_loss, queries, balance):
@@ -370,12 +375,13 @@ class SumObjective(RefinementObjective):
         self._balance = balance
 
     def _combine(self, base, judged):
-        # Only the ratio of the factors matters; weak learners sum squares of the weights.
+        # Only the ratio of the factors matters. They are scaled to at most 1, since weak learners
+        # sum squares of the weights, which could overflow.
         largest = max(self._balance, 1.0)
         return self._balance * base + judged, (self._balance / largest, 1 / largest)
 
 
-# -- Classes of samples with and without labels.
+# -- Classification of labeled and unlabeled samples.
 
 
 class AssembleObjective(Objective):
@@ -383,12 +389,17 @@ class AssembleObjective(Objective):
 
     .. math:: \sum_i d_i \exp\Bigl(\frac{1}{K} \sum_k F_i^k - F_i^{y_i}\Bigr)
 
-    The label of an unlabeled sample is its pseudo-label, the class of the largest score. A new
-    pseudo-label never raises the loss, as no other label has a smaller one. The weight of a sample
-    is its loss. The step of :meth:`Objective.step`,
-    :math:`\log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
-    :math:`\epsilon`, minimizes the loss along the hypothesis. With two classes the bound of the
-    loss is exact up to a factor; with more classes it is not used.
+    Here :math:`F_i^k` is the score of sample i for class k of K, :math:`y_i` is its label, and
+    :math:`d_i` its initial weight. The label of an unlabeled sample is its pseudo-label, the class
+    with the largest score. Since no other label has a smaller loss, a new pseudo-label never
+    increases the loss. The weight of a sample is its loss.
+
+    The step of :meth:`Objective.step` is
+    :math:`\alpha^* = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
+    :math:`\epsilon`. It minimizes the loss for fixed labels along the hypothesis, and no step
+    between 0 and :math:`2 \alpha^*` increases the loss. With two classes, the bound of
+    `_objectives.py` is equal to this loss. With more classes, the bound does not hold in general,
+    and is not needed.
 
     Parameters
     ----------
@@ -399,8 +410,8 @@ class AssembleObjective(Objective):
     n_classes : int
         K.
     labeled_share : float
-        Fraction of the sum of the d that is given to the labeled samples. All labeled samples have
-        the same d, and all unlabeled samples have the same d.
+        Fraction of the sum of all initial weights that is given to the labeled samples. All labeled
+        samples have the same initial weight, and so do all unlabeled samples.
     """
 
     scale = 0.5
@@ -464,7 +475,7 @@ class MCSSBObjective(Objective):
         Cost of assigning each sample to each class; the sum over the classes is 0.
     """
 
-    # The bound of Lemma 2 has e^(2 alpha).
+    # The bound of Lemma 2 contains e^(2 alpha).
     scale = 2.0
 
     def __init__(self, similarity, class_affinities, labels, labeled_weight):
@@ -483,7 +494,7 @@ class MCSSBObjective(Objective):
         self._incorrect = probabilities * self._correct.sum(axis=1, keepdims=True)
         self.costs = self._incorrect - self._correct
         self.labels = np.where(self._true_labels < 0, self.costs.argmin(axis=1), self._true_labels)
-        # As the sum over the classes is 0, the least cost is positive by rounding only.
+        # The costs of a sample sum to 0, so that the smallest can only be positive by rounding.
         self.weights = np.maximum(-self.costs.min(axis=1), 0.0)
 
     def step_weights(self, hypothesis):

@@ -4,15 +4,17 @@ A loss is a sum over ordered pairs of documents of a query,
 
 .. math:: \sum_{i,j} V_{ij} \exp(F_j - F_i),
 
-in which :math:`V_{ij}` says how surely i comes before j (i and j may be the same document). The
-losses differ in V, and none of them stores the matrix of pairs. Each has the methods
+in which :math:`V_{ij}` is the confidence that i ranks before j (i and j may be the same document).
+The losses differ in V, and none of them stores the matrix of pairs. Equations refer to Valizadegan
+(2010), chapter 4. Each loss has the methods
 
 - ``loss_and_negative_gradient(exp_pos, exp_neg)``: given :math:`e^F` and :math:`e^{-F}`,
   `(n_samples,)` each, return the loss and its negative gradient, which is
-  :math:`\sum_j \gamma_{ij} - \gamma_{ji}` for the terms :math:`\gamma` of the sum;
-- ``step_weights(exp_pos, exp_neg, hypothesis)``: return the sum of the terms that a hypothesis
-  ranks correctly (it raises the first document and not the second) and the sum of those that it
-  ranks incorrectly.
+  :math:`\sum_j \gamma_{ij} - \gamma_{ji}` at document i, where :math:`\gamma_{ij}` is the term of
+  the pair (i, j);
+- ``step_weights(exp_pos, exp_neg, hypothesis)``: return the sum of the terms of the pairs that a
+  hypothesis ranks correctly (it raises the first document and not the second) and the sum of the
+  terms of the pairs that it ranks incorrectly.
 
 A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with probability
 :math:`h_i`, independently of the others, and the step weights are expected values, the sums of
@@ -28,12 +30,12 @@ __all__ = ["AllPairLoss", "BaseRankerLoss", "ExplicitPairLoss", "GradedPairLoss"
 
 
 class GradedPairLoss:
-    """V = 1 for each document of higher grade before one of lower grade, 0 for other pairs.
+    """Loss with V_ij = 1 if i has a higher grade than j, and 0 otherwise.
 
     Parameters
     ----------
     grades : ndarray of shape (n_samples,)
-        Graded relevance; documents of grade NaN are in no pair.
+        Graded relevance. Documents with grade NaN belong to no pair.
     queries : Queries
         Query of each document.
     """
@@ -66,12 +68,13 @@ class GradedPairLoss:
 
 
 class ExplicitPairLoss:
-    """V = 1 for the given pairs, 0 for others.
+    """Loss with V_ij = 1 for the given pairs, and 0 for others.
 
     Parameters
     ----------
     pairs : ndarray of int of shape (n_pairs, 2)
-        Indices of samples, the first document before the second; no pair twice.
+        Indices of samples. In each pair, the first document ranks before the second. Pairs must be
+        distinct.
     """
 
     def __init__(self, pairs):
@@ -91,7 +94,7 @@ class ExplicitPairLoss:
 
 
 class AllPairLoss:
-    """V = 1 for all pairs of documents of a query, including a document and itself.
+    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ class AllPairLoss:
         raised, kept = hypothesis, 1.0 - hypothesis
         correct = self._sums(exp_neg * raised) @ self._sums(exp_pos * kept)
         incorrect = self._sums(exp_neg * kept) @ self._sums(exp_pos * raised)
-        # A document is not raised above itself.
+        # Exclude the pair of each document with itself.
         own = (exp_neg * raised) @ (exp_pos * kept)
         return correct - own, incorrect - own
 
@@ -122,10 +125,11 @@ class AllPairLoss:
 
 
 class BaseRankerLoss:
-    """V = W of Equation 4.1, from the scores of a base ranker (err_w, Equation 4.6).
+    """Loss of the scores of a base ranker (err_w, Equation 4.6), with V = W of Equation 4.1.
 
-    The time of its methods is proportional to the number of pairs, while that of the other losses
-    is proportional to the number of documents.
+    The time of its methods is proportional to the number of pairs of documents of the same query,
+    while that of :class:`GradedPairLoss` and :class:`AllPairLoss` is proportional to the number of
+    documents.
 
     Parameters
     ----------
@@ -140,7 +144,7 @@ class BaseRankerLoss:
     def __init__(self, scores, confidence, queries):
         self._order = np.lexsort((-scores, queries.codes))
         self._starts = queries.starts
-        # The difference of two halves does not overflow.
+        # Halve the scores so that their differences cannot overflow.
         gaps = -np.diff(scores[self._order] / 2, prepend=np.inf)
         gaps[queries.starts[:-1]] = 0.0
         rates = np.repeat(confidence, queries.sizes)
@@ -165,12 +169,12 @@ class BaseRankerLoss:
 
 
 class JudgementLoss:
-    """V = T of Equation 4.3, from judgements, some of which are wrong (err_t, Equation 4.7).
+    """Loss of judgements that may be wrong (err_t, Equation 4.7), with V = T of Equation 4.3.
 
     Parameters
     ----------
     judgements : GradedPairLoss or ExplicitPairLoss
-        The set O of ordered pairs.
+        Loss over the set O of judged pairs.
     noise : float
         Eta, from 0 (all judgements are right) to 1 (they carry no information).
     queries : Queries

@@ -21,8 +21,8 @@ class RankBoost(SupervisedDocumentRanker):
 
     .. math:: \frac{1}{|P|} \sum_{(i, j) \in P} \exp(F_j - F_i),
 
-    where :math:`P` is the set of all pairs of documents of the same query of which document i is
-    more relevant than document j. All pairs of all queries have the same weight.
+    where :math:`P` is the set of all pairs (i, j) of documents of the same query in which i is more
+    relevant than j. All pairs of all queries have the same weight.
 
     The negative gradient of a document is the loss of the pairs in which it is the more relevant
     document, minus the loss of the pairs in which it is the less relevant one. The document is

@@ -89,9 +89,11 @@ class RankingRefiner(DocumentRanker):
         "auto", the confidence for each query is 1 divided by the standard deviation of the ten
         highest base scores of the query, or infinite if these scores are equal.
     noise : {"auto"} or float, default=0.5
-        Error rate :math:`\eta` of the judgements, from 0 to 1. With larger values, the learned
-        scores are closer together. If "auto", the value is chosen such that the judged pairs
-        contribute half of the sum of :math:`T`, even if few documents are judged; see the notes.
+        Noise :math:`\eta` of the judgements, from 0 (all of them are right) to 1 (they carry no
+        information): a judged pair is in the wrong order with probability :math:`\eta / 2`. With
+        larger values, the learned scores are closer together. If "auto", the value is chosen such
+        that the judged pairs contribute half of the sum of :math:`T`, even if few documents are
+        judged; see the notes.
     learning_rate : float, default=1.0
         Learning rate that multiplies each step. With values up to 2, the objective does not
         increase; with 1, each step minimizes a bound on the objective.
@@ -128,7 +130,7 @@ class RankingRefiner(DocumentRanker):
     confidence_ : ndarray of shape (n_queries,)
         Confidence :math:`\lambda` for each query, in the order of the sorted query ids.
     noise_ : float
-        Error rate :math:`\eta` of the judgements that was used.
+        Noise :math:`\eta` of the judgements that was used.
     stop_reason_ : str
         Reason why boosting stopped.
     feature_importances_ : ndarray of shape (n_features,)
@@ -302,7 +304,7 @@ class RankingRefiner(DocumentRanker):
             return self._fit(X, y, qid, base_scores, pairs)
 
     def _fit(self, X_given, y, qid, base_scores, pairs):
-        X = self._check_X(X_given, reset=not self._is_warm_start)
+        X = self._check_training_X(X_given)
         queries = Queries.from_qid(qid, X.shape[0])
         judgements = check_judgements(y, pairs, queries)
         if base_scores is None:
@@ -400,10 +402,6 @@ def scores_of_base_ranker(ranker, X_given, X, names):
             "base_ranker=None and base_scores=None: there is no ranking to refine; name a feature "
             "of X or a fitted estimator as base_ranker, or pass the scores of the samples, "
             "fit(X, y, base_scores=...)"
-        )
-    if isinstance(ranker, (bool, np.bool_)):
-        raise ValueError(
-            f"base_ranker={ranker} is a truth value: name a feature of X, or a fitted estimator"
         )
     if isinstance(ranker, (Integral, str)):
         return feature_of(X, ranker, names)

@@ -1,15 +1,15 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sums over ordered pairs of documents, for ranking refinement (Valizadegan 2010, chapter 4).
 
-A pair (i, j) costs V_ij e^(F_j - F_i), the product of `exp_pos[j]` = e^F_j and
-`exp_neg[i]` = e^-F_i, where V_ij says how surely i comes before j. The loss is the sum of the
-costs. Its negative gradient at document i is the cost of the pairs in which i is the first document
-less the cost of those in which it is the second.
+A pair (i, j) costs V_ij e^(F_j - F_i), where V_ij is the confidence that i ranks before j. The
+second factor is the product of `exp_neg[i]` = e^-F_i and `exp_pos[j]` = e^F_j. The loss is the sum
+of the costs. Its negative gradient at document i is the cost of the pairs in which i is the first
+document, minus the cost of those in which it is the second.
 
 The step weights of a hypothesis are the cost of the pairs that it ranks correctly (the first
-document is raised, the second is not), and the cost of those that it ranks incorrectly. A
-hypothesis between 0 and 1 is the probability that a document is raised, independently of the
-others, and the step weights are expected values.
+document is raised, the second is not), and the cost of those that it ranks incorrectly. Values of a
+hypothesis between 0 and 1 are the probabilities that documents are raised, independently of each
+other. The step weights are then expected values.
 """
 
 
@@ -23,8 +23,8 @@ def base_loss_and_negative_gradient(
     """Write the negative gradient and return the loss for a base ranker, V = W of Equation 4.1.
 
     The documents of a query are in descending order of their base scores g, and `ratios[j]` is
-    e^(lambda (g_j - g_(j-1))), at most 1. The product of the ratios between i and j gives W_ij
-    without overflow, whatever the scores.
+    e^(lambda (g_j - g_(j-1))), at most 1. Let r be the product of ratios[i + 1], ..., ratios[j].
+    Then W_ij = 1 / (1 + r) and W_ji = r / (1 + r), which cannot overflow.
     """
     cdef Py_ssize_t q, i, j
     cdef double total = 0.0, ratio, weight, forward, backward, gradient_i, loss_i
@@ -32,7 +32,7 @@ def base_loss_and_negative_gradient(
         negative_gradient[:] = 0.0
         for q in range(starts.shape[0] - 1):
             for i in range(starts[q], starts[q + 1]):
-                # W_ii = 1/2, and e^0 = 1.
+                # The pair (i, i) costs W_ii e^0 = 1/2.
                 ratio, gradient_i, loss_i = 1.0, 0.0, 0.5
                 for j in range(i + 1, starts[q + 1]):
                     ratio *= ratios[j]
@@ -87,11 +87,11 @@ def graded_loss_and_negative_gradient(
     const Py_ssize_t[::1] queries,
     double[::1] negative_gradient,
 ):
-    """Write the negative gradient and return the loss for grades, V = 1 for higher before lower.
+    """Write the negative gradient and return the loss for grades.
 
-    The documents of a query are in ascending order of their grades. Grade `k` has the documents
-    from `grades[k]` to `grades[k + 1]`, and query `q` the grades from `queries[q]` to
-    `queries[q + 1]`.
+    V_ij is 1 if i has a higher grade than j, otherwise 0. The documents of a query are in ascending
+    order of their grades. Grade `k` has the documents from `grades[k]` to `grades[k + 1]`, and
+    query `q` the grades from `queries[q]` to `queries[q + 1]`.
     """
     cdef Py_ssize_t q, k, i
     cdef double total = 0.0, lower, higher, loss
@@ -121,7 +121,7 @@ def graded_step_weights(
     const Py_ssize_t[::1] queries,
     const double[::1] hypothesis,
 ):
-    """Return the step weights for grades, V = 1 for higher before lower."""
+    """Return the step weights for grades; see `graded_loss_and_negative_gradient`."""
     cdef Py_ssize_t q, k, i
     cdef double correct = 0.0, incorrect = 0.0, lower_raised, lower_kept
     with nogil:

@@ -1,4 +1,4 @@
-"""Base class of the semi-supervised boosters, and the checks of their target."""
+"""Base class of the semi-supervised boosters, and validation of their target."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
-from sklrank._validation import check_rows
+from sklrank._validation import check_rows, input_tags_of
 from sklrank.base import ClassScoresMixin
 from sklrank.boosting._base import Booster
 from sklrank.boosting._weak_learners import ClassifierLearner
@@ -28,7 +28,7 @@ __all__ = ["SemiSupervisedBooster"]
 
 
 class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
-    """A boosted classifier that is fitted to labeled and unlabeled samples."""
+    """Base class of boosted classifiers that are fitted to labeled and unlabeled samples."""
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict the class of each sample after each round of boosting.
@@ -41,7 +41,7 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Returns
         -------
         iterator of ndarray of shape (n_samples,)
-            Entries of `classes_`, after one round, after two, and so on.
+            Predicted classes after each round.
         """
         rounds = self._scores_of_rounds(self._check_X(X))
         return (self.classes_[scores.argmax(axis=1)] for scores in rounds)
@@ -57,7 +57,7 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The sum of each row is 1. The probabilities are not calibrated.
+            Class probabilities, which are not calibrated. The sum of each row is 1.
         """
         return softmax(self._class_scores(X), axis=1)
 
@@ -72,7 +72,8 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Numbers of 0 or less, finite even where the probability is rounded to 0.
+            Logarithms of the class probabilities. They are finite even if a probability is rounded
+            to 0.
         """
         return log_softmax(self._class_scores(X), axis=1)
 
@@ -84,14 +85,14 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes; samples of label -1 are left out.
+            Classes. Samples with label -1 are ignored.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
         Returns
         -------
         float
-            From 0 to 1.
+            Accuracy, from 0 to 1.
 
         Raises
         ------
@@ -134,9 +135,10 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
 
     def _check_X_y(self, X, y):
         """Check the training samples, and return their labels as indices into `classes_` or -1."""
-        X, y = check_rows(self, X, reset=not self._is_warm_start, y=y)
+        warm_start = self._is_warm_start()
+        X, y = check_rows(self, X, reset=not warm_start, warm_start=warm_start, y=y)
         classes, labels = encode_labels(y)
-        if self._is_warm_start and not np.array_equal(classes, self.classes_):
+        if warm_start and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"y has the classes {classes.tolist()}, the rounds fitted so far have "
                 f"{self.classes_.tolist()}; with warm_start=True they cannot change"
@@ -151,12 +153,15 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self._get_estimator()).input_tags.sparse
+        tags.input_tags.sparse = input_tags_of(self._get_estimator()).sparse
         return tags
 
 
 def encode_labels(y):
-    """Return the classes of `y` without -1, and the index of each label in them or -1."""
+    """Return the sorted classes without -1, and the index of the class of each sample.
+
+    The index is -1 for unlabeled samples.
+    """
     labeled = is_labeled(y)
     if not labeled.any():
         raise ValueError(
@@ -167,9 +172,10 @@ def encode_labels(y):
         classes, codes = np.unique(y[labeled], return_inverse=True)
     except TypeError as error:
         raise ValueError(
-            f"y must hold classes of one kind, numbers or strings, beside -1: {error}"
+            f"y must hold classes of one kind, numbers or strings, apart from -1: {error}"
         ) from error
-    # Repeated, as a class for each of few labels would be taken for a regression target.
+    # The labels are repeated, since scikit-learn warns of a possible regression target if most
+    # labels are distinct.
     check_classification_targets(np.tile(y[labeled], 2))
     if len(classes) < 2:
         raise ValueError(
@@ -182,9 +188,12 @@ def encode_labels(y):
 
 
 def is_labeled(y):
-    """Tell which entries of `y` are not -1; other marks of unlabeled samples are refused."""
+    """Return a mask of the entries of `y` that are not -1.
+
+    Other markers of unlabeled samples (None, NaN and the string "-1") raise an error.
+    """
     if y.dtype.kind in "SU":
-        # NumPy converts all entries of a list with a string to strings.
+        # NumPy converts all entries of a list that contains a string to strings.
         if (y == np.array("-1", dtype=y.dtype.kind)).any():
             raise ValueError(
                 "y is an array of strings and has '-1' among them, which would be a class: pass "

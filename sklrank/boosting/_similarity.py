@@ -9,9 +9,10 @@ where b_i are the class probabilities of sample i. This is the negative gradient
 ``sum_j S_ij / (b_i' b_j)`` with respect to b_i. It is computed once in each round of MCSSB, by a
 pass over all pairs of samples with similarities. Dense matrices are processed in blocks of rows.
 
-The *class affinity* ``q_j^k`` of Eq. 2.6 is the sum of the similarities of sample j to the labeled
-samples of class k. The objective depends on the labels only through these affinities. It remains
-valid if they are replaced by any other (n_samples, n_classes) array of numbers >= 0.
+The *class affinity* ``q_j^k`` is the sum of the similarities of sample j to the labeled samples of
+class k (Valizadegan 2010, Eq. 2.6). The objective depends on the labels only through these
+affinities. It remains valid if they are replaced by any other (n_samples, n_classes) array of
+numbers >= 0.
 """
 
 import numpy as np
@@ -32,18 +33,18 @@ __all__ = [
 BLOCK = 2**18
 
 # Weight of the neighbors in the class distribution of a sample, in each step of label spreading.
-# After this number of steps, the weight of the initial distribution is less than 1e-4.
+# After N_SPREADING_STEPS steps, the weight of the initial distribution is less than 1e-4.
 SPREADING_FACTOR = 0.9
 N_SPREADING_STEPS = 100
 
 
 class DenseSimilarity:
-    """Similarity of all pairs.
+    """Similarity stored as a dense matrix.
 
     Parameters
     ----------
     matrix : ndarray of shape (n_samples, n_samples)
-        S; a broadcast view of a smaller array is not copied.
+        The matrix S. It may be a broadcast view, which is not copied.
     """
 
     def __init__(self, matrix):
@@ -66,12 +67,12 @@ class DenseSimilarity:
 
 
 class SparseSimilarity:
-    """Similarity of few pairs.
+    """Similarity stored as a sparse matrix.
 
     Parameters
     ----------
     matrix : sparse matrix of shape (n_samples, n_samples)
-        S.
+        The matrix S.
     """
 
     def __init__(self, matrix):
@@ -83,7 +84,7 @@ class SparseSimilarity:
         return self.matrix @ values
 
     def negative_gradient(self, probabilities):
-        # One class at a time: an array of pairs and classes would be many times as large as S.
+        # Loop over the classes: an (n_pairs, n_classes) array would be much larger than S.
         agreement = np.zeros(self.matrix.nnz)
         for of_class in np.ascontiguousarray(probabilities.T):
             agreement += of_class.take(self.rows) * of_class.take(self.columns)
@@ -136,7 +137,10 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
 
 
 def neighbor_graph(X, n_neighbors, n_jobs=None):
-    """Return a CSR matrix with 1 where one of two samples is among the nearest of the other."""
+    """Return the graph of neighbors, a CSR matrix.
+
+    Entry (i, j) is 1 if i is a nearest neighbor of j, or j is a nearest neighbor of i.
+    """
     n_neighbors = min(n_neighbors, X.shape[0] - 1)
     search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
     graph = search.kneighbors_graph()
@@ -164,7 +168,7 @@ def gaussian(X, bandwidth):
     nearest, farthest = np.sqrt(nearest), np.sqrt(farthest)
     width = bandwidth * (farthest - nearest)
     if farthest - nearest <= 1e-6 * farthest:
-        # All distances are equal up to rounding, and so should be the similarities.
+        # All distances are equal up to rounding, and all similarities should be equal too.
         width = farthest or 1.0
     # 1 / width^2 must be finite and above 0.
     width = np.clip(width, 1e-153, 1e150)
@@ -174,7 +178,7 @@ def gaussian(X, bandwidth):
 
 
 def check_similarity(matrix, n_samples):
-    """Return the similarity of a matrix that the user gave; its diagonal is kept as it is."""
+    """Check a matrix passed by the user, whose diagonal is kept, and return the similarity."""
     matrix = check_array(
         matrix, accept_sparse="csr", dtype=np.float64, input_name="the similarity matrix"
     )
@@ -205,7 +209,7 @@ def asymmetry(matrix):
 
 
 def labeled_affinities(similarity, labels, n_classes):
-    """Return the class affinities of Eq. 2.6.
+    """Return the class affinities of Eq. 2.6 (Valizadegan 2010).
 
     Parameters
     ----------
@@ -225,7 +229,7 @@ def labeled_affinities(similarity, labels, n_classes):
 
 
 def diffused_affinities(graph, labels, n_classes):
-    """Return affinities to one class for each sample, found by label spreading on a graph.
+    """Return the affinity of each sample to at most one class, computed by label spreading.
 
     Each class spreads weight from its labeled samples to all samples that are connected to them.
     The total weight of a class is scaled to its estimated proportion (`shrunken_proportions`),
@@ -245,8 +249,8 @@ def diffused_affinities(graph, labels, n_classes):
     Returns
     -------
     ndarray of shape (n_samples, n_classes)
-        At most one entry of each row is above 0. All entries are 0 if the sample is not connected
-        to a labeled one.
+        Class affinities. At most one entry of each row is above 0. All entries of a row are 0 if
+        the sample is not connected to a labeled one.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     scale = sparse.diags(1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))
@@ -270,9 +274,9 @@ def one_hot(labels, n_classes):
 def shrunken_proportions(counts):
     """Return the James-Stein estimate of class proportions from the counts of few labels.
 
-    The observed proportions are shrunk towards equal ones as far as chance can explain their
-    differences (Hausser and Strimmer, "Entropy inference and the James-Stein estimator", JMLR
-    2009).
+    The observed proportions are shrunk towards equal proportions, more strongly if their
+    differences can be explained by chance (Hausser and Strimmer, "Entropy inference and the
+    James-Stein estimator", JMLR 2009).
     """
     equal = 1 / len(counts)
     proportions = counts / counts.sum()

@@ -7,9 +7,8 @@ for any samples. For rankers, the hypothesis has one number for each sample: the
 the probability of class 1, or a feature times a factor. For classifiers, it is the indicator matrix
 of the predicted classes.
 
-The attribute `max_tries` is the maximum number of calls of `fit` in a round, which are made until
-the model is better than chance. It is above 1 if samples are drawn, as another draw may give a
-better model.
+In each round, `fit` is called until the model is better than chance, at most `max_tries` times.
+This attribute is above 1 if samples are drawn, as another draw may give a better model.
 """
 
 from copy import copy
@@ -17,10 +16,11 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
+from sklrank._estimator import BaseEstimator
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
 from sklrank.tree._binning import BinnedFeatures
@@ -35,15 +35,17 @@ __all__ = [
     "hypothesis_of",
 ]
 
-# A small sample may mislead the weak learner long before nothing is left to learn.
+# Maximum number of draws of samples in a round. A weak learner that is fitted to a small sample may
+# be no better than chance although more can be learned.
 MAX_DRAWS = 10
 
 
 def hypothesis_of(model, X, n_classes=None, response_method="predict"):
-    """Return the predictions of a model for `X`, in the form in which they are added to scores.
+    """Return the predictions of a model for `X` as the array that is added to the scores.
 
-    If `n_classes` is None, return a number for each sample, `(n_samples,)`. Otherwise return the
-    indicator matrix of the predicted classes, `(n_samples, n_classes)`.
+    If `n_classes` is None, the array has a number for each sample, `(n_samples,)`: the predicted
+    value, or the probability of class 1 if `response_method` is "predict_proba". Otherwise, it is
+    the indicator matrix of the predicted classes, `(n_samples, n_classes)`.
     """
     if response_method == "predict_proba":
         # A model that was fitted to one class has one column.
@@ -146,7 +148,11 @@ def sample_size(max_samples, n_samples):
 
 
 def draw_samples(labels, weights, size, random_state):
-    """Draw indices with replacement, in proportion to the weights; of two labels if possible."""
+    """Draw indices of samples with replacement, in proportion to the weights.
+
+    If all drawn samples have the same label, the last index is drawn again from the samples with
+    other labels, unless their weights are all zero.
+    """
     probabilities = weights / weights.sum()
     drawn = random_state.choice(len(labels), size=size, p=probabilities)
     others = np.where(labels == labels[drawn[0]], 0.0, probabilities)
@@ -162,7 +168,7 @@ class StumpLearner:
     Parameters
     ----------
     stump : StumpClassifier
-        Its parameters are those of the stump of each round.
+        Stump whose parameters are used in all rounds.
     X : ndarray of shape (n_samples, n_features)
         Training samples.
     """
@@ -176,7 +182,7 @@ class StumpLearner:
 
     def fit(self, objective, random_state):
         """Fit a stump to the labels and weights of the objective."""
-        # A clone takes as long as the fit on a small query.
+        # Copied, since cloning takes as long as fitting a stump to a small query.
         model = copy(self.stump)
         model.classes_ = np.arange(2)
         model._fit_binned(self.binned, objective.labels, objective.weights)
@@ -187,11 +193,11 @@ class StumpLearner:
 
 
 class CostLearner:
-    """Learner for regressors of several outputs, fitted to the costs of all classes of all samples.
+    """Learner for multi-output regressors, fitted to the gains (negative costs) of all classes.
 
-    A label and a weight do not tell a sample whose second best class is almost as good as its best
-    one from a sample whose second best class is bad; the costs of all classes do. In a leaf of a
-    regression tree the predicted class is the one with the least mean cost.
+    A label and a weight do not show whether the second best class of a sample is almost as good as
+    the best one or much worse. The costs of all classes do. A leaf of a regression tree predicts
+    the class with the smallest mean cost.
 
     Parameters
     ----------
@@ -217,7 +223,7 @@ class CostLearner:
 
     @one_blas_thread
     def fit(self, objective, random_state):
-        """Fit a clone to the costs of the objective."""
+        """Fit a clone to the scaled gains of the objective."""
         regressor = clone(self.estimator)
         set_random_states(regressor, random_state)
         # Costs change by powers of ten between rounds. Scaling keeps the effect of penalties and
@@ -228,12 +234,12 @@ class CostLearner:
 
 
 class LeastCostClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier that predicts the class of the largest predicted gain.
+    """Classifier that predicts the class with the largest predicted gain.
 
     Parameters
     ----------
     regressor : regressor
-        Fitted to gains, which are negative costs, of shape (n_samples, n_classes).
+        Regressor fitted to gains (negative costs) of shape (n_samples, n_classes).
     """
 
     def __init__(self, regressor):
@@ -249,13 +255,13 @@ class LeastCostClassifier(ClassifierMixin, BaseEstimator):
 
 # -- Single features, the weak rankers of AdaRank.
 
-# Fractions of its step with which a weak ranker is tried.
+# Fractions of the full step that are tried for each weak ranker.
 STEP_FRACTIONS = (1.0, 0.5, 0.25, 0.125)
 # A relative decrease of the objective by less than this is rounding.
 ROUNDING = 1e-12
 
-# Number of weak rankers that are tried, best weighted performance first (None: all), and the
-# fractions of the step.
+# Number of weak rankers that are tried, in descending order of weighted performance (None for all),
+# and fractions of the step.
 SEARCHES = {"greedy": (None, STEP_FRACTIONS), "weighted": (1, STEP_FRACTIONS[:1])}
 
 
@@ -280,12 +286,12 @@ class FeatureRanker(NamedTuple):
 class FeatureLearner:
     """Learner that selects a feature and a fraction of its step.
 
-    Xu & Li's weak ranker is the feature of the best performance under the weights of the queries
-    ("weighted"). Adding the same feature again changes no ranking and therefore no weight: the
-    feature stays the best one, and all following rounds are wasted. "greedy" tries all features
-    with fractions of their steps, and selects what lowers the objective most; the whole step of a
-    second feature often gives a worse ranking than the first feature alone. With either search the
-    rounds end when nothing that is tried lowers the objective.
+    The weak ranker of Xu & Li is the feature with the best performance under the weights of the
+    queries ("weighted"). If this feature is added again, no ranking changes, and therefore no
+    weight. The same feature would be selected in all later rounds. "greedy" tries all features with
+    fractions of their steps, and selects the candidate that decreases the objective most. (The full
+    step of a second feature often gives a worse ranking than the first feature alone.) With either
+    search, boosting stops when no candidate decreases the objective.
 
     Parameters
     ----------
@@ -316,9 +322,13 @@ class FeatureLearner:
         )
 
     def fit(self, objective, random_state):
-        """Return the feature and fraction that lower the objective most; None if none does."""
+        """Return the best candidate as a feature ranker, and its hypothesis.
+
+        Both are multiplied by the fraction of the step. Return None if no candidate decreases the
+        objective.
+        """
         best, least = None, objective.value * (1 - ROUNDING)
-        # Added to zero scores, all fractions of a feature give the same ranking.
+        # If all scores are 0, all fractions of a feature give the same ranking.
         fractions = self.fractions if objective.scores.any() else self.fractions[:1]
         weighted = self.performances @ objective.query_weights
         for index in np.argsort(-weighted, kind="stable")[: self.n_tried]:

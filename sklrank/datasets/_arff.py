@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -14,7 +13,7 @@ from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
-from sklrank.datasets._text_files import columns_at_an_end, columns_of
+from sklrank.datasets._text_files import columns_at_an_end, columns_of, columns_of_labels
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
@@ -42,8 +41,8 @@ def load_arff_multilabel(
     Parameters
     ----------
     path : str or path-like
-        Path of the file, which is plain or compressed with gzip. Compression is detected from the
-        content of the file.
+        Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
+        from the content of the file.
 
     labels : int or sequence of str, default=None
         The label attributes, as a number or as names. A number has the same meaning as in MEKA's
@@ -77,14 +76,14 @@ def load_arff_multilabel(
 
         - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. The value of a
           nominal feature is represented by its index, from 0, in the declaration of the attribute.
-          A missing value (``?``) is NaN.
+          A missing value (``?`` or ``nan``) is NaN.
         - ``target``: ndarray of shape (n_samples, n_labels), int64. Entries are 1 for relevant
           labels, otherwise 0.
         - ``feature_names``, ``target_names``: lists of str.
         - ``categories``: dict that maps the name of each nominal feature to its declared values.
         - ``omitted_names``: list of str, the names of the string and date attributes. They have no
           column in `data`.
-        - ``DESCR``: str, the relation name and the comments at the head of the file.
+        - ``DESCR``: str, the relation name and the comments at the start of the file.
 
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
@@ -181,10 +180,10 @@ def _find_labels(
     """Return the column indices of the label attributes, as specified by `labels` or `xml`."""
     if labels is not None and xml is not None:
         raise ValueError("labels and xml both name the labels: pass only one of them.")
+    names = [attribute.name for attribute in arff.attributes]
     if xml is not None:
-        return sorted(
-            _columns_of_labels(_names_in_xml(xml), f"the file xml={os.fspath(xml)!r}", arff)
-        )
+        source, labels = f"the file xml={os.fspath(xml)!r}", _names_in_xml(xml)
+        return sorted(_distinct(columns_of(labels, source, names), source, labels))
     if labels is None:
         option = _MEKA_OPTION.search(arff.relation)
         if option is None:
@@ -192,16 +191,11 @@ def _find_labels(
                 f"labels is None and the relation {arff.relation!r} has no option '-C': pass "
                 "labels (a number, e.g. -6 for the last 6 attributes, or names) or xml."
             )
-        return columns_at_an_end(int(option[1]), "the relation's option -C", len(arff.attributes))
-    if isinstance(labels, Integral) and not isinstance(labels, bool):
-        return columns_at_an_end(int(labels), "labels", len(arff.attributes))
-    if isinstance(labels, (str, bool)):
-        raise ValueError(f"labels must be an integer or a list of names, got {labels!r}.")
-    return _columns_of_labels(list(labels), "labels", arff)
+        return columns_at_an_end(int(option[1]), "the relation's option -C", len(names))
+    return _distinct(columns_of_labels(labels, names), "labels", labels)
 
 
-def _columns_of_labels(labels: list[str], source: str, arff: ArffFile) -> list[int]:
-    columns = columns_of(labels, source, [attribute.name for attribute in arff.attributes])
+def _distinct(columns: list[int], source: str, labels: object) -> list[int]:
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"{source} must name at least one label, and each once, got {labels}.")
     return columns

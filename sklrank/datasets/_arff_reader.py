@@ -23,11 +23,12 @@ from scipy import sparse
 from sklrank.datasets._text_files import Lines, open_lines
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{]+)\s*(.*)", re.DOTALL)
-# Each run of white space can match only one part of a pattern, so long runs cause no backtracking.
+_NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.*)", re.DOTALL)
+# Each run of white space can match only one part of a pattern, so that long runs take linear time.
+# The lookahead "(?!\s)" keeps a run from being divided between both sides of an empty value.
 _PLAIN = r"(?:[^\s,'\"]+(?:\s+[^\s,'\"]+)*)?"
-_VALUE = re.compile(rf"\s*({_QUOTED}|{_PLAIN})\s*(?:,|$)")
-_INDEX_AND_VALUE = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN})\s*(?:,|$)")
+_VALUE = re.compile(rf"\s*(?!\s)({_QUOTED}|{_PLAIN})\s*(?:,|$)")
+_INDEX_AND_VALUE = re.compile(rf"\s*(\d{{1,18}})\s+(?!\s)({_QUOTED}|{_PLAIN})\s*(?:,|$)")
 _DECLARED_VALUES = re.compile(r"(ranking\s*)?\{(.*)\}", re.DOTALL | re.IGNORECASE)
 _ESCAPED = re.compile(r"\\(.)")
 _CONTROL_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t"}
@@ -102,7 +103,7 @@ def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tupl
         keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
         keyword = keyword.lower()
         if keyword == "@relation":
-            relation = unquote(rest.strip())
+            relation = _parse_relation(rest.strip(), lines)
         elif keyword == "@attribute":
             attribute = _parse_attribute(rest, lines, with_rankings)
             if attribute.name in attributes:
@@ -117,10 +118,19 @@ def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tupl
     lines.fail("the file ends without an @data line.")
 
 
+def _parse_relation(name: str, lines: Lines) -> str:
+    if name.startswith(("'", '"')) and re.match(_QUOTED, name) is None:
+        lines.fail(f"a quotation mark is not closed: {_shorten(name)!r}.")
+    return unquote(name)
+
+
 def _parse_attribute(declaration: str, lines: Lines, with_rankings: bool) -> Attribute:
     match = _NAME_AND_TYPE.fullmatch(declaration)
     if match is None:
-        lines.fail("@attribute needs a name and a type.")
+        lines.fail(
+            "@attribute needs a name and a type, and a quotation mark at the end of a name that "
+            f"starts with one; got {_shorten(declaration)!r}."
+        )
     name, kind = unquote(match[1]), match[2].strip()
     declared = _DECLARED_VALUES.fullmatch(kind)
     if declared is not None and (with_rankings or not declared[1]):
@@ -140,7 +150,7 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
     converters = [attribute.converter() for attribute in attributes]
     n_attributes = len(attributes)
     values = array("d")
-    columns, row_ends = array("q"), array("q", [0])
+    columns, row_ends, line_numbers = array("q"), array("q", [0]), array("q")
     is_sparse = None
 
     for line in lines:
@@ -172,9 +182,20 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
                 _convert_carefully(attributes[column], string, lines)
                 for column, string in zip(row_columns, strings)
             )
+        if "_" in line:
+            _refuse_underscores(attributes, row_columns, strings, lines)
         row_ends.append(len(values))
+        line_numbers.append(lines.number)
 
     data = np.array(values, dtype=np.float64)
+    infinite = np.flatnonzero(np.isinf(data))
+    if len(infinite):
+        row = np.searchsorted(row_ends, infinite[0], side="right") - 1
+        lines.fail(
+            "a number must be finite, or ? if it is missing; got infinity, or a number that is too "
+            "large.",
+            line_numbers[row],
+        )
     n_rows = len(row_ends) - 1
     if not is_sparse:
         return data.reshape(n_rows, n_attributes)
@@ -182,6 +203,13 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
     matrix = sparse.csr_matrix(parts, shape=(n_rows, n_attributes))
     matrix.sort_indices()
     return matrix
+
+
+def _refuse_underscores(attributes, columns, strings: list[str], lines: Lines) -> None:
+    # Python allows underscores between the digits of a number.
+    for column, string in zip(columns, strings):
+        if "_" in string and attributes[column].kind in _NUMERIC_TYPES:
+            lines.fail(f"attribute {attributes[column].name!r} is numeric, got {string!r}.")
 
 
 def split_values(line: str, lines: Lines) -> list[str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_array, check_random_state, check_scalar, check_X_y
+from sklearn.utils import check_array, check_random_state, check_X_y
 
 from sklrank._rankings import positions_from_scores
+from sklrank._validation import check_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -45,8 +46,8 @@ def label_ranking_from_classification(
 
     Y : ndarray of shape (n_samples, n_classes), float64
         Positions of the classes; 1 is the position of the most probable class. The columns are in
-        the sorted order of the classes. Of equally probable classes, the one of the smaller column
-        comes first.
+        the sorted order of the classes. Equally probable classes are ranked in the order of their
+        columns.
 
     Raises
     ------
@@ -142,8 +143,8 @@ def label_ranking_from_regression(
         The features that were not converted into labels.
 
     Y : ndarray of shape (n_samples, n_labels), float64
-        Positions of the labels; 1 is the position of the label with the largest value. If values
-        are equal, the label of the smaller column comes first. The columns are in the order of
+        Positions of the labels; 1 is the position of the label with the largest value. Labels
+        with equal values are ranked in the order of their columns. The columns are in the order of
         `labels` if it is a sequence; otherwise, they are in the order of the features.
 
     Raises

@@ -16,8 +16,9 @@ from urllib.error import URLError
 import numpy as np
 from scipy import sparse as sp
 from sklearn.datasets import fetch_openml
-from sklearn.utils import Bunch, check_scalar
+from sklearn.utils import Bunch
 
+from sklrank._validation import check_scalar
 from sklrank.datasets._arff import RELEVANCE
 
 if TYPE_CHECKING:

@@ -140,9 +140,9 @@ def tie_labels(
 
 def check_probabilities(values, name: str, shape: tuple[int, int]) -> np.ndarray:
     """Check a probability or an array of probabilities; return it broadcast to `shape`."""
-    values = np.asarray(values, dtype=np.float64)
-    if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(f"{name} must be a probability, or an array of them, got {values}.")
+    given, values = values, np.asarray(values, dtype=np.float64)
+    if isinstance(given, bool) or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"{name} must be a probability, or an array of them, got {given!r}.")
     try:
         return np.broadcast_to(values, shape)
     except ValueError as error:

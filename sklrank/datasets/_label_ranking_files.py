@@ -1,12 +1,12 @@
 """Loader of label-ranking benchmark files: tables with columns of positions, or of rankings.
 
-The same data sets circulate in several formats, which have different heads. The head is one of
+The same data sets circulate in several formats, which have different headers. The header is one of
 
 - a line of names: the features ``A1, A2, ...`` and the label columns ``L1, L2, ...``;
 - a line of names: the features, a column ``ranking`` of strings such as ``b>c>a``, and optionally
   columns named after the labels, which contain the same rankings as numbers;
 - a line of three numbers: the numbers of rows, features and labels;
-- the header of XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
+- that of XARFF, the ARFF format of Weka-LR, with an attribute of type ``RANKING {a, b, c}``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,18 +22,19 @@ from sklearn.utils import Bunch
 
 from sklrank._rankings import close_ranks, invert_orderings
 from sklrank.datasets._arff_reader import read_header, split_values, unquote
-from sklrank.datasets._text_files import Lines, columns_at_an_end, columns_of, open_lines
+from sklrank.datasets._text_files import Lines, columns_of_labels, open_lines
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
 
 _LABEL_COLUMN = re.compile(r"L\d+")
+_COUNT = re.compile(r"[0-9]{1,18}")
 _MISSING = ("", "?", "nan")
 
 
 @dataclass
 class _Table:
-    """The strings of a file, and the information in its head about the columns."""
+    """The strings of a file, and the information in its header about the columns."""
 
     path: str
     names: list[str]
@@ -47,9 +47,9 @@ class _Table:
     label_columns: list[int] | None = None
     label_names: list[str] | None = None
     n_rows: int | None = None
-    """Number of rows that the head states."""
+    """Number of rows that the header states."""
     declared_values: dict[int, list[str]] | None = None
-    """Declared values of the nominal columns, by column index; None if the head declares none."""
+    """Declared values of the nominal columns, by column index; None if the header declares none."""
 
     def fail(self, row: int, problem: str):
         raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
@@ -65,27 +65,27 @@ def load_label_ranking(
 ) -> Loaded:
     """Load a label-ranking data set from a text file in one of the benchmark formats.
 
-    The file contains a table whose values are separated by commas, semicolons or tabs. Its head
-    describes the columns by names (``A1,A2,...,L1,L2,...``), by three numbers (rows, features,
-    labels) or by the header of an XARFF file of Weka-LR. The benchmark data sets were introduced
+    The file contains a table whose values are separated by commas, semicolons or tabs. Its header
+    is a line of column names (``A1,A2,...,L1,L2,...``), a line of three numbers (of rows, features
+    and labels), or the header of an XARFF file of Weka-LR. The benchmark data sets were introduced
     in [1]_.
 
     Parameters
     ----------
     path : str or path-like
-        Path of the file, which is plain or compressed with gzip. Compression is detected from the
-        content of the file.
+        Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
+        from the content of the file.
 
     labels : int or sequence of str, default=None
         The label columns, as a number or as names: ``4`` selects the first four columns, and ``-4``
-        selects the last four. If None, the head determines the labels by the first of these rules
-        that applies:
+        selects the last four. If None, the first of these rules that applies to the header
+        determines the label columns:
 
         - A column that is named ``ranking`` or has XARFF's type ``RANKING`` contains the rankings,
-          as strings such as ``b>c>a``. Columns named after the labels are then not features, and
-          all columns after one named ``ranking`` must be such columns.
+          as strings such as ``b>c>a``. In this case, columns named after the labels are not
+          features, and all columns after one named ``ranking`` must be such columns.
         - The label columns are ``L1``, ``L2``, and so on.
-        - The label columns are the last ones; their number is the third of the three numbers.
+        - The label columns are the last ones. Their number is the third of the three numbers.
 
     orderings : bool, default=False
         Whether the label columns contain orderings, which list the labels best first, instead of
@@ -251,8 +251,14 @@ def _read_head(lines: Lines) -> _Table:
     separator = next((s for s in "\t;" if s in line), ",")
     names = _split(line, separator, lines)
     table = _Table(lines.path, names, [], [], separator)
-    if len(names) == 3 and all(name.isdigit() for name in names):
+    if len(names) == 3 and all(_COUNT.fullmatch(name) for name in names):
         table.n_rows, n_features, n_labels = map(int, names)
+        row = lines.peek()
+        # The numbers may be wrong, and lists of names of that length may not fit into memory.
+        if row is not None:
+            n_columns = len(_split(row, separator, lines))
+            if n_columns != n_features + n_labels:
+                lines.fail(f"{n_columns} values for {n_features + n_labels} columns.")
         table.names = [f"A{i + 1}" for i in range(n_features)]
         table.names += [f"L{i + 1}" for i in range(n_labels)]
         table.label_columns = list(range(n_features, n_features + n_labels))
@@ -290,16 +296,8 @@ def _find_labels(table: _Table, labels: int | Sequence[str] | None) -> list[int]
                 "four columns, or names)."
             )
         columns = table.label_columns
-    elif isinstance(labels, Integral) and not isinstance(labels, bool):
-        columns = columns_at_an_end(int(labels), "labels", len(table.names))
-    elif (
-        isinstance(labels, str)
-        or not np.iterable(labels)
-        or not all(isinstance(name, str) for name in labels)
-    ):
-        raise ValueError(f"labels must be an integer or names of columns, got {labels!r}.")
     else:
-        columns = columns_of(labels, "labels", table.names)
+        columns = columns_of_labels(labels, table.names)
     if len(set(columns)) < max(2, len(columns)):
         raise ValueError(f"labels must be two columns or more, each once, got {labels!r}.")
     return columns
@@ -367,7 +365,8 @@ def _read_numbers(table: _Table, columns: list[int]) -> np.ndarray:
         for j, column in enumerate(columns):
             try:
                 values[i, j] = np.nan if strings[column] in _MISSING else float(strings[column])
-                if np.isinf(values[i, j]):
+                # Python allows underscores between the digits of a number.
+                if np.isinf(values[i, j]) or "_" in strings[column]:
                     raise ValueError
             except ValueError:
                 table.fail(

@@ -8,7 +8,9 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
+
+from sklrank._validation import check_scalar
 
 # Samples are drawn in blocks, so that temporary arrays are small compared with the result.
 _BLOCK_SIZE = 1 << 16
@@ -223,8 +225,8 @@ def _draw_biases(
     spread = _THRESHOLD_SPREAD * rng.standard_normal(n_labels)
     # The lower shift makes the probabilities of all labels smaller than their required mean, and
     # the upper shift makes them all larger.
-    centre = norm.ppf(cardinality / n_labels)
-    low, high = centre - spread.max() - 1, centre - spread.min() + 1
+    center = norm.ppf(cardinality / n_labels)
+    low, high = center - spread.max() - 1, center - spread.min() + 1
     shift = brentq(lambda shift: norm.cdf(shift + spread).sum() - cardinality, low, high)
     return (shift + spread) * np.hypot(1, noise)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
+
+from sklrank._validation import check_scalar
 
 __all__ = ["make_subset_ranking"]
 
-# Standard deviation of a feature about its center, for each design.
+# Standard deviation of a feature around its center, for each design.
 DEVIATIONS = {"gaussian": 1.0, "uniform": 1 / np.sqrt(3)}
 
 
@@ -38,11 +40,12 @@ def make_subset_ranking(
     Grades range from 0, for scores below 1/m, to m - 1, for scores of at least 1/2. Therefore, with
     the gain :math:`2^y - 1`, the DCG depends almost only on the documents with the highest grades.
 
-    The paper does not specify how the weights and the centers of the documents are drawn. Here,
-    `n_informative` weights at random indices are drawn from a normal distribution, and the others
-    are 0. The weights are scaled so that the difference between the score of a document and the
-    score of its center has the standard deviation `scale`. The centers are normal, drawn once, and
-    the same for all queries.
+    With the Gaussian design, the features of the i-th document of each query are normally
+    distributed around the i-th of m centers. The paper does not specify how the weights and the
+    centers are drawn. Here, `n_informative` weights at random indices are drawn from a normal
+    distribution, and the others are 0. The weights are scaled so that the difference between the
+    score of a document and the score of its center has the standard deviation `scale`. The centers
+    are normal, drawn once, and the same for all queries.
 
     The scale determines the difficulty of the task. For 50 documents and a scale of 0.04, a single
     document has the highest grade in four of five queries; for a scale of 1, a third of all
@@ -64,13 +67,14 @@ def make_subset_ranking(
         Distribution of the features.
 
         - "gaussian": the features of the i-th document of a query are normal with standard
-          deviation 1 about the i-th center.
+          deviation 1 around the i-th center.
         - "uniform": the features are uniform on [-1, 1], and the centers are 0.
     center_spread : float, default=1.0
         Standard deviation of each feature of the centers, at least 0. It is used only if `design`
         is "gaussian".
     scale : float, default=0.04
-        Standard deviation of the score of a document about the score of its center, above 0.
+        Standard deviation of the difference between the score of a document and the score of its
+        center, above 0.
     random_state : int, RandomState instance or None, default=None
         Controls the random draws. Pass an int for reproducible output.
     return_weights : bool, default=False

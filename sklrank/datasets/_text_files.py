@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager, suppress
 from typing import NoReturn
+
+import numpy as np
+
+from sklrank._validation import is_integer
 
 
 class Lines:
     """Iterator over the lines of a file that are not empty.
 
-    The attribute `number` is the number of the line read last. Comments are skipped and collected
-    in `comments`. The characters in `blank` are stripped from both ends of each line; if `blank` is
-    None, all white space is stripped.
+    The attribute `number` is the number of the line read last. Lines that start with the character
+    `comment` are skipped and collected in `comments`. The characters in `blank` are stripped from
+    both ends of each line; if `blank` is None, all white space is stripped.
     """
 
-    def __init__(self, path: str, stream: io.TextIOBase, blank: str | None = None):
+    def __init__(
+        self, path: str, stream: io.TextIOBase, blank: str | None = None, comment: str = "%"
+    ):
         self.path = path
         self.number = 0
         self.comments: list[str] = []
         self._stream = stream
         self._blank = blank
+        self._comment = comment
         self._next: str | None = None
 
     def __iter__(self) -> Iterator[str]:
@@ -35,7 +44,7 @@ class Lines:
         for line in self._stream:
             self.number += 1
             line = line.strip(self._blank)
-            if line.startswith("%"):
+            if line.startswith(self._comment):
                 self.comments.append(line[1:].strip())
             elif line:
                 return line
@@ -47,28 +56,80 @@ class Lines:
             self._next = next(self, None)
         return self._next
 
-    def fail(self, problem: str) -> NoReturn:
-        """Raise a ValueError whose message states the file, the current line and the problem."""
-        raise ValueError(f"{self.path}, line {self.number}: {problem}")
+    def fail(self, problem: str, number: int | None = None) -> NoReturn:
+        """Raise a ValueError that states the file, the line and the problem.
+
+        If `number` is None, the line is the current one.
+        """
+        raise ValueError(f"{self.path}, line {number or self.number}: {problem}")
 
 
 @contextmanager
-def open_lines(path: str, encoding: str, blank: str | None = None) -> Iterator[Lines]:
-    """Open a file, plain or compressed with gzip, and yield an iterator over its lines."""
+def open_lines(
+    path: str,
+    encoding: str,
+    *,
+    blank: str | None = None,
+    comment: str = "%",
+    errors: str = "strict",
+) -> Iterator[Lines]:
+    """Open a file, plain or compressed, and yield an iterator over its lines.
+
+    Compression with gzip or bzip2 is detected from the content of the file. `errors` is the
+    treatment of bytes that cannot be decoded, as in the function `open`.
+    """
+    try:
+        "".encode(encoding)
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"encoding must be the name of a text encoding, e.g. 'utf-8' or 'latin-1', got "
+            f"{encoding!r}."
+        ) from error
     with open(path, "rb") as file:
-        is_compressed = file.read(2) == b"\x1f\x8b"
+        start = file.read(3)
+    open_file = gzip.open if start[:2] == b"\x1f\x8b" else bz2.open if start == b"BZh" else open
     name = encoding
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         name = "utf-8-sig"  # Some programs write a byte order mark.
-    with (gzip.open if is_compressed else open)(path, "rt", encoding=name) as stream:
-        lines = Lines(path, stream, blank)
+    with open_file(path, "rt", encoding=name, errors=errors) as stream:
+        lines = Lines(path, stream, blank, comment)
         try:
             yield lines
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
+            with open_file(path, "rt", encoding=name, errors="replace") as stream:
+                number = _undecodable_line(stream, after=lines.number)
             raise ValueError(
-                f"{path} is not encoded in {encoding!r} ({error.reason} after line "
-                f"{lines.number}): pass its encoding, e.g. encoding='latin-1'."
+                f"{path}{number and f', line {number}'} is not encoded in {encoding!r} "
+                f"({getattr(error, 'reason', error)}): pass its encoding, e.g. encoding='latin-1'."
             ) from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{path} is damaged after line {lines.number}: {error}") from error
+
+
+def _undecodable_line(stream: io.TextIOBase, after: int) -> int | str:
+    """Return the number of the first line with a replaced character, or "" if there is none.
+
+    A stream is decoded in blocks, so the line is not the one that was read last. Lines up to
+    `after` were decoded without errors.
+    """
+    with suppress(UnicodeError):
+        for number, line in enumerate(stream, 1):
+            if number > after and "\ufffd" in line:
+                return number
+    return ""
+
+
+def columns_of_labels(labels: object, names: Sequence[str]) -> list[int]:
+    """Return the indices of the label columns, given as the parameter `labels` of a loader."""
+    if is_integer(labels):
+        return columns_at_an_end(int(labels), "labels", len(names))
+    if (
+        isinstance(labels, str | Set)
+        or not np.iterable(labels)
+        or not all(isinstance(name, str) for name in labels)
+    ):
+        raise ValueError(f"labels must be an integer or a list of names, got {labels!r}.")
+    return columns_of(labels, "labels", names)
 
 
 def columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:

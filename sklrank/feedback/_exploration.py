@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklrank._rankings import is_missing
+from sklrank._validation import names_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
 
-# Tolerated difference between the propensities of (a, b) and (b, a), which may be read from logs.
-SYMMETRY_TOLERANCE = 1e-6
+# Tolerated differences between propensities that should be equal or ordered, and between sums of
+# propensities. Rounding to three decimals, as in a log, keeps the order, but it changes the sum of
+# three propensities by up to 0.0015.
+TOLERANCE, SUM_TOLERANCE = 1e-6, 2e-3
 # Gradient steps are divided by propensities, and could overflow with smaller propensities. Learners
-# from single actions refuse smaller propensities; boosters clip propensities at this value or at
+# from single actions reject smaller propensities; boosters clip propensities at this value or at
 # their own bound.
 MIN_PROPENSITY = 1e-60
 
@@ -57,9 +60,9 @@ class Exploration:
     Notes
     -----
     The method that learns from the record raises an error for impossible values, such as a
-    propensity of 0. If a log contains only the probability of each label, and the labels were drawn
-    independently of each other, the probability of two labels is the product of their
-    probabilities.
+    propensity of 0, or two labels that are shown together more often than one of them. If a log
+    contains only the probability of each label, and the labels were drawn independently of each
+    other, the probability of two labels is the product of their probabilities.
 
     Examples
     --------
@@ -114,7 +117,7 @@ class Exploration:
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> pd.DataFrame:
-        """Return a data frame to log, with one row per sample.
+        """Convert the record to a data frame with one row per sample, for example for a log.
 
         Parameters
         ----------
@@ -127,31 +130,26 @@ class Exploration:
         Returns
         -------
         pandas.DataFrame
-            Data frame with the columns ``action_i``, ``reward_i`` (if rewards are given),
-            ``propensity_i`` (of the i-th label), and ``propensity_i_j`` with i < j (of the i-th and
-            the j-th label).
+            Data frame with the columns ``action_i``, ``reward_i`` (if rewards are given) and
+            ``propensity_i`` of the label shown at position i, counted from 0, and
+            ``propensity_i_j`` with i < j of the labels shown at the positions i and j.
 
         Raises
         ------
         ImportError
             If pandas is not installed.
         ValueError
-            If `rewards` do not have the shape of the actions, or `classes` has too few names.
+            If the shapes of the record or of `rewards` are invalid, or if actions are not indices
+            into `classes`.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("Exploration.to_frame needs pandas: pip install pandas") from error
-        actions, propensities = self.actions, self.propensities
-        if actions.ndim == 1:
-            actions, propensities = actions[:, np.newaxis], propensities.reshape(-1, 1, 1)
+        actions, propensities = _as_pairs(self.actions, self.propensities)
         k = actions.shape[1]
         if classes is not None:
-            if len(actions) and np.max(actions) >= len(classes):
-                raise ValueError(
-                    f"classes has {len(classes)} names, but label {np.max(actions)} was shown"
-                )
-            actions = np.asarray(classes)[actions]
+            actions = _names_of_actions(actions, names_of(classes))
         columns = {f"action_{i}": actions[:, i] for i in range(k)}
         if rewards is not None:
             rewards = np.asarray(rewards)
@@ -174,8 +172,8 @@ class Exploration:
         Parameters
         ----------
         frame : pandas.DataFrame, or a mapping of names to columns
-            The log. Other columns are ignored. For k labels, the rewards are
-            ``frame[[f"reward_{i}" for i in range(k)]]``.
+            The log. Other columns are ignored. In particular, rewards are not read. If k labels
+            were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives the rewards.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels in the order of the indices, such as `classes_` of the estimator
             that will learn from the record. They are required if the actions were logged by name.
@@ -188,8 +186,8 @@ class Exploration:
         Raises
         ------
         ValueError
-            If a column is missing, if an action is not in `classes`, or if actions are names and
-            `classes` is None.
+            If a column is missing, if an action is not in `classes`, if `classes` has a name twice,
+            or if actions are names and `classes` is None.
         """
         k = 0
         while f"action_{k}" in frame:
@@ -204,18 +202,58 @@ class Exploration:
         if is_missing(actions).any():
             raise ValueError("frame lacks actions in some rows: remove these rows")
         if classes is not None:
-            names = np.asarray(classes)
-            unknown = np.setdiff1d(actions, names)
-            if len(unknown):
-                raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
-            order = np.argsort(names)
-            actions = order[np.searchsorted(names, actions, sorter=order)]
+            actions = _indices_of_names(actions, names_of(classes))
         else:
             actions = _whole_numbers(actions)
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
         return cls(actions, propensities)
+
+
+def _as_pairs(actions, propensities):
+    """Return arrays `(n_samples, k)` and `(n_samples, k, k)`, with k = 1 for single actions."""
+    if actions.ndim == 1 and propensities.size == len(actions):
+        return actions[:, np.newaxis], propensities.reshape(-1, 1, 1)
+    if actions.ndim == 2 and propensities.shape == (*actions.shape, actions.shape[1]):
+        return actions, propensities
+    raise ValueError(
+        "actions and propensities must have the shapes (n_samples, k) and (n_samples, k, k), or "
+        f"both (n_samples,), got {actions.shape} and {propensities.shape}"
+    )
+
+
+def _names_of_actions(actions, names):
+    """Return the names of actions, which are indices into `names`."""
+    if actions.size == 0:
+        return names[:0].reshape(actions.shape)
+    if actions.dtype.kind not in "iu":
+        raise ValueError(f"actions must be integers, indices into classes, got {actions.dtype}")
+    if actions.min() < 0 or actions.max() >= len(names):
+        raise ValueError(
+            f"classes has {len(names)} names, but labels {actions.min()} to {actions.max()} were "
+            "shown"
+        )
+    return names[actions]
+
+
+def _indices_of_names(actions, names):
+    """Return the index of each action in `names`."""
+    try:
+        order = np.argsort(names)
+        repeated = np.flatnonzero(names[order][1:] == names[order][:-1])
+        unknown = np.setdiff1d(actions, names)
+    except TypeError as error:
+        raise ValueError(
+            f"classes and the actions in frame must be names of one kind, such as strings: {error}"
+        ) from error
+    if len(repeated):
+        raise ValueError(
+            f"classes must name each label once, got {names[order][repeated[0]]!r} twice"
+        )
+    if len(unknown):
+        raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
+    return order[np.searchsorted(names, actions, sorter=order)]
 
 
 def _whole_numbers(actions):
@@ -302,12 +340,33 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
             "propensities of exploration must be probabilities in (0, 1], positive since the "
             f"labels were shown; got {np.min(propensities):g} to {np.max(propensities):g}"
         )
-    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > SYMMETRY_TOLERANCE):
+    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE):
         raise ValueError(
             "propensities of exploration must be symmetric: entries (i, j) and (j, i) are both the "
             "probability that the i-th and the j-th label of a sample were shown"
         )
+    _check_pairs(propensities)
     return np.ascontiguousarray(actions, dtype=np.intp), propensities
+
+
+def _check_pairs(propensities):
+    """Raise if the propensity of two labels contradicts the propensities of each of them.
+
+    If a label is shown with probability p and another one with probability q, the probability that
+    both are shown is at least p + q - 1 and at most min(p, q).
+    """
+    alone = np.diagonal(propensities, axis1=1, axis2=2)
+    first, second = alone[:, :, np.newaxis], alone[:, np.newaxis]
+    wrong = propensities > np.minimum(first, second) + TOLERANCE
+    wrong |= propensities < first + second - 1 - SUM_TOLERANCE
+    if wrong.any():
+        row, i, j = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"propensities of exploration are impossible in row {row}: labels {i} and {j} are "
+            f"both shown with probability {propensities[row, i, j]:g}, but each of them with "
+            f"probability {alone[row, i]:g} and {alone[row, j]:g}. For probabilities p and q of "
+            "two labels and r of both, p + q - 1 <= r <= min(p, q)"
+        )
 
 
 def check_single_actions(exploration, n_samples: int, n_labels: int):

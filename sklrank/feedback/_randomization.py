@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
+from sklrank._validation import is_integer, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
     GreedyMixtureSampler,
@@ -32,13 +32,12 @@ class Randomization(metaclass=ABCMeta):
        for one sample and writes their propensities.
     2. Write a subclass of this class. Its method `_new_sampler` returns the sampler, and its method
        `_propensities` returns the propensities of all pairs of labels.
-    3. Add both to the end of this module: the class to `RANDOMIZATIONS`, and its name to
+    3. At the end of this module, add the class to `RANDOMIZATIONS` and its name to
        `RandomizationName`. Then the boosters accept the name; they need no edit. Add the class to
        `__all__` of this module.
     4. Export the class in `sklrank/feedback/__init__.py` and describe there what `exploration`
-       means for it. The docstrings of the boosters refer to that page. The boosters pass one number
-       in (0, 1], and `TopKAdaptive` uses this number in its theoretical learning rate.
-    5. Add its outcomes to `OUTCOMES` in `tests/feedback/test_randomization.py`.
+       means for it. The docstrings of the boosters refer to that page.
+    5. Add its outcomes to `OUTCOMES` in `tests/conftest.py`.
 
     The sampler implements `draw_labels`, whose signature and purpose `TopKSampler` states. It
     writes propensities of shape (k, k) for the labels shown: the probability that each label is
@@ -46,16 +45,26 @@ class Randomization(metaclass=ABCMeta):
     labels must have a positive propensity. If k is the number of labels, all propensities must be
     exactly 1. Propensities must be symmetric and must not underflow to 0; boosters clip them from
     below at their parameter `propensity_clip`, and at `MIN_PROPENSITY` (`_exploration.py`). The
-    tests require that the propensities of a record are bit-identical to those of the method
-    `propensities`. Both must therefore use the same tables or, if propensities depend on the
-    scores, the same function of `_sampler.pyx`, which a `def` method makes available to this
-    module. Only one thread uses a sampler at a time.
+    tests require that propensities are accurate to 1e-12. They may be computed by numerical
+    integration, but a booster computes them in each round. The propensities of a record must be
+    bit-identical to those of the method `propensities`. Both must therefore use the same tables or,
+    if propensities depend on the scores, the same function of `_sampler.pyx`, which a `def` method
+    makes available to this module. Only one thread uses a sampler at a time.
+
+    The parameter `exploration` is a number in (0, 1]. As it approaches 0, a scheme must show the
+    *greedy top k*: the k labels of largest score, best first, labels of equal score in the order of
+    their indices. A scheme that draws labels by their scores is therefore mixed with the greedy top
+    k. (A low temperature is not sufficient, since it does not order equal scores.) In the
+    theoretical learning rate of `TopKAdaptive`, ``n_labels**2 / exploration`` stands for a bound on
+    the estimated gradients, which are sums over the pairs of labels shown, divided by their
+    propensities (Raman et al. 2020, Lemmas 6 and 10). Up to a constant, a scheme should satisfy
+    this bound, or the docstring of `TopKAdaptive` should say that it does not.
 
     There are two kinds of schemes:
 
     - In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
-      otherwise shows the greedy top k, the k labels of largest score. The docstring of
-      `GreedyMixture` states what replaces steps 1 and 2 for such a scheme.
+      otherwise shows the greedy top k. The docstring of `GreedyMixture` states what replaces steps
+      1 and 2 for such a scheme.
     - Other schemes, such as Plackett-Luce (labels drawn one after the other by the softmax of their
       scores), derive from `Randomization` and `TopKSampler` directly, since their propensities
       depend on the scores.
@@ -67,11 +76,7 @@ class Randomization(metaclass=ABCMeta):
     """
 
     def __init__(self, exploration: float = 0.05) -> None:
-        if (
-            not isinstance(exploration, Real)
-            or isinstance(exploration, bool)
-            or not 0 < exploration <= 1
-        ):
+        if not is_number(exploration) or not 0 < exploration <= 1:
             raise ValueError(f"exploration must be a number in (0, 1], got {exploration!r}")
         self.exploration = float(exploration)
 
@@ -88,7 +93,7 @@ class Randomization(metaclass=ABCMeta):
 
     def _make_sampler(self, n_labels: int, k: int) -> TopKSampler:
         """Check `k`, and return the sampler that draws `k` of `n_labels` labels."""
-        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n_labels:
+        if not is_integer(k) or not 1 <= k <= n_labels:
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {n_labels}; got {k!r}"
             )

@@ -37,8 +37,16 @@ cdef class TopKSampler:
     ) noexcept nogil:
         pass
 
-    def draw_rows(self, const double[:, ::1] scores, const double[:, ::1] uniforms):
+    cdef int require_ready(self) except -1:
+        if not self.k:
+            raise ValueError(f"this {type(self).__name__} was not created by its constructor")
+        return 0
+
+    def draw_rows(
+        self, const double[:, ::1] scores not None, const double[:, ::1] uniforms not None
+    ):
         """Return the actions `(n_samples, k)` and propensities `(n_samples, k, k)` of samples."""
+        self.require_ready()
         cdef Py_ssize_t[:, ::1] actions = np.empty((scores.shape[0], self.k), dtype=np.intp)
         cdef double[:, :, ::1] propensities = np.empty((scores.shape[0], self.k, self.k))
         cdef Py_ssize_t i
@@ -76,8 +84,8 @@ cdef class GreedyMixtureSampler(TopKSampler):
     """
 
     cdef readonly double exploration
-    cdef readonly double[::1] single
-    cdef readonly double[::1] pair
+    cdef double[::1] single
+    cdef double[::1] pair
     cdef char[::1] is_greedy                # working memory: (n_labels,)
     cdef Py_ssize_t[::1] greedy             # working memory: (k,)
 
@@ -85,14 +93,13 @@ cdef class GreedyMixtureSampler(TopKSampler):
         self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration, single,
         pair,
     ):
-        super().__init__(n_labels, k, 1 + n_uniforms)
-        self.exploration = exploration
-        self.single = np.array(single, dtype=np.float64)
-        self.pair = np.array(pair, dtype=np.float64)
-        if len(self.single) != 2 or len(self.pair) != 3:
+        single, pair = np.array(single, dtype=np.float64), np.array(pair, dtype=np.float64)
+        if single.shape != (2,) or pair.shape != (3,):
             raise ValueError("single and pair must have 2 and 3 probabilities")
+        self.exploration, self.single, self.pair = exploration, single, pair
         self.is_greedy = np.zeros(n_labels, dtype=np.int8)
         self.greedy = np.empty(k, dtype=np.intp)
+        super().__init__(n_labels, k, 1 + n_uniforms)
 
     cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
         # Replace the greedy top k in `actions` by the labels that are shown if a sample explores.
@@ -128,9 +135,9 @@ cdef class UniformSampler(GreedyMixtureSampler):
     cdef Py_ssize_t[::1] drawn              # working memory: (k,)
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
-        super().__init__(n_labels, k, k, *args)
         self.labels = np.arange(n_labels, dtype=np.intp)
-        self.drawn = np.empty(self.k, dtype=np.intp)
+        self.drawn = np.empty(k, dtype=np.intp)
+        super().__init__(n_labels, k, k, *args)
 
     cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
         # Make the first k steps of a Fisher-Yates shuffle, and undo them afterwards.
@@ -149,8 +156,8 @@ cdef class SingleSwapSampler(GreedyMixtureSampler):
     cdef char[::1] is_shown                 # working memory: (n_labels,)
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
-        super().__init__(n_labels, k, 4, *args)
         self.is_shown = np.zeros(n_labels, dtype=np.int8)
+        super().__init__(n_labels, k, 4, *args)
 
     cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
         cdef Py_ssize_t i, position, incoming, to_skip, n_outside = self.n_labels - self.k

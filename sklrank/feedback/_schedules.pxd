@@ -1,7 +1,9 @@
 """Compiled exploration schedules for bandit feedback."""
 
+from sklrank._state cimport Persistent
 
-cdef class Schedule:
+
+cdef class Schedule(Persistent):
     cdef readonly double rate               # exploration rate of the next round
     cdef readonly Py_ssize_t n_rounds       # number of rounds recorded
 

@@ -25,20 +25,31 @@ follows the recent performance of the model.
 
 To add a schedule, derive a class from `Schedule`, and add its name to `_SCHEDULES` below. The class
 
-- sets its first `rate` in `__init__`;
+- calls `start` with the entries of its initial state in `__init__`;
 - overrides `next_rate`, and `update` if it has statistics other than the number of rounds;
-- defines `__reduce__` and `__setstate__`, so that models can be pickled;
+- extends `get_state` and `set_state` by its parameters and statistics (see `sklrank/_state.pyx`),
+  and sets its first `rate` in `set_state`;
 - has rates in (0, 1/2], as all named schedules.
 """
 
 from libc.math cimport cbrt, pow
 
+from sklrank._state cimport State
+
 
 cdef class Schedule:
     """Base class of the schedules. The comments in `_schedules.pxd` describe the methods."""
 
+    cdef dict get_state(self):
+        return {"n_rounds": self.n_rounds}
+
+    cdef int set_state(self, State state) except -1:
+        self.n_rounds = state.count("n_rounds")
+        return 0
+
     def record_rounds(self, hits, propensities):
         """Record rounds one after the other, and return the list of the rates after each round."""
+        self.require_ready()
         rates = []
         for hit, propensity in zip(hits, propensities):
             self.record(hit, propensity)
@@ -61,40 +72,68 @@ cdef class ConstantSchedule(Schedule):
     """Schedule with a constant rate."""
 
     def __init__(self, double rate):
+        self.start({"rate": rate, "n_rounds": 0})
+
+    cdef dict get_state(self):
+        return Schedule.get_state(self) | {"rate": self.rate}
+
+    cdef int set_state(self, State state) except -1:
+        cdef double rate = state.number("rate", 0.0, 1.0)
+        Schedule.set_state(self, state)
         self.rate = rate
-
-    def __reduce__(self):
-        return ConstantSchedule, (self.rate,), self.n_rounds
-
-    def __setstate__(self, state):
-        self.n_rounds = state
+        return 0
 
 
 cdef class DecayingSchedule(Schedule):
     """Schedule "decay", whose rate decreases with the number of rounds."""
 
     def __init__(self):
+        self.start({"n_rounds": 0})
+
+    cdef int set_state(self, State state) except -1:
+        Schedule.set_state(self, state)
         self.rate = self.next_rate()
+        return 0
 
     cdef double next_rate(self) noexcept nogil:
         return 0.5 / cbrt(self.n_rounds + 1.0)
-
-    def __reduce__(self):
-        return DecayingSchedule, (), self.n_rounds
-
-    def __setstate__(self, state):
-        self.n_rounds = state
-        self.rate = self.next_rate()
 
 
 cdef class SelfTunedSchedule(Schedule):
     """Base class of the schedules whose rates depend on hits and misses."""
 
     def __init__(self, double power=0.1, double forgetting_factor=1.0, bint unbiased=False):
-        self.power = power
-        self.forgetting_factor = forgetting_factor
-        self.unbiased = unbiased
+        self.start(
+            {
+                "power": power,
+                "forgetting_factor": forgetting_factor,
+                "unbiased": unbiased,
+                "n_rounds": 0,
+                "sum_hits": 0.0,
+                "sum_misses": 0.0,
+            }
+        )
+
+    cdef dict get_state(self):
+        return Schedule.get_state(self) | {
+            "power": self.power,
+            "forgetting_factor": self.forgetting_factor,
+            "unbiased": self.unbiased,
+            "sum_hits": self.sum_hits,
+            "sum_misses": self.sum_misses,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef double power = state.number("power", 0.0, 1.0)
+        cdef double forgetting_factor = state.number("forgetting_factor", 0.0, 1.0)
+        cdef bint unbiased = state.flag("unbiased")
+        cdef double sum_hits = state.number("sum_hits", 0.0)
+        cdef double sum_misses = state.number("sum_misses", 0.0)
+        Schedule.set_state(self, state)
+        self.power, self.forgetting_factor, self.unbiased = power, forgetting_factor, unbiased
+        self.sum_hits, self.sum_misses = sum_hits, sum_misses
         self.rate = self.next_rate()
+        return 0
 
     cdef void update(self, bint hit, double propensity) noexcept nogil:
         cdef double miss = 1.0 - hit / (propensity if self.unbiased else 1.0)
@@ -106,14 +145,6 @@ cdef class SelfTunedSchedule(Schedule):
     cdef double derivative(self, double z) noexcept nogil:
         # The factor l of the derivative cancels.
         return pow(1.0 + z, self.power - 1.0)
-
-    def __reduce__(self):
-        arguments = self.power, self.forgetting_factor, self.unbiased
-        return type(self), arguments, (self.n_rounds, self.sum_hits, self.sum_misses)
-
-    def __setstate__(self, state):
-        self.n_rounds, self.sum_hits, self.sum_misses = state
-        self.rate = self.next_rate()
 
 
 cdef class HitSchedule(SelfTunedSchedule):

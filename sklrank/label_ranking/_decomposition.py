@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklrank._sklearn import HasMethods, StrOptions
@@ -51,6 +52,11 @@ class DecompositionRanker(LabelRanker):
         # Either several fits run in parallel, or the trees of a single forest are fitted in
         # parallel; `n_jobs` applies to only one of the two.
         return self._default_estimator(random_state, self.n_jobs if jointly else None)
+
+    def _fit_jointly(self, template, X, targets):
+        """Return a list with a single clone of the template, fitted to all target columns."""
+        fits = self._track([template], "joint fit", state=lambda: None)
+        return [clone(estimator).fit(X, targets) for estimator in fits]
 
     def _templates(self):
         return [self._template()]

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import get_tags
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
+from sklrank._progress import IterativeMixin
 from sklrank._rankings import check_positions
 from sklrank._sklearn import N_JOBS, _fit_context, _num_samples, one_blas_thread
 from sklrank._validation import (
     check_columns,
     check_rows,
     column_names,
+    input_tags_of,
     labels_of_columns,
     unchanged_on_error,
 )
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["LabelRanker"]
 
 
-class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
+class LabelRanker(
+    LabelRankerMixin, MetaEstimatorMixin, IterativeMixin, BaseEstimator, metaclass=ABCMeta
+):
     """Base class of the label rankers that fit other estimators.
 
     A data frame is passed to the inner estimators unchanged; other samples are passed as an array
@@ -76,7 +80,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         ------
         ValueError
             If the data are malformed, or if the parameters are incompatible with the data or with
-            the inner estimators. A fitted ranker is then left unchanged.
+            the inner estimators. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
@@ -197,12 +201,20 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         return y
 
     def _in_parallel(self, calls):
+        # `n_jobs` and `verbose` may have changed since `fit` checked them.
+        self._validate_params()
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
 
     @one_blas_thread
-    def _fit_in_parallel(self, calls):
-        """Run the delayed fits in parallel, each with one BLAS thread; return their results."""
-        return self._in_parallel(calls)
+    def _fit_in_parallel(self, calls, name, n_items=None):
+        """Run the delayed fits in parallel, each with one BLAS thread; return their results.
+
+        `name` is the name of a fit for callbacks. If there are several calls of this method,
+        `n_items` is the maximum number of fits in all of them.
+        """
+        return self._track_parallel(
+            calls, name, n_items=n_items, may_stop=False, n_jobs=self.n_jobs, verbose=self.verbose
+        )
 
     def _check_fitted_rows(self, X):
         check_is_fitted(self)
@@ -212,7 +224,7 @@ class LabelRanker(LabelRankerMixin, MetaEstimatorMixin, BaseEstimator, metaclass
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         for template in self._templates():
-            template_tags = get_tags(template).input_tags
+            template_tags = input_tags_of(template)
             tags.input_tags.sparse &= template_tags.sparse
             tags.input_tags.allow_nan &= template_tags.allow_nan
         tags.target_tags.required = True

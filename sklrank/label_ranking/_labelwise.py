@@ -135,11 +135,11 @@ class LabelwiseRanker(DecompositionRanker):
         jointly = self._fits_jointly(targets)
         template = self._template_of_fit(jointly)
         if jointly:
-            self.estimators_ = [clone(template).fit(X, targets)]
+            self.estimators_ = self._fit_jointly(template, X, targets)
         else:
             self._check_takes_one_target("label")
             self.estimators_ = self._fit_in_parallel(
-                delayed(fit_label)(clone(template), X, target) for target in targets.T
+                [delayed(fit_label)(clone(template), X, target) for target in targets.T], "label"
             )
 
     def _targets(self, positions):

@@ -22,7 +22,7 @@ class PairwiseRanker(DecompositionRanker):
 
     This class implements Algorithms 6 to 8 of [1]_. For each pair of labels, a classifier is fitted
     to the samples that rank one of the two labels before the other. Samples that tie the two labels
-    or do not rank both of them are left out. The predictions for all pairs are counted as votes. By
+    or do not rank both of them are ignored. The predictions for all pairs are counted as votes. By
     Copeland's rule, the score of a label is the number of labels that it beats. Such scores are
     often equal; these ties are broken by soft votes, which are sums of the predicted probabilities
     that the label comes first. If no sample compares the labels of a pair, each of the two labels
@@ -148,13 +148,16 @@ class PairwiseRanker(DecompositionRanker):
         self._jointly = self._fits_jointly(compared[:, learned])
         template = self._template_of_fit(self._jointly)
         if self._jointly:
-            self.estimators_ = [clone(template).fit(X, wins[:, learned])]
+            self.estimators_ = self._fit_jointly(template, X, wins[:, learned])
         else:
             self._check_takes_one_target("pair of labels")
             models = iter(
                 self._fit_in_parallel(
-                    delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
-                    for pair in np.flatnonzero(learned)
+                    [
+                        delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
+                        for pair in np.flatnonzero(learned)
+                    ],
+                    "pair",
                 )
             )
             self.estimators_ = [next(models) if has_model else None for has_model in learned]

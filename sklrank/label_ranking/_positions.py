@@ -24,7 +24,7 @@ def positions_from_orderings(
     ----------
     orderings : array-like of shape (n_samples, n_places)
         The label at each place, from best to worst. Labels may be names or integers, and the
-        integers may start at any number. Labels that are not ranked are left out, and the end of
+        integers may start at any number. Labels that are not ranked do not occur, and the end of
         such a row is filled with NaN or None.
 
     classes : array-like of shape (n_labels,), default=None
@@ -68,7 +68,10 @@ def positions_from_orderings(
     orderings = _as_labels(orderings)
     if classes is not None:
         return invert_orderings(orderings, _check_classes(classes))
-    found = np.unique(listed_labels(orderings))
+    try:
+        found = np.unique(listed_labels(orderings))
+    except TypeError as error:
+        raise ValueError(f"orderings must list labels that have an order: {error}.") from error
     if len(found) < orderings.shape[1]:
         raise ValueError(
             f"orderings has {orderings.shape[1]} places but only {len(found)} different label(s): "
@@ -162,10 +165,7 @@ def _as_labels(orderings):
     try:
         orderings = np.asarray(orderings)
     except ValueError as error:
-        raise ValueError(
-            "orderings must have equally many places in each row: fill the end of shorter rows "
-            f"with None or NaN ({error})"
-        ) from error
+        raise ValueError(_describe_ragged(given)) from error
     if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
         # NumPy converts NaN in a list of strings to the string "nan".
         orderings = np.asarray(given, dtype=object)
@@ -175,6 +175,19 @@ def _as_labels(orderings):
             f"place, got {orderings.shape}."
         )
     return orderings
+
+
+def _describe_ragged(orderings):
+    """Return an error message for orderings that NumPy cannot convert to an array."""
+    lengths = [len(row) if np.iterable(row) else 0 for row in orderings]
+    different = [row for row, length in enumerate(lengths) if length != lengths[0]]
+    if not different:
+        return "orderings must have the shape (n_samples, n_places), but its entries are sequences."
+    row = different[0]
+    return (
+        f"orderings must have the same number of places in each row, but row 0 has {lengths[0]} "
+        f"and row {row} has {lengths[row]}: fill the end of shorter rows with None or NaN."
+    )
 
 
 def _check_classes(classes):

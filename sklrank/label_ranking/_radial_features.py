@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import unchanged_on_error
 
 __all__ = ["RadialFeatures"]
 
@@ -72,7 +74,10 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         self : object
             The fitted transformer.
         """
-        X = validate_data(self, X)
+        with unchanged_on_error(self):
+            return self._fit(validate_data(self, X))
+
+    def _fit(self, X):
         n_samples, n_features = X.shape
         if self.marginals == "quantile":
             scaler = QuantileTransformer(

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import (
     StrOptions,
@@ -57,7 +58,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers with their names. A ranker is left out if it is replaced by "drop", for example
+        The rankers with their names. A ranker is removed if it is replaced by "drop", for example
         by ``set_params(name="drop")``. If None, the rankers are:
 
         - "trees" and "small_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100
@@ -159,6 +160,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     @property
     def named_estimators_(self) -> Bunch:
         """Return the fitted rankers with positive weights as a Bunch, by name."""
+        check_is_fitted(self)
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
 
@@ -197,11 +199,17 @@ class StackedRanker(LabelRanker, _BaseComposition):
     def _fit_rankings(self, X, positions):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         names, rankers = zip(*self._named_templates(seed))
-        weights, shares = non_negative_weights(*self._held_out(rankers, X, positions, seed))
+        folds = self._folds(X, positions, seed)
+        n_fits = len(rankers) * (len(folds) + 1)
+        held_out = self._held_out(rankers, X, positions, folds, n_fits)
+        weights, shares = non_negative_weights(*held_out)
         self.estimators_ = self._fit_in_parallel(
-            delayed(fit_ranker)(clone(ranker), X, positions)
-            for ranker, weight in zip(rankers, weights)
-            if weight > 0
+            [
+                delayed(fit_ranker)(clone(ranker), X, positions)
+                for ranker, weight in zip(rankers, weights)
+                if weight > 0
+            ],
+            "ranker",
         )
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
@@ -227,7 +235,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         templates = default_rankers() if self.estimators is None else self.estimators
         return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
-    def _held_out(self, rankers, X, positions, seed):
+    def _held_out(self, rankers, X, positions, folds, n_fits):
         """Return the scores and the positions of the held-out samples of all folds.
 
         The scores have shape `(n_rankers, n_held_out, n_labels)`, and the positions have shape
@@ -235,13 +243,16 @@ class StackedRanker(LabelRanker, _BaseComposition):
         this label in the held-out samples of the fold are NaN, since the rankers could not learn
         them.
         """
-        folds = self._folds(X, positions, seed)
         ranked = ~np.isnan(positions)
         unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
         scores = self._fit_in_parallel(
-            delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_labels)
-            for ranker in rankers
-            for fold, unseen_labels in zip(folds, unseen)
+            [
+                delayed(fit_and_score)(clone(ranker), X, positions, *fold, unseen_labels)
+                for ranker in rankers
+                for fold, unseen_labels in zip(folds, unseen)
+            ],
+            "ranker on a fold",
+            n_fits,
         )
         n_folds = len(folds)
         ranker_scores = [
@@ -352,7 +363,7 @@ def non_negative_weights(scores, positions):
     -------
     weights, shares : ndarray of shape (n_rankers,)
         The weights, and the weights multiplied by the root mean square of the centered scores. The
-        shares are normalized to sum to 1. They are equal if all weights would be 0.
+        shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)

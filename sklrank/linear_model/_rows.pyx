@@ -17,15 +17,20 @@ cdef class Rows:
     """
 
     def __init__(self, X, double constant):
-        self.n_rows, self.n_features = X.shape
-        self.constant = constant
-        self.is_sparse = sparse.issparse(X)
-        if self.is_sparse:
-            self.values, self.columns, self.starts = X.data, X.indices, X.indptr
-            if len(X.indices) and not 0 <= np.min(X.indices) <= np.max(X.indices) < X.shape[1]:
+        cdef Py_ssize_t n_rows, n_features
+        cdef bint is_sparse = sparse.issparse(X)
+        cdef const int[::1] columns = None, starts = None
+        cdef const double[::1] values
+        n_rows, n_features = X.shape
+        if is_sparse:
+            values, columns, starts = X.data, X.indices, X.indptr
+            if len(X.indices) and not 0 <= np.min(X.indices) <= np.max(X.indices) < n_features:
                 raise ValueError("X has column indices that are out of range")
         else:
-            self.values = X.reshape(-1)
+            values = X.reshape(-1)
+        # If an argument is invalid, no attribute has been set.
+        self.n_rows, self.n_features, self.constant = n_rows, n_features, constant
+        self.is_sparse, self.values, self.columns, self.starts = is_sparse, values, columns, starts
 
     cdef void read(self, Py_ssize_t i, Row* row) noexcept nogil:
         cdef Py_ssize_t first

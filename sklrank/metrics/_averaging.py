@@ -44,7 +44,25 @@ def evaluate_samples(values_of, shape, *, average, sample_weight):
     values = np.empty(n_samples)
     for block in gen_batches(n_samples, samples_per_block(n_labels)):
         values[block] = values_of(block)
-    return float(np.average(values, weights=weight)) if average else values
+    return weighted_mean(values, weight) if average else values
+
+
+def weighted_mean(values, weights=None):
+    """Return the weighted mean of an array of numbers, of which none is NaN.
+
+    The values and the weights are scaled by powers of two, which is exact, so that sums neither
+    overflow nor underflow. The mean is infinite only if a value is infinite.
+    """
+    values, exponent = _scale(values)
+    weights = None if weights is None else _scale(weights)[0]
+    return float(np.ldexp(np.average(values, weights=weights), exponent))
+
+
+def _scale(numbers):
+    """Return numbers whose largest absolute value is from 1/2 to 1, and the exponent of 2."""
+    numbers = np.asarray(numbers, dtype=np.float64)
+    _, exponent = np.frexp(np.max(np.abs(numbers)))
+    return np.ldexp(numbers, -exponent), exponent
 
 
 def mean_of_queries(values, weight):
@@ -57,7 +75,7 @@ def mean_of_queries(values, weight):
             "empty='drop' leaves nothing to average: pass empty='zero' or 'one' to count such "
             "queries."
         )
-    return float(np.average(values[kept], weights=weight[kept]))
+    return weighted_mean(values[kept], weight[kept])
 
 
 def check_weight(sample_weight, n_samples, average):

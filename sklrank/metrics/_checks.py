@@ -152,8 +152,8 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples, n_labels)
-        Positions of the labels, of which smaller ones are better, or NaN for labels that are not
-        ranked.
+        Positions of the labels. Labels with smaller positions are better, and NaN marks a label
+        that is not ranked.
     names : (str, str)
         Names of the two arrays in error messages.
 

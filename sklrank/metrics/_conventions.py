@@ -3,11 +3,11 @@
 Each table contains the allowed values of a parameter. The validation of parameters uses the tables.
 """
 
-from numbers import Integral
 from types import SimpleNamespace
 
 import numpy as np
 
+from sklrank._validation import is_integer
 from sklrank.metrics._document_lists import TIES
 
 # The gain of a document as a function of its grade.
@@ -57,7 +57,9 @@ _FUNCTIONS = ("gain", "discount")
 
 
 def choose(convention, **choices):
-    """Check the options, and replace those that are None or not given by those of the convention.
+    """Check the options, and return the values of all options.
+
+    An option that is None or not given has the value of the convention.
 
     Parameters
     ----------
@@ -87,7 +89,7 @@ def choose(convention, **choices):
 
 def check_k(k):
     """Check the parameter `k`, the number of top-ranked documents to include, or None for all."""
-    if k is not None and (not isinstance(k, Integral) or isinstance(k, bool) or k < 1):
+    if k is not None and (not is_integer(k) or k < 1):
         raise ValueError(f"k must be a positive integer, or None for all documents, got {k!r}.")
 
 

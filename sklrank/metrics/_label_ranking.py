@@ -8,12 +8,11 @@ states its formula. Pairs of labels are counted in ``_pair_counts.py``.
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from sklrank._validation import is_number
 from sklrank.metrics._averaging import evaluate_samples
 from sklrank.metrics._checks import check_two_rankings
 from sklrank.metrics._conventions import look_up
@@ -62,7 +61,7 @@ def kendall_tau_score(
           SciPy. It is 1 only if both rankings have the same ties. If only the true ranking has
           ties, the score is therefore always below 1 [1]_.
         - `"a"`: a pair that is tied in at least one ranking contributes 0.
-        - `"gamma"`: pairs that are tied in at least one ranking are left out (Goodman and Kruskal
+        - `"gamma"`: pairs that are tied in at least one ranking are ignored (Goodman and Kruskal
           [2]_). A score of 1 means that no strict preference is reversed. In [3]_ this is the
           *correctness* of rankings that abstain. A prediction can increase this score by ties
           between labels whose order is uncertain.
@@ -163,8 +162,9 @@ def kendall_tau_distance(
     normalize : bool, default=False
         Whether to divide the distance of a sample by its number of pairs. The result is 0 for the
         same order and 1 for the reverse order. For samples with pairs, it is equal to
-        :math:`(1 - \tau_x) / 2` if `penalty` is 1/2, and to :math:`(1 - \tau) / 2` if there are no
-        ties.
+        :math:`(1 - \tau_x) / 2` if `penalty` is 1/2, where :math:`\tau_x` is the variant "x" of
+        :func:`kendall_tau_score`. If there are no ties, this holds for all variants and any
+        `penalty`.
     average : bool, default=True
         If True, return the mean over samples; otherwise return the distance of each sample.
     sample_weight : array-like of float, shape (n_samples,), default=None
@@ -202,7 +202,7 @@ def kendall_tau_distance(
     >>> kendall_tau_distance(y_true, y_pred, penalty=0, normalize=True)
     0.5
     """
-    if not isinstance(penalty, Real) or not 0 <= penalty <= 1:
+    if not is_number(penalty) or not 0 <= penalty <= 1:
         raise ValueError(f"penalty must be a number from 0 to 1, got {penalty!r}.")
 
     def distances(true, pred):

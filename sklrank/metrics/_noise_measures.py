@@ -70,7 +70,8 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
         Mean of tau-a over the samples, from -1 (all rankings are reversed) to 1 (no noise). For one
         sample, tau-a is the number of concordant pairs of labels minus the number of discordant
         pairs, divided by the number of pairs that are ranked in both rankings. Tied pairs are
-        neither concordant nor discordant. Samples without pairs are left out.
+        neither concordant nor discordant. Samples without a pair that is ranked in both rankings
+        are ignored.
 
     Raises
     ------

@@ -49,8 +49,8 @@ def count_pairs(true, pred):
     Parameters
     ----------
     true, pred : ndarray of float64, shape (n_samples, n_labels)
-        Positions of the labels, of which smaller ones are better, or NaN for labels that are not
-        ranked.
+        Positions of the labels. Labels with smaller positions are better, and NaN marks a label
+        that is not ranked.
 
     Returns
     -------

@@ -20,6 +20,9 @@ from sklrank.metrics._averaging import evaluate_samples, samples_per_block
 from sklrank.metrics._checks import check_relevance_and_scores
 from sklrank.metrics._conventions import look_up
 
+# Differences of finite scores, and their sums over pairs, may exceed the largest float even if the
+# loss does not. They are therefore computed in this unit; division by a power of two is exact.
+_UNIT = 2.0**64
 # Cost of a pair of equal scores.
 _TIES = {"half": 0.5, "full": 1.0}
 
@@ -114,6 +117,7 @@ def rank_loss(
         average=average,
         labels=labels,
         sample_weight=sample_weight,
+        unit=1.0,  # Only the order of the scores matters, which tiny scores would lose.
     )
 
 
@@ -284,21 +288,22 @@ PAIRWISE_LOSSES = {
 }
 
 
-def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_weight):
+def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_weight, unit=_UNIT):
     """Check the arguments, and return the loss of each sample or the mean loss.
 
-    The function `pair_sums(relevant, scores)` computes the sum over pairs of each sample.
+    The function `pair_sums(relevant, scores)` computes the sum over pairs of each sample. Scores
+    and sums are in the given unit.
     """
     relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
 
     def losses_of(block):
-        # `astype` copies the scores, which `pair_sums` may overwrite.
-        losses = pair_sums(relevant[block], scores[block].astype(np.float64))
-        if not normalize:
-            return losses
-        n_relevant = relevant[block].sum(axis=1)
-        # The sum of a sample without pairs is 0.
-        return losses / np.maximum(n_relevant * (relevant.shape[1] - n_relevant), 1)
+        losses = pair_sums(relevant[block], np.divide(scores[block], unit, dtype=np.float64))
+        if normalize:
+            n_relevant = relevant[block].sum(axis=1)
+            # The sum of a sample without pairs is 0.
+            losses = losses / np.maximum(n_relevant * (relevant.shape[1] - n_relevant), 1)
+        with np.errstate(over="ignore"):
+            return losses * unit
 
     return evaluate_samples(losses_of, relevant.shape, average=average, sample_weight=sample_weight)
 
@@ -329,7 +334,7 @@ def _rank_sums(relevant, scores, tie):
 
 
 def _hinge_sums(relevant, scores):
-    """Return the sum of ``(1 + s[r] - s[l])_+`` over pairs.
+    """Return the sum of ``(1 + s[r] - s[l])_+`` over pairs, for scores in units of `_UNIT`.
 
     If 1 is subtracted from the scores of the relevant labels, the cost of a pair is the difference
     ``s[r] - s[l]`` if it is positive. The difference is the sum of the gaps between neighboring
@@ -337,7 +342,7 @@ def _hinge_sums(relevant, scores):
     labels below it and by the number of irrelevant labels above it. Since all terms are
     non-negative, there is no cancellation.
     """
-    scores -= relevant
+    scores -= relevant / _UNIT
     order = np.argsort(scores, axis=1)
     gaps = np.diff(np.take_along_axis(scores, order, axis=1), axis=1)
     relevant = np.take_along_axis(relevant, order, axis=1)
@@ -347,7 +352,10 @@ def _hinge_sums(relevant, scores):
 
 
 def _logistic_sums(relevant, scores):
-    """Return the sum of ``log(1 + exp(s[r] - s[l]))`` over pairs, one relevant label at a time."""
+    """Return the sum of ``log(1 + exp(s[r] - s[l]))`` over pairs, for scores in units of `_UNIT`.
+
+    The sums are computed one relevant label at a time.
+    """
     n_samples, n_labels = relevant.shape
     # The cost of a pair does not change if the signs of the scores are reversed and the roles of
     # the two labels are exchanged. The loop can therefore run over the smaller of the two sets of
@@ -360,7 +368,11 @@ def _logistic_sums(relevant, scores):
     step = samples_per_block(n_labels)
     for start in range(0, len(sample), step):
         i, j = sample[start : start + step], label[start : start + step]
-        costs = np.logaddexp(0, scores[i] - scores[i, j, None])
+        differences = scores[i] - scores[i, j, None]
+        with np.errstate(over="ignore"):
+            costs = np.logaddexp(0, differences * _UNIT) / _UNIT
+        # The cost of a large difference is the difference itself.
+        np.copyto(costs, differences, where=np.isposinf(costs))
         costs[relevant[i]] = 0
         sums += np.bincount(i, weights=costs.sum(axis=1), minlength=n_samples)
     return sums

@@ -9,6 +9,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from sklrank._rankings import is_missing
 from sklrank._validation import check_weights
+from sklrank.metrics._averaging import weighted_mean
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -77,7 +78,7 @@ def reject_loss(
         )
     losses = np.where(rejected, costs, y_true != y_pred)
     weights = check_weights(sample_weight, len(y_true), positive=True)
-    return float(np.average(losses, weights=weights))
+    return weighted_mean(losses, weights)
 
 
 def coverage_score(
@@ -117,7 +118,7 @@ def coverage_score(
     y_pred = _column("y_pred", y_pred)
     rejected = _is_rejected(y_pred, _choose_label(y_pred, reject_label))
     weights = check_weights(sample_weight, len(y_pred), positive=True)
-    return float(np.average(~rejected, weights=weights))
+    return weighted_mean(~rejected, weights)
 
 
 def selective_accuracy_score(
@@ -164,7 +165,7 @@ def selective_accuracy_score(
     weights = check_weights(sample_weight, len(y_true), positive=True) * ~rejected
     if not weights.any():
         return np.nan
-    return float(np.average(y_true == y_pred, weights=weights))
+    return weighted_mean(y_true == y_pred, weights)
 
 
 def _column(name, labels):

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNUSED
 
+from sklrank._estimator import BaseEstimator
 from sklrank._validation import check_columns, column_names
 from sklrank.metrics._checks import as_label_columns
 from sklrank.metrics._document_ranking import average_precision_score, ndcg_score

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from numbers import Integral
 from reprlib import repr as shortened
 from time import perf_counter
 from typing import Any
@@ -16,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
 from sklrank._base_online import BaseOnline
-from sklrank._validation import check_weights, column_names, names_of
+from sklrank._validation import check_weights, column_names, is_integer, names_of
 from sklrank.metrics._checks import as_label_columns, as_relevant, check_relevance_and_scores
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
 from sklrank.metrics._scorers import label_scores
@@ -86,7 +85,7 @@ def progressive_val_score(
     ValueError
         If `scoring` is unknown or does not fit `y`, if `chunk_size` is not a positive integer, if
         lengths differ or there are no samples, or if `y` has a class that is neither in `classes`
-        nor known to a fitted estimator. In these cases the estimator is unchanged.
+        nor known to a fitted estimator. In these cases, the estimator does not change.
     TypeError
         If the estimator cannot learn incrementally, or if `classes` or `sample_weight` is passed
         and the estimator does not accept it.
@@ -134,7 +133,7 @@ def progressive_val_score(
     if not y.shape[0]:
         raise ValueError("X has no samples to score: pass at least one.")
     evaluate = make_evaluator(scoring, y)
-    if not isinstance(chunk_size, Integral) or chunk_size < 1:
+    if not is_integer(chunk_size) or chunk_size < 1:
         raise ValueError(f"chunk_size must be a positive number of samples, got {chunk_size!r}.")
     learn = _learning_method(estimator, chunk_size)
     params = {}
@@ -262,7 +261,7 @@ def make_evaluator(scoring, y):
     scoring : str or callable
         Parameter `scoring` of :func:`progressive_val_score`.
     y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Target for which the function will be used.
+        Target values. They are used only to validate `scoring`.
 
     Returns
     -------

@@ -41,6 +41,10 @@ class AdaOLMR(OnlineBooster):
         - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
           list.
 
+        A classifier without ``predict_proba`` votes for the label that it predicts. If its
+        ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
+        which the vote is divided equally; if the set is empty, among all labels.
+
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
@@ -49,10 +53,10 @@ class AdaOLMR(OnlineBooster):
         Number of weak learners. If "auto", the number is 22 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features used by each weak learner, drawn at random once per learner: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
-        number of features selects all of them. If "auto", trees use 20 features and other weak
-        learners use all features.
+        Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+        "log2", or None for all features. An int larger than the number of features selects all of
+        them. If "auto", trees use 20 features and other weak learners use all features. The
+        features of a learner are drawn at random once.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
@@ -104,8 +108,9 @@ class AdaOLMR(OnlineBooster):
     The experiments of [1]_ correspond to ``estimator="trees"``, that is, 100 trees with random
     parameters and 20 random features each. The default learners usually rank better and are faster.
 
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
-    Only changes of `n_jobs` and `verbose` take effect in each call.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
+    `n_jobs` and `verbose` are read in each call.
 
     References
     ----------

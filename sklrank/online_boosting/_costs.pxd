@@ -2,16 +2,20 @@
 
 The contract of a rule, which the loop over the rounds (`_rounds.pyx`) relies on:
 
+- Before the first round of a batch, one thread calls `prepare` for each size that may occur in it.
 - In each round, one thread calls `start_round`. Then several threads call `costs` and `expert_loss`
-  at the same time. At the end, one thread calls `next_weight` for each learner. Only `start_round`
-  may change the rule; `costs` and `expert_loss` may write only to their output and to `scratch`.
+  at the same time. At the end, one thread calls `next_weight` for each learner. Only `prepare` and
+  `start_round` may change the rule; `costs` and `expert_loss` may write only to their output and to
+  `scratch`.
 - If `learns_weights` is True, the loop also calls `costs(i, scores after learner i)`. It uses this
   vector both as the gradient for the weight of learner i and as the costs of learner i + 1. Thus
   the costs must be the gradient of the loss at the scores and must not depend on `i`.
-- A rule needs `__reduce__`, since estimators are pickled with their rule.
+- A rule extends `get_state` and `set_state` by its parameters, see `sklrank/_state.pyx`.
 
 A subclass of `CostRule` is declared here only if another module cimports it.
 """
+
+from sklrank._state cimport Persistent
 
 
 cdef enum:
@@ -30,16 +34,20 @@ cdef struct LabelPairs:
     Py_ssize_t baseline_size    # |Y| of the random learner u_gamma^Y that potentials assume
 
 
-cdef class CostRule:
+cdef class CostRule(Persistent):
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_learners
-    # `__init__` sets these attributes. If `learns_weights` is True, `next_weight` updates the
+    # `set_state` sets these attributes. If `learns_weights` is True, `next_weight` updates the
     # weight of each learner, which starts at `initial_weight`; otherwise the weights are constant.
     cdef readonly double initial_weight      # weight alpha of an untrained learner
     cdef readonly bint learns_weights
     cdef readonly bint single_label          # True if a learner's whole vote is given to one label
     # Loss of a pair of equal scores, which the default `expert_loss` uses.
     cdef readonly double tie_loss
+
+    # Compute what rounds with this `baseline_size` need. The loop calls this method before the
+    # first round of a batch, so that Ctrl-C or a lack of memory in it does not interrupt a round.
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1
 
     # Prepare the rule for a round. The loop calls this method once per round, before `costs`.
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil

@@ -27,15 +27,16 @@ sum_ab w_ab log(1 + exp(s[b] - s[a])). The weights of the learners are updated b
 the same loss (Algorithm 3, line 9). With another step size and clipped gradients, this is line 13
 of Algorithm 3 of Raman et al. (2020).
 
-To add a rule, derive a class from `CostRule` that defines `costs` and `__reduce__` and, if needed,
-overrides the other methods that `_costs.pxd` declares. `_costs.pxd` states the contract of a rule:
+To add a rule, derive a class from `CostRule` that defines `costs`, extends `get_state` and
+`set_state` by its parameters and, if needed, overrides the other methods that `_costs.pxd`
+declares. `_costs.pxd` states the contract of a rule:
 
 - `costs` must write a number for every label; the buffer is not zeroed.
 - If `learns_weights` is True, the costs must be the gradient of the loss and must not depend on the
   index of the learner.
 - Several threads call `costs` and `expert_loss` at the same time. These methods may write only to
-  their output and to `scratch`; only `start_round` may change the rule.
-- `next_weight` is called only if `__init__` sets `learns_weights` (then it also sets
+  their output and to `scratch`; only `prepare` and `start_round` may change the rule.
+- `next_weight` is called only if `set_state` sets `learns_weights` (then it also sets
   `initial_weight`), and `expert_loss` only if the estimator sets `_hedge = True`.
 - The default `expert_loss` uses `tie_loss`. Hedge adds up the losses with the learning rate 1 and
   expects losses in [0, 1].
@@ -47,6 +48,8 @@ from libc.math cimport INFINITY, ceil, exp, floor, sqrt
 from libc.float cimport DBL_MIN
 
 import numpy as np
+
+from sklrank._state cimport State
 
 from sklrank.online_boosting._random_walk import walk_tails
 
@@ -73,10 +76,27 @@ cdef class CostRule:
     """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double tie_loss=0.5):
-        self.n_labels = n_labels
-        self.n_learners = n_learners
-        self.tie_loss = tie_loss
+        self.start({"n_labels": n_labels, "n_learners": n_learners, "tie_loss": tie_loss})
+
+    cdef dict get_state(self):
+        return {
+            "n_labels": self.n_labels, "n_learners": self.n_learners, "tie_loss": self.tie_loss
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef Py_ssize_t n_labels = state.count("n_labels", 1)
+        cdef Py_ssize_t n_learners = state.count("n_learners", 1)
+        cdef double tie_loss = state.number("tie_loss")
+        state.require(
+            not self.is_ready or (n_labels, n_learners) == (self.n_labels, self.n_learners),
+            "its sizes are not those of the object",
+        )
+        self.n_labels, self.n_learners, self.tie_loss = n_labels, n_learners, tie_loss
         self.initial_weight = 1.0
+        return 0
+
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        return 0
 
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
         return 0
@@ -126,12 +146,14 @@ cdef class CostRule:
         `weights` has the shape `(len(relevant), len(irrelevant))`. If `baseline_size` is None, it
         is the number of relevant labels.
         """
+        self.require_ready()
         if not 0 <= i < self.n_learners:
             raise IndexError(f"learner {i} of {self.n_learners}")
         return self._of_pairs(i, scores, relevant, irrelevant, weights, baseline_size)
 
     def loss_of_expert(self, scores, relevant, irrelevant, weights):
         """Return the loss of an expert that gives these scores; used by tests."""
+        self.require_ready()
         return self._of_pairs(None, scores, relevant, irrelevant, weights, None)
 
     def _of_pairs(self, i, scores, relevant, irrelevant, weights, baseline_size):
@@ -156,6 +178,7 @@ cdef class CostRule:
         pairs.relevant, pairs.irrelevant, pairs.weights = &a[0], &b[0], &w[0, 0]
         pairs.weight = 0.0
         pairs.baseline_size = len(a) if baseline_size is None else baseline_size
+        self.prepare(pairs.baseline_size)
         self.start_round(&pairs)
         if i is None:
             return self.expert_loss(&s[0], &pairs, &scratch[0])
@@ -179,17 +202,37 @@ cdef class PotentialCosts(CostRule):
     cdef Py_ssize_t baseline_size
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
-        super().__init__(n_labels, n_learners)
-        self.edge = edge
-        self.loss = str(loss)
-        self.kind = LOSSES[loss]
+        self.start(
+            {
+                "n_labels": n_labels,
+                "n_learners": n_learners,
+                "tie_loss": 0.5,
+                "edge": edge,
+                "loss": str(loss),
+            }
+        )
+
+    cdef dict get_state(self):
+        return CostRule.get_state(self) | {"edge": self.edge, "loss": self.loss}
+
+    cdef int set_state(self, State state) except -1:
+        cdef double edge = state.number("edge", 0.0, 1.0)
+        cdef str loss = state.choice("loss", LOSSES)
+        CostRule.set_state(self, state)
+        self.edge, self.loss, self.kind = edge, loss, LOSSES[loss]
         # If the loss is not convex, Theorem 2 requires that each learner votes for a single label.
         self.single_label = self.kind == RANK
         self.walks = {}
         self.baseline_size = 0
+        return 0
 
-    def __reduce__(self):
-        return PotentialCosts, (self.n_labels, self.n_learners, self.edge, self.loss)
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        if baseline_size != self.baseline_size and baseline_size not in self.walks:
+            # The random votes have a distribution only if gamma <= 1 / |Y|.
+            edge = min(self.edge, 1.0 / baseline_size)
+            stay = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
+        return 0
 
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
         if pairs.baseline_size != self.baseline_size:
@@ -198,11 +241,6 @@ cdef class PotentialCosts(CostRule):
         return 0
 
     cdef load_walk(self, Py_ssize_t baseline_size):
-        if baseline_size not in self.walks:
-            # The random votes have a distribution only if gamma <= 1 / |Y|.
-            edge = min(self.edge, 1.0 / baseline_size)
-            stay = (1.0 - baseline_size * edge) / self.n_labels
-            self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
         self.tails, self.starts, self.lows, self.highs = self.walks[baseline_size]
         self.baseline_size = baseline_size
 
@@ -279,16 +317,29 @@ cdef class LogisticCosts(CostRule):
         self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate=1.0,
         double gradient_clip=INFINITY, double tie_loss=0.5,
     ):
-        super().__init__(n_labels, n_learners, tie_loss)
+        self.start(
+            {
+                "n_labels": n_labels,
+                "n_learners": n_learners,
+                "tie_loss": tie_loss,
+                "learning_rate": learning_rate,
+                "gradient_clip": gradient_clip,
+            }
+        )
+
+    cdef dict get_state(self):
+        return CostRule.get_state(self) | {
+            "learning_rate": self.learning_rate, "gradient_clip": self.gradient_clip
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef double learning_rate = state.number("learning_rate", 0.0)
+        cdef double gradient_clip = state.number("gradient_clip", 0.0)
+        CostRule.set_state(self, state)
         self.learns_weights = True
         self.initial_weight = 0.0
-        self.learning_rate = learning_rate
-        self.gradient_clip = gradient_clip
-
-    def __reduce__(self):
-        return LogisticCosts, (
-            self.n_labels, self.n_learners, self.learning_rate, self.gradient_clip, self.tie_loss
-        )
+        self.learning_rate, self.gradient_clip = learning_rate, gradient_clip
+        return 0
 
     cdef double next_weight(
         self, double weight, double gradient, Py_ssize_t n_rounds

@@ -41,6 +41,10 @@ class OnlineBMR(OnlineBooster):
         - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
           list.
 
+        A classifier without ``predict_proba`` votes for the label that it predicts. If its
+        ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
+        which the vote is divided equally; if the set is empty, among all labels.
+
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
@@ -57,10 +61,10 @@ class OnlineBMR(OnlineBooster):
         Loss whose expectation is the potential. If "rank", each learner votes for a single label:
         its whole vote is given to the label with the largest vote.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features used by each weak learner, drawn at random once per learner: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
-        number of features selects all of them. If "auto", trees use 20 features and other weak
-        learners use all features.
+        Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+        "log2", or None for all features. An int larger than the number of features selects all of
+        them. If "auto", trees use 20 features and other weak learners use all features. The
+        features of a learner are drawn at random once.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
@@ -92,7 +96,7 @@ class OnlineBMR(OnlineBooster):
     estimator_weights_ : ndarray of shape (n_estimators,)
         Weights of the weak learners, which are all 1.
     expert_weights_ : ndarray of shape (n_estimators,)
-        Weights of the experts, where expert i is the sum of the first i learners. The last expert
+        Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
@@ -113,8 +117,9 @@ class OnlineBMR(OnlineBooster):
     The experiments of [1]_ correspond to the default parameters, 100 trees with random parameters
     and 20 random features each, and the best of four edges.
 
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
-    Only changes of `n_jobs` and `verbose` take effect in each call.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
+    `n_jobs` and `verbose` are read in each call.
 
     References
     ----------

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import csr_array
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
+from sklrank._progress import print_progress
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Samples per compiled call. Ctrl-C takes effect, and `verbose` prints, only between calls.
+# Samples per compiled call. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000
 
 
@@ -78,6 +81,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         return FullInformation(indptr, labels, len(self.classes_)), draws
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, by `max_iter` passes over the samples.
 
@@ -101,23 +105,26 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have a single class. A fitted model does not change.
+            If the data are invalid or have a single class. In this case, a fitted model does
+            not change.
         """
         with unchanged_on_error(self):
             X, indptr, labels, weights = self._check_and_start(
                 X, y, None, sample_weight, restart=True
             )
-            for _ in range(self.max_iter):
+            n_batches = len(row_blocks(X, BATCH))
+            for i in self._track(range(self.max_iter), "pass", n_subtasks=n_batches):
+                self.n_iter_ = i + 1
                 if self.shuffle:
                     order = self._random_state.permutation(X.shape[0])
                     starts, items = lists_of(indptr, order)
                     self._play(X[order], starts, labels[items], weights[order])
                 else:
                     self._play(X, indptr, labels, weights)
-            self.n_iter_ = self.max_iter
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(
         self,
         X: ArrayLike,
@@ -127,8 +134,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     ) -> Self:
         """Update the model by one round for each sample, in order.
 
-        The model is bit-identical whether the samples are passed in one call or in several calls,
-        and also if it is pickled between the calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
+
+        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
+        of whole batches (of up to 1,000 samples). After an interrupted first call, there
+        is no model.
 
         Parameters
         ----------
@@ -151,16 +162,17 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. The model does not
-            change. If the data are valid, but a weak learner of another package raises an error,
-            the model keeps the rounds before the error; after an error in the first call, there is
-            no model.
+            If the data are invalid or have labels that are not in `classes`. In this case, the
+            model does not change. If the data are valid, but a weak learner of another package
+            raises an error, the model keeps the rounds before the error. After an error in the
+            first call, there is no model.
         """
         with self._discard_failed_start():
             self._play(*self._check_and_start(X, y, classes, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -199,6 +211,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             self._play(*prepared, scores)
         return scores
 
+    @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels by the votes of the expert with the largest weight.
 
@@ -216,6 +229,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         scores = self._label_scores(X)
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict class labels, or the labels whose score is above the mean score of the sample.
 
@@ -262,7 +276,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         """
         if self._fitted_with_indicators:
             check_columns(column_names(y), self.classes_)
-            return 1.0 - rank_loss(y, self._label_scores(X), sample_weight=sample_weight)
+            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
         return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
 
     def _label_scores(self, X):
@@ -321,10 +335,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
         self.n_rounds_ = 0
 
-    def _discard_failed_start(self):
-        """Return a context manager that discards a model started in its body if the body raises."""
-        return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
-
     def _rounds(self, n_threads=1):
         return Rounds(
             self._learners,
@@ -335,25 +345,70 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         )
 
     def _play(self, X, indptr, labels, weights, scores=None):
-        rounds = self._rounds(effective_n_jobs(self.n_jobs))
-        for batch in row_blocks(X, BATCH):
-            feedback, expert_draws = self._make_feedback(*lists_of_rows(indptr, labels, batch))
-            self._play_batch(rounds, batch, X, feedback, weights, expert_draws, scores)
+        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
+        printer = RankLossPrinter(self, len(batches)) if self.verbose else None
+        with ExclusiveCalls(self._learners):
+            for batch in self._track(batches, "batch", may_stop=scores is None):
+                rows, lists = to_dense(X[batch]), lists_of_rows(indptr, labels, batch)
+                # Saving the state of the generator takes longer than learning a few samples.
+                with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
+                    feedback, draws = self._make_feedback(*lists)
+                    before = self._play_batch(rounds, batch, rows, feedback, weights, draws, scores)
+                if printer is not None:
+                    printer.print(indicator_matrix(*lists, len(self.classes_)), before)
 
-    def _play_batch(self, rounds, batch, X, feedback, weights, expert_draws=None, scores=None):
+    def _play_batch(self, rounds, batch, rows, feedback, weights, expert_draws=None, scores=None):
+        """Play the rounds of a batch. Return the scores before each round if they are needed."""
+        if scores is not None:
+            scores = scores[batch]
+        elif self.verbose:
+            scores = np.empty((batch.stop - batch.start, len(self.classes_)))
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
-                to_dense(X[batch]),
+                rows,
                 feedback,
                 weights[batch],
                 self.estimator_weights_,
                 self._log_expert_weights,
                 expert_draws,
-                None if scores is None else scores[batch],
+                scores,
             )
         finally:
             self.n_rounds_ = rounds.n_rounds
-        if self.verbose:
-            print(f"[{type(self).__name__}] {self.n_rounds_} rounds")
+        return scores
+
+
+class RankLossPrinter:
+    """Prints after each batch the mean rank loss so far, of samples scored before they are learned.
+
+    Parameters
+    ----------
+    booster : OnlineBooster
+        Booster that learns the samples.
+    n_batches : int
+        Number of batches of samples.
+    """
+
+    def __init__(self, booster, n_batches):
+        self._booster = booster
+        self._n_batches = n_batches
+        self._n_printed = self._n_samples = 0
+        self._total = 0.0
+
+    def print(self, relevance, scores):
+        """Add the losses of a batch with these scores, and print the mean over all batches."""
+        self._n_printed += 1
+        self._n_samples += len(scores)
+        self._total += rank_loss(relevance, scores, average=False).sum()
+        print_progress(
+            type(self._booster).__name__,
+            f"batch {self._n_printed} of {self._n_batches}",
+            {"rank loss": self._total / self._n_samples, "rounds": self._booster.n_rounds_},
+        )
+
+
+def indicator_matrix(indptr, labels, n_labels):
+    """Return the indicator matrix of relevance lists, in CSR format."""
+    return csr_array((np.ones(len(labels)), labels, indptr), shape=(len(indptr) - 1, n_labels))

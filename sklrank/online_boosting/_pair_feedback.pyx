@@ -6,8 +6,8 @@ pair has a weight w_ab. With full information, all pairs are known, and w_ab = 1
 & Tewari 2018). With top-k feedback, the known pairs are the pairs among the k labels shown, and
 w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1). Thus the sum over these pairs is an
 unbiased estimate of the sum over all pairs. The number of relevant labels remains unknown.
-Therefore losses are not normalized, and the random learner that the potentials assume favors a
-single label (Section 3.2.2 of Raman et al.).
+Therefore losses are not normalized, and the potentials assume a random learner that favors a single
+label (Section 3.2.2 of Raman et al.).
 """
 
 import numpy as np
@@ -16,7 +16,10 @@ from sklrank._online_learner import check_lists
 
 
 cdef class PairFeedback:
-    """Base class of the kinds of feedback. `_pair_feedback.pxd` states what `reveal` must do."""
+    """Base class of the kinds of feedback. `_pair_feedback.pxd` states what its methods must do."""
+
+    cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
+        return 1
 
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
@@ -36,20 +39,25 @@ cdef class FullInformation(PairFeedback):
     """
 
     def __init__(
-        self, const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] labels, Py_ssize_t n_labels
+        self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
+        Py_ssize_t n_labels,
     ):
+        check_lists(indptr, labels, indptr.shape[0] - 1, n_labels)
         self.n_samples = indptr.shape[0] - 1
         self.n_labels = n_labels
-        check_lists(indptr, labels, self.n_samples, n_labels)
         self.indptr, self.labels = indptr, labels
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
 
+    cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
+        cdef Py_ssize_t n_relevant = self.indptr[t + 1] - self.indptr[t]
+        return 0 if n_relevant == self.n_labels else n_relevant
+
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
-        cdef Py_ssize_t j, l, n = 0, n_relevant = self.indptr[t + 1] - self.indptr[t]
-        if n_relevant == 0 or n_relevant == self.n_labels:
+        cdef Py_ssize_t j, l, n = 0, n_relevant = self.baseline_size(t)
+        if n_relevant == 0:
             return False
         pairs.relevant = &self.labels[0] + self.indptr[t]
         pairs.irrelevant = &self.irrelevant[0]
@@ -84,9 +92,9 @@ cdef class TopKFeedback(PairFeedback):
     """
 
     def __init__(
-        self, const Py_ssize_t[:, ::1] actions, const double[:, :, ::1] propensities,
-        const char[:, ::1] rewards, Py_ssize_t n_labels, double min_propensity,
-        double max_propensity,
+        self, const Py_ssize_t[:, ::1] actions not None,
+        const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
+        Py_ssize_t n_labels, double min_propensity, double max_propensity,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -116,7 +124,7 @@ cdef class TopKFeedback(PairFeedback):
                 n_irrelevant += 1
         pairs.relevant, pairs.n_relevant = &self.relevant[0], n_relevant
         pairs.irrelevant, pairs.n_irrelevant = &self.irrelevant[0], n_irrelevant
-        pairs.baseline_size = 1
+        pairs.baseline_size = self.baseline_size(t)
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
         n_relevant = 0
@@ -151,10 +159,12 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     """
 
     def __init__(
-        self, TopKSampler sampler, const double[:, ::1] uniforms, const Py_ssize_t[::1] indptr,
-        const Py_ssize_t[::1] labels, double min_propensity, double max_propensity,
+        self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,
+        const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
+        double min_propensity, double max_propensity,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
+        sampler.require_ready()
         check_lists(indptr, labels, n, sampler.n_labels)
         if (uniforms.shape[0], uniforms.shape[1]) != (n, sampler.n_uniforms):
             raise ValueError("uniforms do not match the samples")

@@ -84,23 +84,25 @@ cdef class Rounds(ThreadTeam):
     cdef double[:, :, ::1] scratch          # (n_threads, N_VECTORS, n_labels)
 
     def __init__(
-        self, list learners, list columns, CostRule rule, Py_ssize_t n_threads=1,
-        Py_ssize_t n_rounds=0,
+        self, list learners not None, list columns not None, CostRule rule not None,
+        Py_ssize_t n_threads=1, Py_ssize_t n_rounds=0,
     ):
         cdef Py_ssize_t i
-        self.learners = learners
+        rule.require_ready()
+        self.allocate(max(1, min(n_threads, len(learners))))
+        self.learners = list(learners)
         self.n_rounds = n_rounds
         self.rule = rule
-        self.n_learners = len(learners)
         self.n_labels = rule.n_labels
-        self.addresses = np.empty(self.n_learners, dtype=np.intp)
-        for i, learner in enumerate(learners):
+        self.addresses = np.empty(len(learners), dtype=np.intp)
+        for i, learner in enumerate(self.learners):
             if not isinstance(learner, OnlineLearner):
                 raise TypeError(f"learner {i} is not an OnlineLearner: {learner!r}")
+            (<OnlineLearner>learner).require_ready()
             if learner.n_features != len(columns[i]) or learner.n_classes != self.n_labels:
                 raise ValueError(f"learner {i} has other numbers of features or labels")
             self.addresses[i] = <Py_ssize_t><void*>learner
-        if self.n_learners != rule.n_learners or self.n_learners != len(columns):
+        if not rule.n_learners == len(learners) == len(columns):
             raise ValueError("learners, columns and rule differ in number")
         self.columns = np.concatenate(columns).astype(np.intp, copy=False)
         self.n_columns = np.max(self.columns) + 1
@@ -108,14 +110,18 @@ cdef class Rounds(ThreadTeam):
             raise ValueError("columns must not be negative")
         self.starts = np.cumsum([0] + [len(part) for part in columns], dtype=np.intp)
         self.values = np.empty(self.columns.shape[0])
-        self.votes = np.empty((self.n_learners, self.n_labels))
-        self.scores = np.zeros((self.n_learners + 1, self.n_labels))
-        self.gradients = np.empty(self.n_learners)
-        self.losses = np.empty(self.n_learners)
-        self.allocate(max(1, min(n_threads, self.n_learners)))
+        self.votes = np.empty((len(learners), self.n_labels))
+        self.scores = np.zeros((len(learners) + 1, self.n_labels))
+        self.gradients = np.empty(len(learners))
+        self.losses = np.empty(len(learners))
         self.scratch = np.empty((self.n_members, N_VECTORS, self.n_labels))
+        # The number is set last: the methods refuse to run if it is 0.
+        self.n_learners = len(learners)
 
-    def predict(self, const double[:, ::1] X, const double[::1] weights, Py_ssize_t n_used):
+    def predict(
+        self, const double[:, ::1] X not None, const double[::1] weights not None,
+        Py_ssize_t n_used,
+    ):
         """Return the scores `(n_samples, n_labels)` by the first `n_used` learners."""
         cdef double[:, ::1] out = np.zeros((X.shape[0], self.n_labels))
         cdef Py_ssize_t t, i, l
@@ -133,10 +139,10 @@ cdef class Rounds(ThreadTeam):
 
     def play(
         self,
-        const double[:, ::1] X,
-        PairFeedback pair_feedback,
-        const double[::1] sample_weight,
-        double[::1] weights,
+        const double[:, ::1] X not None,
+        PairFeedback pair_feedback not None,
+        const double[::1] sample_weight not None,
+        double[::1] weights not None,
         double[::1] log_expert_weights,
         const double[::1] draws=None,
         double[:, ::1] out=None,
@@ -163,7 +169,7 @@ cdef class Rounds(ThreadTeam):
         out : ndarray of shape (n_samples, n_labels), optional
             Output array for the scores of each sample before it is learned.
         """
-        cdef Py_ssize_t t, n_samples = X.shape[0], l
+        cdef Py_ssize_t t, n_samples = X.shape[0], l, size
         cdef const double* scores
         self.check(X, weights, log_expert_weights, draws)
         if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
@@ -173,6 +179,10 @@ cdef class Rounds(ThreadTeam):
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
             raise ValueError("out does not match X or the labels")
         self.hedge = log_expert_weights is not None
+        for t in range(n_samples):
+            size = pair_feedback.baseline_size(t)
+            if size > 0:
+                self.rule.prepare(size)
         with self, nogil:
             for t in range(n_samples):
                 scores = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
@@ -190,10 +200,10 @@ cdef class Rounds(ThreadTeam):
 
     def explore(
         self,
-        const double[:, ::1] X,
-        TopKSampler sampler,
-        const double[:, ::1] uniforms,
-        const double[::1] weights,
+        const double[:, ::1] X not None,
+        TopKSampler sampler not None,
+        const double[:, ::1] uniforms not None,
+        const double[::1] weights not None,
         const double[::1] log_expert_weights,
         const double[::1] draws=None,
     ):
@@ -220,10 +230,12 @@ cdef class Rounds(ThreadTeam):
         return np.asarray(actions), np.asarray(propensities)
 
     def check(
-        self, const double[:, ::1] X, const double[::1] weights,
+        self, const double[:, ::1] X not None, const double[::1] weights not None,
         const double[::1] log_expert_weights=None, const double[::1] draws=None,
     ):
         """Raise if the compiled loops would read the arrays out of bounds."""
+        if not self.n_learners:
+            raise ValueError("there are no learners")
         if X.shape[1] < self.n_columns:
             raise ValueError(f"X has {X.shape[1]} columns; the learners see {self.n_columns}")
         if weights.shape[0] != self.n_learners:

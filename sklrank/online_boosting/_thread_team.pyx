@@ -62,11 +62,13 @@ cdef class ThreadTeam:
         cdef Py_ssize_t k
         if self.may_start != NULL:
             raise RuntimeError("the members of a team are already allocated")
-        self.n_members = n_members
+        if n_members < 1:
+            raise ValueError(f"a team cannot have {n_members} members")
         self.may_start = <PyThread_type_lock*>calloc(n_members, sizeof(PyThread_type_lock))
         self.has_ended = <PyThread_type_lock*>calloc(n_members, sizeof(PyThread_type_lock))
         if self.may_start == NULL or self.has_ended == NULL:
             raise MemoryError
+        self.n_members = n_members
         for k in range(n_members):
             self.may_start[k] = PyThread_allocate_lock()
             self.has_ended[k] = PyThread_allocate_lock()
@@ -97,12 +99,15 @@ cdef class ThreadTeam:
         self.phase = STOP
         for k in range(1, len(self.threads) + 1):
             PyThread_release_lock(self.may_start[k])
-        for thread in self.threads:
+        threads, self.threads = self.threads, []
+        for thread in threads:
             if thread.ident is not None:
                 thread.join()
 
     def worker_loop(self, Py_ssize_t member):
         """Run the part of `member` in each phase until the phase is STOP, as target of a thread."""
+        if not 1 <= member < self.n_members:
+            raise ValueError(f"there is no thread of member {member}")
         while True:
             with nogil:
                 PyThread_acquire_lock(self.may_start[member], WAIT_LOCK)

@@ -44,6 +44,10 @@ class TopKAdaptive(TopKBooster):
         - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
           list.
 
+        A classifier without ``predict_proba`` votes for the label that it predicts. If its
+        ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
+        which the vote is divided equally; if the set is empty, among all labels.
+
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
@@ -55,20 +59,20 @@ class TopKAdaptive(TopKBooster):
         Number of labels to show, from 2 to the number of labels. If the target consists of class
         labels and there are fewer than `k` classes, all classes are shown.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores. With both schemes, a sample that does
-        not explore shows the k labels of largest score. A sample that explores shows k random
-        labels ("uniform"), or the k best labels after up to two of them were swapped with random
-        other labels ("single-swap"). Values from 0.05 to 0.1 are suitable if users see the labels,
-        since exploration shows them less relevant labels. Larger values such as 0.5 are suitable if
-        many labels are rare and showing irrelevant labels does no harm; they require many samples
-        or passes. The parameter may change between calls, since each record of labels shown has the
-        propensities with which the labels were drawn. `score` evaluates the ranking by the scores
-        without exploration, so a parameter search that maximizes `score` ignores the cost of
-        showing less relevant labels. If ``learning_rate="theory"``, the learning rate is
-        proportional to the value at the start of the training.
+        Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
+        that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
+        0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
+        Larger values such as 0.5 are suitable if many labels are rare and showing irrelevant labels
+        does no harm; they require many samples or passes. The parameter may change between calls,
+        since each record of labels shown has the propensities with which the labels were drawn.
+        `score` evaluates the ranking by the scores without exploration, so a parameter search that
+        maximizes `score` ignores the cost of showing less relevant labels. If
+        ``learning_rate="theory"``, the learning rate is proportional to the value at the start of
+        the training.
     randomization : str, default="uniform"
-        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" or
-        "single-swap".
+        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
+        explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
+        of them were swapped with random others).
     learning_rate : float or "theory", default="theory"
         Learning rate of the weights of the learners. In round t, the step size is the learning rate
         divided by the square root of t. If "theory", the learning rate is
@@ -82,10 +86,10 @@ class TopKAdaptive(TopKBooster):
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
         and increases their bias; with (0, 1) the estimates are unbiased.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features used by each weak learner, drawn at random once per learner: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
-        number of features selects all of them. If "auto", trees use 20 features and other weak
-        learners use all features.
+        Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+        "log2", or None for all features. An int larger than the number of features selects all of
+        them. If "auto", trees use 20 features and other weak learners use all features. The
+        features of a learner are drawn at random once.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
@@ -139,9 +143,10 @@ class TopKAdaptive(TopKBooster):
     The experiments of [1]_ correspond to ``estimator="trees"`` with the values of `n_estimators`
     (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
 
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
-    Only changes of `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
-    take effect in each call.
+    The parameters `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
+    are read in each call. The others are read in `fit` and, if the model is not fitted, in the
+    first call of `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later
+    changes of these do not affect the model until `fit` is called.
 
     References
     ----------

@@ -44,6 +44,10 @@ class TopKBBM(TopKBooster):
         - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
           list.
 
+        A classifier without ``predict_proba`` votes for the label that it predicts. If its
+        ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
+        which the vote is divided equally; if the set is empty, among all labels.
+
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
@@ -56,33 +60,32 @@ class TopKBBM(TopKBooster):
         labels and there are fewer than `k` classes, all classes are shown.
     edge : float, default=0.1
         Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
-        learner's vote for a relevant label and its vote for an irrelevant label. It has no effect
-        on the default learners unless all labels of a sample are shown. It should be tuned for
+        learner's vote for a relevant label and its vote for an irrelevant label. This parameter has
+        no effect on the default learners unless all labels of a sample are shown. Tune it for
         learners that use costs or importance weights, such as ``estimator="trees"``.
     exploration : float, default=0.05
-        Probability rho, in (0, 1], that a sample explores. With both schemes, a sample that does
-        not explore shows the k labels of largest score. A sample that explores shows k random
-        labels ("uniform"), or the k best labels after up to two of them were swapped with random
-        other labels ("single-swap"). Values from 0.05 to 0.1 are suitable if users see the labels,
-        since exploration shows them less relevant labels. Larger values such as 0.5 are suitable if
-        many labels are rare and showing irrelevant labels does no harm; they require many samples
-        or passes. The parameter may change between calls, since each record of labels shown has the
-        propensities with which the labels were drawn. `score` evaluates the ranking by the scores
-        without exploration, so a parameter search that maximizes `score` ignores the cost of
-        showing less relevant labels.
+        Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
+        that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
+        0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
+        Larger values such as 0.5 are suitable if many labels are rare and showing irrelevant labels
+        does no harm; they require many samples or passes. The parameter may change between calls,
+        since each record of labels shown has the propensities with which the labels were drawn.
+        `score` evaluates the ranking by the scores without exploration, so a parameter search that
+        maximizes `score` ignores the cost of showing less relevant labels.
     randomization : str, default="uniform"
-        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" or
-        "single-swap".
+        Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
+        explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
+        of them were swapped with random others).
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
-        and increases their bias; with (0, 1) the estimates are unbiased. Like
-        `edge`, the bounds affect only learners that use costs or importance weights.
+        and increases their bias; with (0, 1) the estimates are unbiased. Like `edge`, the bounds
+        affect only learners that use costs or importance weights.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-        Number of features used by each weak learner, drawn at random once per learner: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features. An int larger than the
-        number of features selects all of them. If "auto", trees use 20 features and other weak
-        learners use all features.
+        Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+        "log2", or None for all features. An int larger than the number of features selects all of
+        them. If "auto", trees use 20 features and other weak learners use all features. The
+        features of a learner are drawn at random once.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
@@ -115,7 +118,7 @@ class TopKBBM(TopKBooster):
     estimator_weights_ : ndarray of shape (n_estimators,)
         Weights of the weak learners, which are all 1.
     expert_weights_ : ndarray of shape (n_estimators,)
-        Weights of the experts, where expert i is the sum of the first i learners. The last expert
+        Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
@@ -137,9 +140,10 @@ class TopKBBM(TopKBooster):
     (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
     best of four edges.
 
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
-    Only changes of `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
-    take effect in each call.
+    The parameters `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
+    are read in each call. The others are read in `fit` and, if the model is not fitted, in the
+    first call of `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later
+    changes of these do not affect the model until `fit` is called.
 
     References
     ----------

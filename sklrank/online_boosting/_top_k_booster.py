@@ -9,12 +9,13 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from sklrank._base_online import row_blocks, to_dense
+from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import check_weights, unchanged_on_error
+from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
-from sklrank.online_boosting._online_booster import BATCH, OnlineBooster
+from sklrank.online_boosting._online_booster import BATCH, OnlineBooster, RankLossPrinter
 from sklrank.online_boosting._pair_feedback import SimulatedTopKFeedback, TopKFeedback
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class TopKBooster(OnlineBooster):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels. They are required if there is no model yet; then a model is
-            started.
+            Names of the labels, which become `classes_`. They are required if the model is not
+            fitted.
 
         Returns
         -------
@@ -63,7 +64,10 @@ class TopKBooster(OnlineBooster):
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        X = self._check_X_and_start(X, classes, indicators=True)
+        return self._explore(self._check_X_and_start(X, classes, indicators=True))
+
+    @shared_call
+    def _explore(self, X):
         self._propensity_bounds()
         rounds, sampler = self._rounds(), self._make_sampler(len(self.classes_))
         explorations = []
@@ -81,6 +85,7 @@ class TopKBooster(OnlineBooster):
         return Exploration.concatenate(explorations)
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -92,9 +97,9 @@ class TopKBooster(OnlineBooster):
         """Update the model by the labels that were shown and their rewards.
 
         The labels may have been shown by this model or by another policy, in any order and at any
-        earlier time, since the record has the propensities with which they were drawn. The model is
-        bit-identical whether the samples are passed in one call or in several calls, and also if it
-        is pickled between the calls.
+        earlier time, since the record has the propensities with which they were drawn. Passing the
+        samples in one call or in several calls gives bit-identical models. Pickling the model
+        between calls does not change the result.
 
         Parameters
         ----------
@@ -107,8 +112,8 @@ class TopKBooster(OnlineBooster):
         rewards : array-like of shape (n_samples, k)
             1 for each label shown that is relevant, and 0 for each label shown that is irrelevant.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels. They are required if there is no model yet; then a model is
-            started.
+            Names of the labels, which become `classes_`. They are required if the model is not
+            fitted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all weights are one.
 
@@ -121,31 +126,38 @@ class TopKBooster(OnlineBooster):
         ------
         ValueError
             If the data are invalid: labels outside of `classes_`, propensities that are missing or
-            not in (0, 1], or rewards other than 0 and 1. The model does not change.
+            not in (0, 1], or rewards other than 0 and 1. In this case, the model does not change.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        with unchanged_on_error(self):
+        with self._discard_failed_start():
             X = self._check_X_and_start(X, classes, indicators=True)
             n_labels = len(self.classes_)
             actions, propensities = check_exploration(exploration, X.shape[0], n_labels)
             rewards = check_rewards(rewards, actions.shape)
             weights = check_weights(sample_weight, X.shape[0], positive=False)
             bounds = self._propensity_bounds()
-        rounds = self._rounds(effective_n_jobs(self.n_jobs))
-        for batch in row_blocks(X, BATCH):
-            feedback = TopKFeedback(
-                actions[batch],
-                propensities[batch],
-                rewards[batch],
-                n_labels,
-                *bounds,
-            )
-            self._play_batch(rounds, batch, X, feedback, weights)
+            rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
+            printer = RankLossPrinter(self, len(batches)) if self.verbose else None
+            with ExclusiveCalls(self._learners):
+                for batch in self._track(batches, "batch"):
+                    feedback = TopKFeedback(
+                        actions[batch],
+                        propensities[batch],
+                        rewards[batch],
+                        n_labels,
+                        *bounds,
+                    )
+                    rows = to_dense(X[batch])
+                    before = self._play_batch(rounds, batch, rows, feedback, weights)
+                    if printer is not None:
+                        # The relevance of the other labels is not known.
+                        shown = np.take_along_axis(before, actions[batch], axis=1)
+                        printer.print(rewards[batch], shown)
         return self
 
     def _start_model(self, classes):
-        # Check the parameters before a model is started, since this draws random numbers.
+        # Check the parameters first, since the creation of a model draws random numbers.
         self._propensity_bounds()
         self._make_sampler(len(classes))
         super()._start_model(classes)
@@ -155,7 +167,7 @@ class TopKBooster(OnlineBooster):
         if (
             not isinstance(bounds, tuple | list)
             or len(bounds) != 2
-            or not all(isinstance(bound, Real) for bound in bounds)
+            or not all(map(is_number, bounds))
             or not 0 <= bounds[0] <= bounds[1] <= 1
             or bounds[1] == 0
         ):
@@ -167,7 +179,7 @@ class TopKBooster(OnlineBooster):
 
     def _make_sampler(self, n_labels):
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
-        if not isinstance(self.k, Integral) or self.randomization not in list(RANDOMIZATIONS):
+        if not is_integer(self.k) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
         if not 2 <= self.k <= n_labels and (self.k < 2 or self._fitted_with_indicators):
             raise ValueError(

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from inspect import signature
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import draw_features, set_random_states
+from sklrank._validation import input_tags_of, is_integer
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.tree import HoeffdingTreeClassifier
@@ -82,10 +81,7 @@ def allow_nan(estimator, default):
     if estimator is None:
         return False  # The recommended learners are linear models.
     templates = estimator if isinstance(estimator, Sequence) else [estimator]
-    return all(
-        hasattr(template, "__sklearn_tags__") and get_tags(template).input_tags.allow_nan
-        for template in templates
-    )
+    return all(input_tags_of(template).allow_nan for template in templates)
 
 
 def _are_trees(estimator, default):
@@ -108,7 +104,7 @@ def _check_templates(estimator):
                 "estimator must have partial_fit(X, y, classes, sample_weight), which "
                 f"{template!r} lacks; a weak learner learns one sample at a time, with weights"
             )
-        # Compiled learners are started without a validation of their parameters, and scikit-learn
+        # Compiled learners are created without a validation of their parameters, and scikit-learn
         # skips the validation in calls that are nested in a validated call.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()
@@ -229,7 +225,7 @@ def recommended_learners(
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
         n_estimators = 22 if feedback == "full" else 8
-    if not isinstance(n_estimators, Integral) or n_estimators < 1:
+    if not is_integer(n_estimators) or n_estimators < 1:
         raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
     first, others = _full_information() if feedback == "full" else _top_k_feedback()
     templates = list(first)

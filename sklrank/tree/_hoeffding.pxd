@@ -62,6 +62,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double* values     # scratch memory of `learn`: values of the used features of a sample
     cdef double* votes      # scratch memory of `learn`: one entry for each class
 
+    cdef int set_blocks(
+        self, used, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
+    ) except -1
+    cdef void free_blocks(self) noexcept
     cdef Node* node_at(self, Py_ssize_t index) noexcept nogil
     cdef double* leaf_at(self, Py_ssize_t leaf) noexcept nogil
     cdef int* observers_at(self, Py_ssize_t leaf) noexcept nogil

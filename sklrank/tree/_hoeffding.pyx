@@ -19,7 +19,7 @@ the two that has predicted the larger weight of samples correctly in this leaf (
 case of a tie by naive Bayes); see `leaf_votes`. The densities for naive Bayes are computed in
 _gaussian_observers.pyx. Methods are declared in _hoeffding.pxd. To add a mode, add it to the enum
 there, to `LEAF_PREDICTIONS` and to _hoeffding_tree.py; a mode without densities also clears
-`keeps_densities` in `__cinit__`.
+`keeps_densities` in `set_state`.
 
 Nodes, leaves and observer rows are stored in blocks of memory that are enlarged when they are full.
 A split releases the observer rows of its leaf for reuse. Memory is therefore proportional to the
@@ -28,13 +28,14 @@ number of pairs of a leaf and a class, not to the number of samples.
 
 cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
-from libc.math cimport INFINITY, exp, log, log2, sqrt
+from libc.math cimport INFINITY, exp, floor, log, log2, sqrt
 from libc.string cimport memcpy
 
 from math import prod
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.tree._gaussian_observers cimport (
     MAX_POINTS, N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Criterion, Split, best_split, clear,
     left_share, log_density, observe, refresh_density,
@@ -88,56 +89,22 @@ NODE_DTYPE = np.dtype(
 cdef class HoeffdingTree(OnlineLearner):
     """The compiled tree; HoeffdingTreeClassifier documents and checks the parameters."""
 
-    def __cinit__(
-        self,
-        Py_ssize_t n_features,
-        Py_ssize_t n_classes,
-        const Py_ssize_t[::1] used,
-        dict params,
-    ):
-        self.n_features = n_features
-        self.n_classes = n_classes
-        if np.min(used) < 0 or np.max(used) >= n_features:
-            raise ValueError(f"used must be indices of the {n_features} features")
-        self.n_used = used.shape[0]
-        self.parameter_values = tuple([params[name] for name in PARAMETERS])
-        self.criterion = CRITERIA[params["criterion"]]
-        self.leaf_prediction = LEAF_PREDICTIONS[params["leaf_prediction"]]
-        self.grace_period = params["grace_period"]
-        self.delta = params["delta"]
-        self.tau = params["tau"]
-        self.n_points = min(params["n_split_points"], MAX_POINTS)
-        self.min_branch_fraction = params["min_branch_fraction"]
-        self.max_depth = -1 if params["max_depth"] is None else params["max_depth"]
-        self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
-        self.weight_scale = params["weight_scale"]
-        self.effective_sample_size = SAMPLE_SIZES[params["sample_size"]]
-        self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
-        self.row_length = self.n_used * (
-            N_STATS_AND_DENSITIES if self.keeps_densities else N_STATS
-        ) + 1
-        if not np.array_equal(used, np.arange(n_features)):
-            self.used = <Py_ssize_t*>filled(NULL, np.asarray(used))
-            self.values = <double*>resized(NULL, self.n_used * sizeof(double))
-        self.votes = <double*>resized(NULL, n_classes * sizeof(double))
-        self.__setstate__(
+    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, used, dict params not None):
+        self.start(
             {
+                **params,
+                "n_features": n_features,
+                "used": used,
                 "nodes": np.array([(0.0, 0.0, 0.0, LEAF, 0, 0, 0)], dtype=NODE_DTYPE),
                 "leaves": np.zeros((1, COUNTS + n_classes)),
-                "observers": np.full((1, n_classes + 1), NONE),
-                "stats": np.empty((0, self.row_length)),
+                "observers": np.full((1, n_classes + 1), NONE, dtype=INT),
+                "stats": None,
                 "free_row": NONE,
             }
         )
 
     def __dealloc__(self):
-        PyMem_RawFree(self.nodes)
-        PyMem_RawFree(self.leaves)
-        PyMem_RawFree(self.observers)
-        PyMem_RawFree(self.stats)
-        PyMem_RawFree(self.used)
-        PyMem_RawFree(self.values)
-        PyMem_RawFree(self.votes)
+        self.free_blocks()
 
     # -- Access to nodes, leaves, observer rows and features.
 
@@ -500,17 +467,28 @@ cdef class HoeffdingTree(OnlineLearner):
     @property
     def node_table(self):
         """Copy of the nodes as a structured array, in which `feature` is -1 for leaves."""
-        return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        self.require_ready()
+        self.begin_shared()
+        try:
+            return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        finally:
+            self.end_shared()
 
     def leaf_counts(self, Py_ssize_t leaf):
         """Return the class weights `(n_classes,)` of the leaf with this index."""
-        if not 0 <= leaf < self.n_leaves:
-            raise IndexError(f"leaf {leaf} of {self.n_leaves}")
-        return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
+        self.require_ready()
+        self.begin_shared()
+        try:
+            if not 0 <= leaf < self.n_leaves:
+                raise IndexError(f"leaf {leaf} of {self.n_leaves}")
+            return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
+        finally:
+            self.end_shared()
 
     @property
     def nbytes(self):
         """Size of the blocks of memory in bytes."""
+        self.require_ready()
         cdef Py_ssize_t leaf_size = 2 * sizeof(Node) + (COUNTS + self.n_classes) * sizeof(double)
         cdef Py_ssize_t scratch = self.n_classes * sizeof(double)
         leaf_size += (self.n_classes + 1) * sizeof(int)
@@ -521,14 +499,13 @@ cdef class HoeffdingTree(OnlineLearner):
             + self.row_capacity * self.row_length * sizeof(double) + scratch
         )
 
-    def __reduce__(self):
-        used = np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp)
-        params = dict(zip(PARAMETERS, self.parameter_values))
-        arguments = self.n_features, self.n_classes, used, params
-        return HoeffdingTree, arguments, self.__getstate__()
+    # -- State.
 
-    def __getstate__(self):
+    cdef dict get_state(self):
         return {
+            **dict(zip(PARAMETERS, self.parameter_values)),
+            "n_features": self.n_features,
+            "used": np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp),
             "nodes": self.node_table,
             "leaves": array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT),
             "observers": array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT),
@@ -536,29 +513,169 @@ cdef class HoeffdingTree(OnlineLearner):
             "free_row": self.free_row,
         }
 
-    def __setstate__(self, state):
-        nodes, leaves, observers, stats = [
-            np.asarray(state[name], dtype)
-            for name, dtype in [
-                ("nodes", NODE_DTYPE), ("leaves", FLOAT), ("observers", INT), ("stats", FLOAT)
-            ]
-        ]
-        n_leaves = len(leaves)
-        if (
-            nodes.shape != (2 * n_leaves - 1,)
-            or leaves.shape != (n_leaves, COUNTS + self.n_classes)
-            or observers.shape != (n_leaves, self.n_classes + 1)
-            or stats.shape != (len(stats), self.row_length)
-        ):
-            raise ValueError("the state does not fit a tree with these parameters")
-        self.nodes = <Node*>filled(self.nodes, nodes)
-        self.leaves = <double*>filled(self.leaves, leaves)
-        self.observers = <int*>filled(self.observers, observers)
-        self.stats = <double*>filled(self.stats, stats)
+    cdef int set_state(self, State state) except -1:
+        cdef Py_ssize_t n_features = state.count("n_features", 1)
+        used = state.integers("used", (-1,), 0, n_features - 1)
+        state.require(len(used) > 0, "the tree uses no features")
+        params = read_parameters(state)
+        cdef LeafPrediction leaf_prediction = LEAF_PREDICTIONS[params["leaf_prediction"]]
+        cdef bint keeps_densities = leaf_prediction != LeafPrediction.MAJORITY_CLASS
+        cdef Py_ssize_t row_length = len(used) * (
+            N_STATS_AND_DENSITIES if keeps_densities else N_STATS
+        ) + 1
+        # `set_blocks` copies all arrays.
+        leaves = state.constants("leaves", (-1, -1))
+        cdef Py_ssize_t n_leaves = leaves.shape[0], n_classes = leaves.shape[1] - COUNTS
+        state.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
+        nodes = state.array("nodes", (2 * n_leaves - 1,), NODE_DTYPE, False)
+        stats = np.empty((0, row_length))
+        if state.get("stats") is not None:
+            stats = state.constants("stats", (-1, row_length))
+        observers = state.integers(
+            "observers", (n_leaves, n_classes + 1), NONE, len(stats) - 1, INT
+        )
+        cdef Py_ssize_t free_row = state.count("free_row", NONE, len(stats) - 1)
+        check_nodes(state, nodes, n_leaves, n_features)
+        check_rows(state, observers, stats, free_row)
+        state.require(
+            not self.is_ready
+            or (n_features, n_classes) == (self.n_features, self.n_classes),
+            "its sizes are not those of the object",
+        )
+        self.set_blocks(used, n_features, n_classes, nodes, leaves, observers, stats)
+        self.free_row = <int>free_row
+        self.row_length = row_length
+        self.leaf_prediction, self.keeps_densities = leaf_prediction, keeps_densities
+        self.parameter_values = tuple([params[name] for name in PARAMETERS])
+        self.criterion = CRITERIA[params["criterion"]]
+        self.grace_period, self.delta, self.tau = (
+            params["grace_period"], params["delta"], params["tau"]
+        )
+        self.n_points = params["n_split_points"]
+        self.min_branch_fraction = params["min_branch_fraction"]
+        self.max_depth = -1 if params["max_depth"] is None else params["max_depth"]
+        self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
+        self.weight_scale = params["weight_scale"]
+        self.effective_sample_size = SAMPLE_SIZES[params["sample_size"]]
+        return 0
+
+    cdef int set_blocks(
+        self, used, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
+    ) except -1:
+        # Replace all blocks of memory by blocks with these arrays. The old blocks are freed only
+        # after all new ones have been allocated.
+        cdef void* blocks[7]
+        cdef Py_ssize_t i
+        cdef bint uses_all = np.array_equal(used, np.arange(len(used))) and len(used) == n_features
+        scratch = np.empty(len(used)), np.empty(n_classes)
+        arrays = [nodes, leaves, observers, stats, used, *scratch]
+        for i in range(7):
+            blocks[i] = NULL
+        try:
+            for i in range(7):
+                if not (uses_all and i in (4, 5)):
+                    blocks[i] = copied(arrays[i])
+        except BaseException:
+            for i in range(7):
+                PyMem_RawFree(blocks[i])
+            raise
+        self.free_blocks()
+        self.nodes, self.leaves = <Node*>blocks[0], <double*>blocks[1]
+        self.observers, self.stats = <int*>blocks[2], <double*>blocks[3]
+        self.used = <Py_ssize_t*>blocks[4]
+        self.values, self.votes = <double*>blocks[5], <double*>blocks[6]
+        self.n_features, self.n_classes, self.n_used = n_features, n_classes, len(used)
         self.n_nodes = len(nodes)
-        self.n_leaves = self.leaf_capacity = n_leaves
+        self.n_leaves = self.leaf_capacity = len(leaves)
         self.n_rows = self.row_capacity = len(stats)
-        self.free_row = state["free_row"]
+        return 0
+
+    cdef void free_blocks(self) noexcept:
+        PyMem_RawFree(self.nodes)
+        PyMem_RawFree(self.leaves)
+        PyMem_RawFree(self.observers)
+        PyMem_RawFree(self.stats)
+        PyMem_RawFree(self.used)
+        PyMem_RawFree(self.values)
+        PyMem_RawFree(self.votes)
+
+
+# -- Checks of a state.
+
+cdef dict read_parameters(State state):
+    # Return the parameters of the tree.
+    params = {
+        "criterion": state.choice("criterion", CRITERIA),
+        "leaf_prediction": state.choice("leaf_prediction", LEAF_PREDICTIONS),
+        "sample_size": state.choice("sample_size", SAMPLE_SIZES),
+        "n_split_points": state.count("n_split_points", 1, MAX_POINTS),
+    }
+    for name in ("grace_period", "delta", "tau", "min_branch_fraction", "weight_scale"):
+        params[name] = state.number(name, 0.0)
+    for name in ("max_depth", "max_leaves"):
+        params[name] = None if state.get(name) is None else state.count(name, 1)
+    return params
+
+
+cdef int check_nodes(
+    State state, const Node[::1] nodes, Py_ssize_t n_leaves, Py_ssize_t n_features
+) except -1:
+    # Raise unless the nodes are a tree whose leaves are 0, 1, ..., n_leaves - 1. A node precedes
+    # its children, so that there are no cycles.
+    cdef Py_ssize_t n_nodes = nodes.shape[0], i
+    cdef char[::1] has_parent = np.zeros(n_nodes, dtype=np.int8)
+    cdef char[::1] has_node = np.zeros(n_leaves, dtype=np.int8)
+    cdef const Node* node
+    cdef bint holds = nodes[0].depth == 0
+    for i in range(n_nodes):
+        node = &nodes[i]
+        holds = holds and has_parent[i] == (i > 0)
+        if node.feature == LEAF:
+            holds = holds and 0 <= node.child < n_leaves and not has_node[node.child]
+            if holds:
+                has_node[node.child] = True
+        else:
+            holds = (
+                holds
+                and 0 <= node.feature < n_features
+                and i < node.child < n_nodes - 1
+                and not has_parent[node.child]
+                and not has_parent[node.child + 1]
+                and nodes[node.child].depth == nodes[node.child + 1].depth == node.depth + 1
+            )
+            if holds:
+                has_parent[node.child] = has_parent[node.child + 1] = True
+        state.require(holds, "nodes are not a tree")
+    return 0
+
+
+cdef int check_rows(
+    State state, const int[:, ::1] observers, const double[:, ::1] stats, Py_ssize_t free_row
+) except -1:
+    # Raise unless each row of `stats` either belongs to one entry of `observers`, or is in the
+    # list of rows that a split released. The range of `observers` has been checked.
+    cdef Py_ssize_t n_rows = stats.shape[0], n_found = 0, i, j, row
+    cdef char[::1] is_found = np.zeros(n_rows, dtype=np.int8)
+    cdef double following
+    for i in range(observers.shape[0]):
+        for j in range(observers.shape[1]):
+            row = observers[i, j]
+            if row != NONE:
+                state.require(not is_found[row], "observers have a row in common")
+                is_found[row] = True
+                n_found += 1
+    while free_row != NONE:
+        state.require(not is_found[free_row], "a free row is in use")
+        is_found[free_row] = True
+        n_found += 1
+        following = stats[free_row, 0]
+        state.require(
+            NONE <= following < n_rows and following == floor(following),
+            "the list of free rows is broken",
+        )
+        free_row = <Py_ssize_t>following
+    state.require(n_found == n_rows, "a row of stats is neither in use nor free")
+    return 0
 
 
 # -- Blocks of memory. The functions PyMem_Raw... can be called without the GIL, and tracemalloc
@@ -572,11 +689,14 @@ cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
     return block
 
 
-cdef void* filled(void* block, array) except NULL:
-    # Resize the block to the size of the array, copy the array into it, and return the block.
-    cdef bytes values = array.tobytes()
-    block = resized(block, len(values))
-    memcpy(block, <const char*>values, len(values))
+cdef void* copied(array) except NULL:
+    # Return a new block with the values of the array.
+    cdef Py_ssize_t n_bytes = array.nbytes
+    cdef void* block = resized(NULL, n_bytes)
+    cdef const char[::1] values
+    if n_bytes:
+        values = array.reshape(-1).view(np.int8)
+        memcpy(block, &values[0], n_bytes)
     return block
 
 

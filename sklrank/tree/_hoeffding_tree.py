@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
+from sklrank._validation import check_scalar
 from sklrank.tree._hoeffding import (
     CRITERIA,
     LEAF_PREDICTIONS,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["HoeffdingTreeClassifier"]
 
 LEAF = -1
+# The compiled tree numbers its nodes by 32-bit integers.
+MAX_SIZE = np.iinfo(np.int32).max
 
 
 class HoeffdingTreeClassifier(CompiledClassifier):
@@ -76,8 +79,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     min_branch_fraction : float, default=0.01
         Fraction of the weight of a leaf that each side of a split must exceed.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features used by the tree, drawn at random once: an int, a fraction of the
-        features, "sqrt", "log2", or None for all features.
+        Number of features that the tree uses: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random once.
     weight_scale : float, default=1.0
         Factor by which all sample weights are multiplied. If `sample_size` is "weight_sum", a
         sample of weight 10 has the same effect as 10 samples of weight 1; with a factor of 10,
@@ -182,6 +185,9 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     def _make_learner(self, n_features, n_classes, random_state):
         used = draw_features(self.max_features, n_features, random_state)
         params = {name: getattr(self, name) for name in PARAMETERS}
+        for name in ("max_depth", "max_leaves"):
+            if params[name] is not None:
+                params[name] = min(params[name], MAX_SIZE)
         return HoeffdingTree(n_features, n_classes, used, params)
 
     def get_depth(self) -> int:
@@ -241,6 +247,12 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         str
             Rules of the tree. For each leaf its majority class and its weight are printed.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If `max_depth` or `decimals` is not an integer of 0 or more, or `feature_names` has the
+            wrong length.
+
         Examples
         --------
         >>> import numpy as np
@@ -254,6 +266,9 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         |   |--- class: True (weight 500.00)
         """
         check_is_fitted(self, "classes_")
+        if max_depth is not None:
+            check_scalar(max_depth, "max_depth", Integral, min_val=0)
+        check_scalar(decimals, "decimals", Integral, min_val=0)
         if feature_names is None:
             feature_names = _check_feature_names_in(self)
         elif len(feature_names) != self.n_features_in_:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._progress import IterativeMixin
 from sklrank._sklearn import N_JOBS, Interval, StrOptions
 from sklrank.tree._honest_regressor import MAX_SEED, HonestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
@@ -22,7 +23,7 @@ __all__ = ["HonestForestRegressor"]
 TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
 
-class HonestForestRegressor(HonestRegressor):
+class HonestForestRegressor(IterativeMixin, HonestRegressor):
     r"""An average of honest regression trees, each fitted to a subsample.
 
     This class implements the forests of appendix D of [1]_, which follow [2]_. For each tree, a
@@ -50,8 +51,9 @@ class HonestForestRegressor(HonestRegressor):
         Minimum number of samples in a leaf. For honest trees it applies to both halves of the
         subsample; see :class:`HonestTreeRegressor` and :class:`LevelSplitsRegressor`.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each split ("breiman") or level ("level"), drawn at random: an
-        int, a fraction of the features, "sqrt", "log2", or None for all features.
+        Number of features tried at each split ("breiman") or level ("level"): an int, a fraction of
+        the features, "sqrt", "log2", or None for all features. The features are drawn at random for
+        each split or level.
     honest : bool, default=True
         Whether the trees are honest. If False, all samples of a subsample are used both to choose
         the splits and to compute the leaf values.
@@ -137,9 +139,8 @@ class HonestForestRegressor(HonestRegressor):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    @property
-    def _dtype(self):
-        return TREES[self.splits]._dtype
+    def _input_dtype(self):
+        return TREES[self.splits]._input_dtype()
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -157,9 +158,12 @@ class HonestForestRegressor(HonestRegressor):
     def _fit(self, X, y, random_state):
         n_drawn = self._n_drawn(len(X))
         seeds = random_state.randint(MAX_SEED, size=(self.n_estimators, 2))
-        self.estimators_ = self._in_parallel(
+        fits = [
             delayed(fit_tree)(self._make_tree(int(seed)), X, y, n_drawn, int(subsample_seed))
             for seed, subsample_seed in seeds
+        ]
+        self.estimators_ = self._track_parallel(
+            fits, "tree", state=lambda trees: {"estimators_": trees}, **self._parallel_options()
         )
 
     def _make_tree(self, seed):
@@ -183,15 +187,18 @@ class HonestForestRegressor(HonestRegressor):
             return self.max_samples
         return max(1, round(self.max_samples * n_samples))
 
-    def _in_parallel(self, tasks):
+    def _parallel_options(self):
+        # `n_jobs` and `verbose` may have changed since `fit` checked them.
+        self._validate_params()
         # Trees release the GIL in training and in prediction, so threads can be used, which share
         # the memory of X.
-        return Parallel(n_jobs=self.n_jobs, verbose=self.verbose, prefer="threads")(tasks)
+        return {"n_jobs": self.n_jobs, "verbose": self.verbose, "prefer": "threads"}
 
     def _predict(self, X):
         # The predictions are added in the order of the trees, so that the result does not depend on
         # n_jobs.
-        predictions = self._in_parallel(delayed(predict)(tree, X) for tree in self.estimators_)
+        run = Parallel(**self._parallel_options())
+        predictions = run(delayed(predict)(tree, X) for tree in self.estimators_)
         return sum(predictions) / len(predictions)
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
 from sklrank._randomness import MAX_FEATURES
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, unchanged_on_error
@@ -91,9 +92,8 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         "random_state": ["random_state"],
     }
 
-    @property
     @abstractmethod
-    def _dtype(self):
+    def _input_dtype(self):
         """Data type to which X is converted, and in which values are compared with thresholds."""
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -115,11 +115,12 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
         Raises
         ------
         ValueError
-            If the data are invalid. A model that was fitted before stays unchanged.
+            If the data are invalid. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
+            dtype = self._input_dtype()
             X, y = check_rows(
-                self, X, y=y, reset=True, dtype=self._dtype, multi_output=True, y_numeric=True
+                self, X, y=y, reset=True, dtype=dtype, multi_output=True, y_numeric=True
             )
             if issparse(y):
                 raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")
@@ -131,7 +132,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
                     f"y must be within {MAX_TARGET:g} of 0, got {np.abs(y).max():g}: sums of "
                     "squares would overflow; scale it"
                 )
-            self._fitted_dtype = X.dtype
+            self._fitted_dtype = X.dtype.name
             self.n_outputs_ = y.shape[1]
             self._fit(X, y, check_random_state(self.random_state))
         return self
@@ -154,7 +155,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass
 
     def _check_X(self, X):
         check_is_fitted(self)
-        return check_rows(self, X, reset=False, dtype=self._fitted_dtype)
+        return check_rows(self, X, reset=False, dtype=np.dtype(self._fitted_dtype))
 
     @abstractmethod
     def _fit(self, X, y, random_state):

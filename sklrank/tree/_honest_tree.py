@@ -43,8 +43,8 @@ class HonestTreeRegressor(HonestRegressor):
         honest tree, it is also the number of samples of the other half that a leaf needs in order
         to predict their mean.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each split, drawn at random for each split: an int, a fraction
-        of the features, "sqrt", "log2", or None for all features.
+        Number of features tried at each split: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random for each split.
     honest : bool, default=True
         Whether to choose the splits with one half of the samples and to compute the leaf values
         with the other half. If False, all samples are used for both, and the predictions are those
@@ -94,8 +94,6 @@ class HonestTreeRegressor(HonestRegressor):
     array([2., 0., 1.])
     """
 
-    _dtype = np.float32
-
     def __init__(
         self,
         *,
@@ -124,16 +122,24 @@ class HonestTreeRegressor(HonestRegressor):
         ndarray of int of shape (n_samples,)
             Index of the leaf of each sample, which is a row index of `values_`.
         """
-        return self.estimator_.apply(self._check_X(X))
+        X = self._check_X(X)
+        return self.estimator_.apply(X)
+
+    @staticmethod
+    def _input_dtype():
+        return np.float32
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)
         # With a single sample, the half that chooses the splits is empty, but
         # `DecisionTreeRegressor` cannot be fitted without samples.
         chosen = halves.structure if len(halves.structure) else halves.estimation
+        # Larger integers have the same effect as the number of samples, but `DecisionTreeRegressor`
+        # raises an OverflowError for some of them.
+        max_depth = None if self.max_depth is None else min(self.max_depth, len(X))
         self.estimator_ = DecisionTreeRegressor(
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
+            max_depth=max_depth,
+            min_samples_leaf=min(self.min_samples_leaf, len(X)),
             max_features=self._n_features_tried(X.shape[1]),
             random_state=random_state.randint(MAX_SEED),
         ).fit(X[chosen], standardize(y[chosen]))

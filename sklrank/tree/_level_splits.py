@@ -62,8 +62,8 @@ class LevelSplitsRegressor(HonestRegressor):
         Minimum number of samples on each side of a split. In an honest tree, this number is
         required of each half of the samples.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each level, drawn at random for each level: an int, a fraction
-        of the features, "sqrt", "log2", or None for all features. If none of the drawn features
+        Number of features tried at each level: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random for each level. If none of them
         reduces the error, the other features are tried.
     max_bins : int or None, default=255
         Maximum number of bins of each feature. For a feature with more distinct values, the
@@ -122,8 +122,6 @@ class LevelSplitsRegressor(HonestRegressor):
         "max_bins": [Interval(Integral, 2, None, closed="left"), None],
     }
 
-    _dtype = np.float64
-
     def __init__(
         self,
         *,
@@ -155,6 +153,10 @@ class LevelSplitsRegressor(HonestRegressor):
             Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self._leaves(self._check_X(X))
+
+    @staticmethod
+    def _input_dtype():
+        return np.float64
 
     def _fit(self, X, y, random_state):
         halves = draw_halves(len(X), self.honest, random_state)

@@ -6,10 +6,11 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import check_rows, check_weights, unchanged_on_error
 from sklrank.tree._binning import BinnedFeatures
@@ -130,8 +131,8 @@ class StumpClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If `y` does not have two classes, or if the input contains NaN or infinite values. A
-            stump that was fitted before stays unchanged.
+            If `y` does not have two classes, or if the input contains NaN or infinite values. In
+            these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=np.float64)

@@ -5,12 +5,22 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
+from sklrank.boosting import (
+    AdaRank,
+    AssembleClassifier,
+    MCSSBClassifier,
+    NDCGBoost,
+    RankBoost,
+    RankingRefiner,
+)
 from sklrank.boosting._base import run_rounds
 from sklrank.boosting._objectives import Objective
 from sklrank.metrics import ndcg_score
+from sklrank.tree import StumpClassifier
 
 # -- Scripted parts.
 
@@ -229,3 +239,57 @@ def test_weak_learners_get_the_labels_and_weights_of_the_algorithm(
     assert_allclose(fitted.estimator_weights_, steps)
     assert_allclose(fitted.predict(X), F, atol=1e-10)
     assert len(fitted.loss_curve_) == 1 + len(steps) == 1 + len(fitted.estimators_)
+
+
+@pytest.mark.parametrize(
+    "booster", [AssembleClassifier, MCSSBClassifier, NDCGBoost, RankBoost, RankingRefiner]
+)
+@pytest.mark.parametrize("started_with", [csr_array, np.asarray])
+def test_weak_learners_of_a_warm_start_restrict_the_input(booster, started_with, fingerprint):
+    """Trees predict for sparse matrices, and stumps that a warm start adds do not."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(60, 4)) * (rng.uniform(size=(60, 4)) < 0.7)
+    y = (X[:, 0] > 0).astype(int)
+    base_scores = {"base_scores": X[:, 1]} if booster is RankingRefiner else {}
+    base_ranker = {"base_ranker": 0} if booster is RankingRefiner else {}
+    model = booster(
+        estimator=DecisionTreeClassifier(max_depth=1),
+        n_estimators=2,
+        warm_start=True,
+        random_state=0,
+        **base_ranker,
+    )
+    model.fit(started_with(X), y, **base_scores)
+    expected = model.predict(X)
+    assert_array_equal(model.predict(csr_array(X)), expected)
+
+    model.set_params(estimator=StumpClassifier(), n_estimators=4)
+    before = fingerprint(model)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        model.fit(csr_array(X), y, **base_scores)
+    assert fingerprint(model) == before
+    assert_array_equal(model.predict(csr_array(X)), expected)
+
+    model.fit(X, y, **base_scores)
+    assert isinstance(model.estimators_[-1], StumpClassifier)
+    for method in ("predict", "decision_function", "staged_predict"):
+        if hasattr(model, method):
+            with pytest.raises(TypeError, match="Sparse data was passed"):
+                next(iter(getattr(model, method)(csr_array(X))))
+    # Trees that are added later do not lift the restriction.
+    model.set_params(estimator=DecisionTreeClassifier(max_depth=1), n_estimators=6)
+    model.fit(X, y, **base_scores)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        model.predict(csr_array(X))
+    # A fit from scratch does.
+    model.set_params(warm_start=False).fit(csr_array(X), y, **base_scores)
+    model.predict(csr_array(X))
+
+
+@pytest.mark.parametrize("booster", [AssembleClassifier, MCSSBClassifier])
+def test_stumps_refuse_sparse_matrices(booster):
+    X = np.random.RandomState(0).normal(size=(60, 4))
+    model = booster(StumpClassifier(), n_estimators=3).fit(X, np.sign(X[:, 0]).clip(0))
+    for method in ("predict", "decision_function", "predict_proba", "staged_predict"):
+        with pytest.raises(TypeError, match="Sparse data was passed"):
+            getattr(model, method)(csr_array(X))

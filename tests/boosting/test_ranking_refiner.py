@@ -292,7 +292,7 @@ BAD = [
     (RankingRefiner("price"), {}, "base_ranker='price'.*no names"),
     (RankingRefiner(LinearRegression()), {}, "not fitted"),
     (RankingRefiner(-1), {}, "base_ranker"),
-    (RankingRefiner(True), {}, "base_ranker=True is a truth value"),
+    (RankingRefiner(True), {}, "'base_ranker' parameter .* must be an int .* Got True"),
     (RankingRefiner(0, balance=1e101), {}, "balance"),
     (BASE, {"y": ["good"] * 60}, "y must be numbers"),
     (NO_BASE, {"base_scores": ["high"] * 60}, "base_scores must be numbers"),

@@ -2,6 +2,8 @@
 
 import gzip
 import sys
+import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -196,6 +198,12 @@ def test_sparse_row_without_a_label_means_its_first_value(write):
         ("{0 1, x 2}", 11, "expected 'index value' pairs, got 'x 2'"),
         ("{0 1}, {5}", 11, "expected 'index value' pairs, got '{5'"),
         ("{0 1", 11, "must end with '}'"),
+        ("1e999,soft,0,1", 11, "a number must be finite, or ? if it is missing"),
+        ("1,soft,0,1\n\n-inf,soft,0,1\n2,soft,0,1", 13, "a number must be finite"),
+        ("{3 1}\n{2 1, 0 Infinity}\n{0 1}", 12, "a number must be finite"),
+        ("1_0,soft,0,1", 11, "'tempo' is numeric, got '1_0'"),
+        ("{0 1_0}", 11, "'tempo' is numeric, got '1_0'"),
+        ("{0000000000000000000 1}", 11, "expected 'index value' pairs"),
     ],
 )
 def test_errors_of_malformed_rows_name_the_line(write, row, line, problem):
@@ -216,6 +224,10 @@ def test_errors_of_malformed_rows_name_the_line(write, row, line, problem):
         ("@attribute a ranking {b}\n@data", "line 1: attribute 'a' has the type 'ranking {b}'"),
         ("@attribute a\n@data", "line 1: attribute 'a' has the type ''"),
         ("@attribute\n@data", "line 1: @attribute needs a name"),
+        ("@attribute 'a real\n@data", 'line 1: .* quotation mark .* got "\'a real"'),
+        ("@attribute \"a' real\n@data", "line 1: .* quotation mark"),
+        ("@attribute a {'b,c}\n@data", "line 1: a quotation mark is not closed"),
+        ("@relation 'r\n@attribute a real\n@data", "line 1: a quotation mark is not closed"),
         ("1,2,3", "line 1: expected @relation, @attribute or @data, got '1,2,3'"),
     ],
 )
@@ -233,6 +245,12 @@ def test_malformed_headers(write, text, problem):
         (-4, "got -4"),
         (True, "labels must be an integer or a list of names, got True"),
         ("calm", "list of names, got 'calm'"),
+        ({"calm", "sad"}, "list of names, got"),
+        (1.5, "labels must be an integer or a list of names, got 1.5"),
+        (b"calm", "list of names, got"),
+        ([1], r"list of names, got \[1\]"),
+        ([["calm"]], "list of names, got"),
+        (np.array(2.0), "list of names, got"),
         ([], "at least one label"),
         (["calm", "calm"], "each once"),
         (["calm", "glad"], "labels names 1 column.* that the file does not have, such as 'glad'"),
@@ -272,6 +290,34 @@ def test_wrong_options(write):
         load_arff_multilabel(write(DENSE), labels=2, sparse="yes")
     with pytest.raises(FileNotFoundError):
         load_arff_multilabel("nowhere.arff", labels=2)
+
+
+@pytest.mark.parametrize("encoding", ["nope", "hex", None, 3, "utf-8\0"])
+def test_unknown_encodings(write, encoding):
+    with pytest.raises(ValueError, match="encoding must be the name of a text encoding, .* got"):
+        load_arff_multilabel(write(DENSE), labels=-2, encoding=encoding)
+
+
+@pytest.mark.parametrize("line", [1, 5, 12, 2000])
+def test_bytes_that_cannot_be_decoded(tmp_path, line):
+    """The error names the line, also beyond the first block that is decoded."""
+    lines = (DENSE + "1,soft,0,0\n" * 3000).encode().splitlines()
+    lines[line - 1] = b"% \xff" if line == 1 else lines[line - 1] + b"\xff"
+    path = tmp_path / "data.arff"
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(ValueError, match=f"data.arff, line {line} is not encoded in 'utf-8'"):
+        load_arff_multilabel(path, labels=-2)
+    with pytest.raises(ValueError, match="data.arff is not encoded in 'utf-16' .*BOM"):
+        load_arff_multilabel(path, labels=-2, encoding="utf-16")
+
+
+def test_damaged_files(tmp_path):
+    packed = gzip.compress((DENSE + "1,soft,0,0\n" * 3000).encode())
+    path = tmp_path / "data.arff"
+    for damaged in (packed[:-9], packed[:50], packed[:40] + b"\xff" * 40 + packed[80:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="data.arff is damaged after line"):
+            load_arff_multilabel(path, labels=-2)
 
 
 def test_as_frame_without_pandas(write, monkeypatch):
@@ -341,11 +387,36 @@ def test_agrees_with_scipy_on_dense_files(write, tmp_path):
     assert_array_equal(bunch.target, np.column_stack(columns[4:]) == b"1")
 
 
-def test_long_white_space_and_byte_order_mark(write):
-    """A long run of blanks in an invalid line is rejected fast; a byte order mark is skipped."""
+def test_byte_order_mark(write):
     path = write(DENSE)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert load_arff_multilabel(path, labels=-2).data.shape[1] == 2
-    for row in ("1," + " " * 4_000 + "b'c", "{0 " + " " * 4_000 + "b'c}"):
-        with pytest.raises(ValueError, match="line 11"):
-            load_arff_multilabel(write(HEADER + row), labels=-2)
+    assert load_arff_multilabel(path, labels=-2).data.shape == (3, 2)
+
+
+BLANKS = " " * 200_000
+LONG_RUNS = {
+    "name": f"@attribute {BLANKS}a{BLANKS}real\n@attribute b {{0,1}}\n@data\n1,0",
+    "name only": f"@attribute {BLANKS}'a",
+    "declared values": f"@attribute a {{{BLANKS}'x'{BLANKS},{BLANKS}y y{BLANKS}}}\n"
+    "@attribute b {0,1}\n@data\ny y,0",
+    "bad declared values": f"@attribute a {{'x',{BLANKS}b'c}}\n",
+    "value": f"@attribute a real\n@attribute b {{0,1}}\n@data\n1{BLANKS},{BLANKS}'0'",
+    "bad value": f"@attribute a real\n@attribute b {{0,1}}\n@data\n1,{BLANKS}b'c",
+    "value after quotation": f"@attribute a real\n@attribute b {{0,1}}\n@data\n'1'{BLANKS}2,0",
+    "words": f"@attribute a real\n@attribute b {{0,1}}\n@data\n{'x ' * 100_000}'1',0",
+    "pair": f"@attribute a real\n@attribute b {{0,1}}\n@data\n{{0{BLANKS}1,{BLANKS}1{BLANKS}'0'}}",
+    "bad pair": f"@attribute a real\n@attribute b {{0,1}}\n@data\n{{0{BLANKS}b'c}}",
+    "bad index": f"@attribute a real\n@attribute b {{0,1}}\n@data\n{{0 1,{BLANKS}x}}",
+    "option": f"@relation 'r -C{BLANKS}x'\n@attribute a {{0,1}}\n@attribute b {{0,1}}\n@data\n1,0",
+}
+
+
+@pytest.mark.parametrize("name", LONG_RUNS)
+def test_long_white_space(write, name):
+    """Files with long runs of blanks are read, or refused, in linear time."""
+    labels = None if name == "option" else -1
+    start = time.process_time()
+    with suppress(ValueError):
+        load_arff_multilabel(write(LONG_RUNS[name]), labels=labels)
+    # It takes some milliseconds. Quadratic time would be minutes.
+    assert time.process_time() - start < 5

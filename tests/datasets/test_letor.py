@@ -1,14 +1,15 @@
 """load_letor: reading of files in LETOR's format."""
 
+import bz2
 import gzip
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from sklrank.datasets import load_letor
+from sklrank.datasets import _letor, load_letor
 
 TEXT = """\
 2 qid:10 1:0.5 3:0.25 #docid = GX000-00 inc = 1 prob = 0.2
@@ -24,13 +25,14 @@ DATA = [[0.5, 0, 0.25], [0.1, 1, 0], [0, -0.75, 0]]
 def write(tmp_path):
     def write(name, text):
         path = tmp_path / name
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+        compress = {"gz": gzip.compress, "bz2": bz2.compress}.get(name.rpartition(".")[2], bytes)
+        path.write_bytes(compress(text.encode("latin-1")))
         return path
 
     return write
 
 
-@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz"])
+@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz", "train.bz2"])
 @pytest.mark.parametrize("as_path", [str, lambda path: path])
 def test_one_file(write, name, as_path):
     bunch = load_letor(as_path(write(name, TEXT)))
@@ -65,19 +67,125 @@ def test_round_trip(tmp_path, zero_based):
         assert_allclose(got, expected, rtol=1e-14)
 
 
+def test_agrees_with_scikit_learn(tmp_path):
+    """Documents without features, explicit zeros and missing values among them."""
+    rng = np.random.RandomState(0)
+    lines = []
+    for _ in range(200):
+        indices = np.flatnonzero(rng.uniform(size=30) < rng.uniform()) + 1
+        values = rng.choice([0.0, 1.0, np.nan, -2.5e-7, 3e200, rng.normal()], len(indices))
+        features = " ".join(f"{index}:{value!r}" for index, value in zip(indices, values.tolist()))
+        lines.append(f"{rng.randint(5)} qid:{rng.randint(-3, 99)}  {features} # qid:5 1:2")
+    path = tmp_path / "data.txt"
+    path.write_text("\n".join(lines))
+    for got, expected in zip(
+        load_letor(path, return_X_y_qid=True, sparse=True),
+        load_svmlight_file(str(path), query_id=True, zero_based=False),
+    ):
+        if sparse.issparse(got):
+            assert_array_equal(got.indptr, expected.indptr)
+            assert_array_equal(got.indices, expected.indices)
+            got, expected = got.data, expected.data
+        assert_array_equal(got, expected)
+
+
 @pytest.mark.parametrize(
-    ("text", "arguments", "message"),
+    ("line", "arguments", "message"),
     [
-        ("1 1:3\n", {}, "train.txt has 1 lines, but 0 query ids"),
-        ("1 qid:3 1:3\n1 1:2\n", {}, "train.txt has 2 lines, but 1 query ids"),
-        (TEXT, {"n_features": 2}, "n_features was set to 2"),
-        ("1 qid:3 0:3\n", {}, "Invalid index 0"),
-        ("1 qid:3 1:a\n", {}, "could not convert string to float"),
+        ("1 1:3", {}, "got '1 1:3' .there is no query id"),
+        ("1", {}, "there is no query id"),
+        ("1 1:3 qid:3", {}, "there is no query id"),
+        ("1 1:3 # qid:3", {}, "there is no query id"),
+        ("1 qid:3.5 1:3", {}, "expected a grade, a query id"),
+        ("1 qid:3 qid:4 1:3", {}, "expected a grade, a query id"),
+        ("1 qid:9223372036854775808 1:3", {}, r"a query id below 2\*\*63"),
+        ("1 qid:-9223372036854775809 1:3", {}, r"a query id below 2\*\*63"),
+        ("1 qid:3 1", {}, "pairs of a feature index and a value"),
+        ("1 qid:3 1:2:3 4", {}, "pairs of a feature index and a value"),
+        ("1 qid:3 1:a", {}, "could not convert string to float: 'a'"),
+        ("1 qid:3 a:1", {}, "expected a grade"),
+        ("1 qid:3 1:1_0", {}, "numbers cannot have underscores"),
+        ("1 qid:1_0 1:1", {}, "numbers cannot have underscores"),
+        ("1 qid:3\xff 1:2", {}, "expected a grade"),
+        ("one qid:3 1:2", {}, "could not convert string to float: 'one'"),
+        ("1,2 qid:3 1:2", {}, "expected a grade"),
+        ("nan qid:3 1:2", {}, "grade must be a finite number of 0 or more, got nan"),
+        ("inf qid:3 1:2", {}, "got inf"),
+        ("1e999 qid:3 1:2", {}, "got inf"),
+        ("-1 qid:3 1:2", {}, "got -1: remove documents that were not judged"),
+        ("1 qid:3 2:inf", {}, "the value of feature 2 is infinite"),
+        ("1 qid:3 1:1 2:-1e999", {}, "the value of feature 2 is infinite"),
+        ("1 qid:3 0:3", {}, "from 1 .given by zero_based=False. up to 2147483647; got 0"),
+        ("1 qid:3 -1:3", {"zero_based": True}, "from 0 .given by zero_based=True.*; got -1"),
+        ("1 qid:3 2:1 1:1", {}, "must rise from left to right, .* got 1"),
+        ("1 qid:3 2:1 2:1", {}, "must rise from left to right, .* got 2"),
+        ("1 qid:3 2147483648:1", {}, "up to 2147483647; got 2147483648"),
+        ("1 qid:3 2147483648:1", {"sparse": True}, "got 2147483648"),
+        ("1 qid:3 9223372036854775808:1", {}, "expected a grade"),
+        ("1 qid:3 2:1 3:1 4:1", {"n_features": 3}, "n_features=3, but the feature index is 4"),
+        ("1 qid:3 3:1", {"n_features": 3, "zero_based": True}, "the feature index is 3"),
+        ("1 qid:3 2147483647:1", {}, r"index, 2147483647, .* pass sparse=True, or n_features="),
     ],
 )
-def test_bad_files(write, text, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        load_letor(write("train.txt", text), **arguments)
+@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz", "train.bz2"])
+def test_bad_files(write, name, line, arguments, message):
+    """The error names the line, and of several files the right one."""
+    good = "# head\n\n1 qid:1 1:1\n2 qid:2\n"
+    paths = [write("vali.txt", good), write(name, f"{good}{line}\n1 qid:9 1:3\n")]
+    with pytest.raises(ValueError, match=rf"{name}, line 5: .*{message}"):
+        load_letor(paths, **arguments)
+
+
+@pytest.mark.parametrize("n_features", [0, -1, 2**31])
+def test_numbers_of_features_out_of_range(write, n_features):
+    with pytest.raises(ValueError, match="n_features == "):
+        load_letor(write("train.txt", TEXT), n_features=n_features)
+    for other in (2.5, "3", True):
+        with pytest.raises(TypeError, match="n_features must be"):
+            load_letor(write("train.txt", TEXT), n_features=other)
+
+
+def test_large_indices_are_sparse(write):
+    path = write("train.txt", "1 qid:3 1:2 2147483647:5\n")
+    X = load_letor(path, sparse=True).data
+    assert X.shape == (1, 2147483647)
+    assert X[0, 0] == 2 and X[0, 2147483646] == 5
+    assert load_letor(path, sparse=True, n_features=2147483647).data.shape == X.shape
+    assert load_letor(write("small.txt", "1 qid:3 9999999:2\n")).data.shape == (1, 9999999)
+
+
+def test_number_of_features_allows_large_arrays(write, monkeypatch):
+    monkeypatch.setattr(_letor, "MAX_ENTRIES", 1000)
+    path = write("train.txt", "1 qid:3 1:2\n1 qid:3 600:5\n")
+    with pytest.raises(ValueError, match="line 2: .*index, 600, would make an array of 1200 entr"):
+        load_letor(path)
+    assert load_letor(path, n_features=600).data.shape == (2, 600)
+    # A hundredth of the entries is in the file.
+    features = " ".join(f"{index}:1" for index in range(1, 12))
+    path = write("train.txt", f"1 qid:3 {features}\n1 qid:3 600:5\n")
+    assert load_letor(path).data.shape == (2, 600)
+
+
+def test_byte_order_mark_and_comments_of_any_encoding(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_bytes(b"\xef\xbb\xbf1 qid:3 2:4 # caf\xe9\n# \xff\r\n2 qid:3 1:nan\r\n")
+    X, y, qid = load_letor(path, return_X_y_qid=True)
+    assert_array_equal(X, [[0, 4], [np.nan, 0]])
+    assert_array_equal(y, [1, 2])
+    assert_array_equal(qid, [3, 3])
+
+
+def test_files_without_documents(write):
+    X, y, qid = load_letor(write("empty.txt", "# nothing\n"), return_X_y_qid=True)
+    assert X.shape == (0, 1) and len(y) == len(qid) == 0
+
+
+@pytest.mark.parametrize("name", ["train.gz", "train.bz2"])
+def test_truncated_files(write, name):
+    path = write(name, TEXT * 20)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=f"{name} is damaged after line "):
+        load_letor(path)
 
 
 def test_no_file():

@@ -59,11 +59,11 @@ def assert_follows(drawn, law):
 @pytest.mark.parametrize("theta", [0.0, 1e-9, 0.3, 1.0, 2.5])
 def test_mallows(center, theta):
     drawn = sample_mallows(np.tile(center, (N_DRAWS, 1)), theta, random_state=1)
-    law, normaliser = mallows_law(center, theta)
+    law, normalizer = mallows_law(center, theta)
     assert_follows(drawn, law)
     phi = np.exp(-theta)
     product = np.prod([sum(phi**v for v in range(i)) for i in range(1, len(center) + 1)])
-    assert_allclose(normaliser, product)
+    assert_allclose(normalizer, product)
 
 
 def test_mallows_with_extreme_theta():

@@ -195,7 +195,7 @@ def test_survival_by_label_and_by_sample():
 
 
 @given(incomplete_partial, st.integers(0, 99))
-def test_tied_labels_are_neighbours(Y, seed):
+def test_tied_labels_are_neighbors(Y, seed):
     tied = tie_labels(Y, 0.5, random_state=seed)
     assert_array_equal(tied, [places(row) for row in tied])
     assert_array_equal(np.isnan(tied), np.isnan(Y))

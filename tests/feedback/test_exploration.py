@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback import Exploration, SingleSwapRandomization, UniformRandomization
 from sklrank.feedback._exploration import check_exploration, check_rewards
 
 SHOWN = UniformRandomization(0.5).explore(
@@ -126,6 +126,15 @@ BAD = {
         ([[0, 1], [1, 0]], HALF * np.inf),
     ],
     "must be symmetric": [([[0, 1], [1, 0]], HALF * [[1, 1], [0.5, 1]])],
+    r"impossible in row 1: labels 0 and 1 are both shown with probability 0.6, .* 0.5 and 0.8": [
+        ([[0, 1], [1, 0]], [HALF[0], [[0.5, 0.6], [0.6, 0.8]]]),
+    ],
+    r"with probability 0.6, but each of them with probability 0.8 and 0.5\.": [
+        ([[0, 1], [1, 0]], [HALF[0], [[0.8, 0.6], [0.6, 0.5]]]),
+    ],
+    r"with probability 0.25, but each of them with probability 0.9 and 0.8\.": [
+        ([[0, 1], [1, 0]], [HALF[0], [[0.9, 0.25], [0.25, 0.8]]]),
+    ],
 }
 
 
@@ -140,6 +149,87 @@ def test_invalid_records_are_refused(message, actions, propensities):
         check_exploration(record, 2, 3)
     with pytest.raises(ValueError, match=message):
         check_exploration(SimpleNamespace(actions=actions, propensities=propensities), 2, 3)
+
+
+@pytest.mark.parametrize("decimals", [None, 3, 4, 6])
+@pytest.mark.parametrize("randomization", [UniformRandomization, SingleSwapRandomization])
+def test_records_of_randomizations_are_possible(randomization, decimals):
+    """Also if their propensities were rounded, as in a log."""
+    scores = np.random.RandomState(0).normal(size=(300, 7))
+    for k in range(2, 7):
+        for rate in (0.05, 0.5, 1.0):
+            shown = randomization(rate).explore(scores, k, random_state=0)
+            propensities = shown.propensities
+            if decimals is not None:
+                propensities = np.round(propensities, decimals)
+            possible = (propensities > 0).all(axis=(1, 2))
+            record = Exploration(shown.actions, propensities)[possible]
+            check_exploration(record, len(record), 7)
+
+
+def test_bounds_of_the_propensity_of_two_labels():
+    """The events overlap completely, or as little as possible; then by a little more or less."""
+    for p, q in [(0.9, 0.8), (0.5, 0.5), (1.0, 0.3), (1.0, 1.0), (0.2, 1e-9)]:
+        for r, slack in [(min(p, q), 2e-6), (max(p + q - 1, 1e-12), -3e-3)]:
+            check_exploration(Exploration([[0, 1]], [[[p, r], [r, q]]]), 1, 3)
+            if 0 < r + slack <= 1:
+                wrong = Exploration([[0, 1]], [[[p, r + slack], [r + slack, q]]])
+                with pytest.raises(ValueError, match="impossible in row 0"):
+                    check_exploration(wrong, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "actions, propensities",
+    [
+        ([[0, 1]], [[[0.5]]]),
+        ([[0, 1]], [0.5]),
+        ([[0, 1]], [[0.5, 0.2]]),
+        ([[0, 1]], None),
+        ([[0, 1]] * 2, HALF[:1]),
+        ([[0, 1]], HALF),
+        ([0, 1], [0.5]),
+        ([0], HALF[:1]),
+        ([[[0, 1]]], HALF),
+        (3, 0.5),
+    ],
+)
+def test_records_of_misfitting_shapes_have_no_data_frame(actions, propensities):
+    with pytest.raises(ValueError, match="actions and propensities must have the shapes"):
+        Exploration(actions, propensities).to_frame()
+
+
+@pytest.mark.parametrize(
+    "actions, classes, message",
+    [
+        ([[0, 1]], "ab", "classes must name labels"),
+        ([[0, 1]], 3, "classes must name labels"),
+        ([[0, 1]], {"a": 1}, "classes must name labels"),
+        ([[0, 1]], ["a"], "classes has 1 names, but labels 0 to 1 were shown"),
+        ([[-1, 0]], ["a", "b"], "classes has 2 names, but labels -1 to 0 were shown"),
+        ([[0.0, 1.0]], ["a", "b"], "actions must be integers"),
+        ([[True, False]], ["a", "b"], "actions must be integers"),
+        ([["a", "b"]], ["a", "b"], "actions must be integers"),
+    ],
+)
+def test_actions_that_are_not_indices_have_no_names(actions, classes, message):
+    with pytest.raises(ValueError, match=message):
+        Exploration(actions, HALF[:1]).to_frame(classes=classes)
+
+
+def test_records_without_rows_have_data_frames():
+    for classes in (None, ["a", "b"]):
+        assert SHOWN[:0].to_frame(classes=classes).shape == (0, 9)
+        assert Exploration([], []).to_frame(classes=classes).shape == (0, 2)
+
+
+def test_names_of_two_kinds_are_refused():
+    frame = SHOWN.to_frame(classes=list("abcde"))
+    with pytest.raises(ValueError, match="must be names of one kind"):
+        Exploration.from_frame(frame.replace("a", 1).astype(object), classes=list("abcde"))
+    with pytest.raises(ValueError, match="classes must name each label once, got .*'c'.* twice"):
+        Exploration.from_frame(frame, classes=list("abcdec"))
+    with pytest.raises(ValueError, match="classes must name labels"):
+        Exploration.from_frame(frame, classes=[list("abcde")])
 
 
 def test_other_objects_are_refused():

@@ -1,7 +1,6 @@
 """Exploration schemes against an enumeration of all outcomes, and against many draws."""
 
 from collections import defaultdict
-from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -9,64 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.feedback import SingleSwapRandomization, UniformRandomization
 from sklrank.feedback._randomization import RANDOMIZATIONS
 
 SCHEMES = list(RANDOMIZATIONS.values())
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
 
 
-def uniform_outcomes(ranking, k):
-    """All orders of the labels are equally probable."""
-    outcomes = list(permutations(ranking))
-    return [(order[:k], 1 / len(outcomes)) for order in outcomes]
-
-
-def single_swap_outcomes(ranking, k):
-    """All choices of a label shown and a label not shown are equally probable, twice."""
-    m = len(ranking)
-    if k == m:
-        return [(tuple(ranking), 1.0)]
-    outcomes = []
-    for swaps in product(product(range(k), range(k, m)), repeat=2):
-        order = list(ranking)
-        for shown, hidden in swaps:
-            order[shown], order[hidden] = order[hidden], order[shown]
-        outcomes.append((tuple(order[:k]), 1 / (k * (m - k)) ** 2))
-    return outcomes
-
-
-def greedy_mixture(explored):
-    """Return the outcomes of a scheme that explores, or shows the greedy top k."""
-
-    def outcomes(scores, k, rho):
-        ranking = np.argsort(-scores)
-        exploring = [(shown, rho * probability) for shown, probability in explored(ranking, k)]
-        return [(tuple(ranking[:k]), 1 - rho), *exploring]
-
-    return outcomes
-
-
-# For each scheme, a function of the scores, k and the exploration that returns tuples of labels with
-# the probability that they are shown, in this order. A tuple may occur several times.
-OUTCOMES = {
-    UniformRandomization: greedy_mixture(uniform_outcomes),
-    SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
-}
-
-
-def law(scheme, scores, k):
-    """Return the probability that each tuple of labels is shown."""
-    probabilities = defaultdict(float)
-    for shown, probability in OUTCOMES[type(scheme)](scores, k, scheme.exploration):
-        probabilities[shown] += probability
-    return probabilities
-
-
 @pytest.mark.parametrize("make", SCHEMES)
 @pytest.mark.parametrize("m, k", SIZES)
 @pytest.mark.parametrize("rho", [0.05, 0.3, 1.0])
-def test_propensities_are_exact(make, m, k, rho):
+def test_propensities_are_exact(make, m, k, rho, law):
     """They are sums over all outcomes that show both labels."""
     scheme = make(rho)
     scores = np.random.RandomState(m).permutation(m).astype(float)
@@ -86,7 +37,7 @@ def test_propensities_are_exact(make, m, k, rho):
 @pytest.mark.slow
 @pytest.mark.parametrize("make", SCHEMES)
 @pytest.mark.parametrize("m, k", [(3, 2), (4, 2), (4, 3), (4, 4)])
-def test_draws_have_the_law(make, m, k):
+def test_draws_have_the_law(make, m, k, law):
     """Frequencies of the tuples shown are within five standard deviations."""
     scheme, n = make(0.6), 200_000
     scores = np.random.RandomState(m).permutation(m).astype(float)

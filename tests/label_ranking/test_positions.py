@@ -157,7 +157,15 @@ def test_ties():
         ([[0, 1, np.nan]], None, "orderings has 3 places but only 2 different.*classes"),
         ([0, 1], None, "orderings must have the shape"),
         ([], None, "orderings must have the shape"),
-        ([[0, 1], [0]], None, "orderings must have equally many places in each row: fill the end"),
+        (
+            [[0, 1], [1, 0], [0]],
+            None,
+            "orderings must have the same number of places in each row, but row 0 has 2 and row 2 "
+            r"has 1: fill the end of shorter rows with None or NaN\.$",
+        ),
+        ([[0, 1], 1], None, "row 0 has 2 and row 1 has 0"),
+        ([[[0]], [[0, 1]]], None, r"the shape \(n_samples, n_places\), but its entries are seq"),
+        ([[{"a"}, object()]], None, "orderings must list labels that have an order"),
         ([[0, 1]], [0, 0], "classes must name .* each once"),
         ([[0, 1]], [0, None], "classes must name labels .* without NaN or None"),
         ([[0, 1]], [0, 1, np.nan], "classes must name labels .* without NaN or None"),

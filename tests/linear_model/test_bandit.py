@@ -1,4 +1,4 @@
-"""Bandit classifiers against the algorithms in plain Python, and their common behaviour."""
+"""Bandit classifiers against the algorithms in plain Python, and their common behavior."""
 
 import pickle
 import tracemalloc
@@ -39,7 +39,7 @@ MODELS = {
     "full, bare": LinUCBClassifier(
         exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0
     ),
-    "full, not standardised": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
+    "full, not standardized": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
     "diagonal": LinUCBClassifier(covariance="diagonal", bonus=0.5, clip=1.5, random_state=0),
 }
 BANDITRONS = [name for name, model in MODELS.items() if isinstance(model, BanditronClassifier)]
@@ -104,12 +104,12 @@ class SlowBanditron:
             self.theta = np.maximum(self.theta, 0)
 
 
-def standardises(model):
+def standardizes(model):
     return bool(isinstance(model, LinUCBClassifier) and model.fit_intercept and model.clip)
 
 
 class SlowLinUCB:
-    """LinUCB on standardised samples; each round computes all sums and inverses from scratch."""
+    """LinUCB on standardized samples; each round computes all sums and inverses from scratch."""
 
     def __init__(self, model, n_features, n_classes):
         self.model, self.covariance = model, model.covariance
@@ -123,8 +123,8 @@ class SlowLinUCB:
         self.w = np.zeros((n_classes, width))
         self.rows, self.squares, self.squared_errors = [], [], []
 
-    def standardised(self, x, rows):
-        if not standardises(self.model):
+    def standardized(self, x, rows):
+        if not standardizes(self.model):
             return x
         if not rows:
             return np.zeros_like(x)
@@ -138,11 +138,11 @@ class SlowLinUCB:
         return np.append(z / scale, self.constant) if self.model.fit_intercept else z / scale
 
     def scaled_with(self, x):
-        z = self.standardised(x, [*self.rows, x])
+        z = self.standardized(x, [*self.rows, x])
         return z, self.scaled(z, [*self.squares, z @ z])
 
     def scores(self, x):
-        return self.w @ self.scaled(self.standardised(x, self.rows), self.squares)
+        return self.w @ self.scaled(self.standardized(x, self.rows), self.squares)
 
     def choose_scores(self, x):
         _, x = self.scaled_with(x)
@@ -192,7 +192,7 @@ def slow_rounds(model, X, y, n_classes):
 
 
 def not_clipped(model, X):
-    if not standardises(model):
+    if not standardizes(model):
         return np.full(len(X), True)
     return np.all(np.abs((X - X.mean(axis=0)) / X.std(axis=0)) <= model.clip, axis=1)
 
@@ -227,7 +227,7 @@ def test_rounds_match_the_algorithms(name, n_classes):
         assert_allclose(linear.squeeze()[whole], margins[whole], rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["full, not standardised", "full, bare"])
+@pytest.mark.parametrize("name", ["full, not standardized", "full, bare"])
 @pytest.mark.parametrize("n_features", [1, 3, 8, 21])
 @pytest.mark.parametrize("density", [0.1, 0.4, 1.0])
 def test_sparse_rounds_match_the_algorithm(name, n_features, density):
@@ -329,7 +329,7 @@ def test_samples_are_independent(model):
     assert_array_equal(joined.propensities, shown.propensities)
 
 
-@pytest.mark.parametrize("name", [*BANDITRONS, "full, bare", "full, not standardised"])
+@pytest.mark.parametrize("name", [*BANDITRONS, "full, bare", "full, not standardized"])
 def test_sparse_matrices_make_the_same_model(name):
     """Also with duplicate entries and unsorted columns."""
     X, y = stream()
@@ -348,7 +348,7 @@ def test_sparse_matrices_make_the_same_model(name):
 
 
 @pytest.mark.parametrize("name", ["constant", "entropy", "full, bare"])
-def test_sparse_matrices_stay_sparse_without_standardisation(name):
+def test_sparse_matrices_stay_sparse_without_standardization(name):
     """Also after a start with dense samples."""
     X, y = stream(n_rows=20)
     wide = sparse.csr_array(np.ones((100_000, 1)) * [1, 0, 0, 0, 0, 0])

@@ -136,7 +136,8 @@ def test_bad_weights_are_named_later(case, fingerprint, capfd):
     for call in (fresh.partial_fit, fresh.progressive_fit):
         with pytest.raises(ValueError, match=message):
             call(X, y)
-    shown = fresh.explore(X)
+        assert not hasattr(fresh, "classes_")
+    shown = fresh.explore(X, classes=range(3))
     with pytest.raises(ValueError, match=message):
         fresh.partial_fit_feedback(X, shown, shown.actions == y)
     assert capfd.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""LinUCBClassifier: standardisation, parameters, and errors on data sets."""
+"""LinUCBClassifier: standardization, parameters, and errors on data sets."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ MODELS = {
     "full, bare": LinUCBClassifier(
         exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0
     ),
-    "full, not standardised": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
+    "full, not standardized": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
     "diagonal": LinUCBClassifier(covariance="diagonal", bonus=0.5, clip=1.5, random_state=0),
 }
 
@@ -31,7 +31,7 @@ def stream(seed=0, n_rows=150, n_classes=4, n_features=6):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_sparse_samples_are_not_standardised(name):
+def test_sparse_samples_are_not_standardized(name):
     """The first samples of a model decide: later ones are treated like them."""
     X, y = stream()
     rows = sparse.csr_array(X)

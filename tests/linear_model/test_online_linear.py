@@ -1,4 +1,4 @@
-"""Online linear learners against slow statements that standardise by all samples before."""
+"""Online linear learners against slow statements that standardize by all samples before."""
 
 import warnings
 
@@ -19,8 +19,8 @@ def stream(seed=0, n_samples=150, n_classes=3):
     """Features of all scales and distributions, one constant, one constant at first; weights."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_samples)
-    centre = rng.normal(0, 1.5, (n_classes, 6))[y]
-    X = rng.normal(size=(n_samples, 6)) + centre
+    center = rng.normal(0, 1.5, (n_classes, 6))[y]
+    X = rng.normal(size=(n_samples, 6)) + center
     X[:, 1] = 1e3 + 5 * X[:, 1]
     X[:, 2] = 1e-6 * np.exp(X[:, 2])
     X[:, 3] = 0.1
@@ -29,7 +29,7 @@ def stream(seed=0, n_samples=150, n_classes=3):
     return X, y, rng.choice([0.0, 0.5, 1.0, 3.0], n_samples)
 
 
-def standardised(row, before, clip=3.0):
+def standardized(row, before, clip=3.0):
     """(row - mean) / deviation by the rows `before`, clipped; 0 for features constant in these."""
     z = np.zeros(len(row))
     for j, value in enumerate(row):
@@ -40,18 +40,18 @@ def standardised(row, before, clip=3.0):
 
 
 def learned_samples(X, y, weights, n_classes, clip=3.0):
-    """(z, one-hot label, weight) of samples of positive weight; z standardised by those before."""
+    """(z, one-hot label, weight) of samples of positive weight; z standardized by those before."""
     rows, labels = X[weights > 0], y[weights > 0]
     for t, (row, label) in enumerate(zip(rows, labels, strict=True)):
-        yield standardised(row, rows[:t], clip), np.eye(n_classes)[label], weights[weights > 0][t]
+        yield standardized(row, rows[:t], clip), np.eye(n_classes)[label], weights[weights > 0][t]
 
 
 # -- Features.
 
 
 @pytest.mark.parametrize("clip", [3.0, 0.7])
-def test_running_standardisation(clip):
-    """Predictions standardise by all samples learned, which excludes those of weight zero."""
+def test_running_standardization(clip):
+    """Predictions standardize by all samples learned, which excludes those of weight zero."""
     X, y, weights = stream()
     model = OnlineRidgeClassifier(clip=clip)
     for start, stop in ((0, 1), (1, 2), (2, 19), (19, 20), (20, 21), (21, 150)):
@@ -59,7 +59,7 @@ def test_running_standardisation(clip):
         features = model._learner.feature_map.transform_rows(X)
         assert_array_equal(features[:, -1], np.ones(150))
         before = X[:stop][weights[:stop] > 0]
-        expected = [standardised(row, before, clip) for row in X]
+        expected = [standardized(row, before, clip) for row in X]
         assert_allclose(features[:, :-1], expected, rtol=1e-9, atol=1e-9)
     model = OnlineLogisticRegression().fit(X, y, weights)
     learned = X[weights > 0]
@@ -73,13 +73,14 @@ def test_random_features():
     X, y, _ = stream()
     model = OnlineRidgeClassifier(kernel="rbf", n_components=7, max_features=4, random_state=3)
     model.fit(X, y)
-    _, (_, _, columns, frequencies, phases, *_), _ = model._learner.feature_map.__reduce__()
+    state = model._learner.feature_map.__getstate__()
+    columns, frequencies, phases = (state[name] for name in ("columns", "frequencies", "phases"))
     assert len(columns) == 4
     assert frequencies.shape == (4, 7)
     features = model._learner.feature_map.transform_rows(X)
     assert features.shape == (len(X), 8)
     for row, feature in zip(X, features, strict=True):
-        z = standardised(row[columns], X[:, columns])
+        z = standardized(row[columns], X[:, columns])
         expected = [np.cos(z @ frequencies[:, q] + phases[q]) for q in range(7)]
         assert_allclose(feature, [*expected, 1.0], atol=1e-9)
 
@@ -128,7 +129,7 @@ def test_random_features_estimate_the_kernel(gamma):
 
 
 def ridge_solution(rows, alpha):
-    """Weights and intercepts (last row) that minimise the penalised squared errors."""
+    """Weights and intercepts (last row) that minimize the penalized squared errors."""
     F = np.array([[*z, 1.0] for z, _, _ in rows])
     T = np.array([label - 1 / len(label) for _, label, _ in rows])
     w = np.array([weight for _, _, weight in rows])
@@ -139,7 +140,7 @@ def ridge_solution(rows, alpha):
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_ridge_solves_the_normal_equations(alpha, n_classes):
-    """Exact after every chunk, for samples standardised by those before them."""
+    """Exact after every chunk, for samples standardized by those before them."""
     X, y, weights = stream(1, n_classes=n_classes)
     rows = list(learned_samples(X, y, weights, n_classes))
     model = OnlineRidgeClassifier(alpha=alpha)
@@ -213,13 +214,13 @@ def test_process_noise_forgets_old_samples():
 
 @pytest.mark.parametrize("vote_scale", [0.2, 1.0, 50.0])
 def test_ridge_probabilities(vote_scale):
-    """max(0, 1 / m + vote_scale v), normalised; v estimates the deviation from a uniform vote."""
+    """max(0, 1 / m + vote_scale v), normalized; v estimates the deviation from a uniform vote."""
     X, y, weights = stream(5)
     model = OnlineRidgeClassifier(vote_scale=vote_scale).fit(X, y, weights)
     solution = ridge_solution(list(learned_samples(X, y, weights, 3)), 1.0)
     learned = X[weights > 0]
     for row, actual in zip(X, model.predict_proba(X), strict=True):
-        votes = np.append(standardised(row, learned), 1.0) @ solution
+        votes = np.append(standardized(row, learned), 1.0) @ solution
         expected = [max(0.0, 1 / 3 + vote_scale * vote) for vote in votes]
         assert_allclose(actual, np.array(expected) / sum(expected), atol=1e-8)
 
@@ -229,7 +230,7 @@ def test_ridge_probabilities(vote_scale):
     "params", [{}, {"max_features": 3, "random_state": 0}, {"kernel": "constant"}]
 )
 def test_ridge_attributes_explain_the_prediction(params, n_classes):
-    """decision_function is linear in the standardised features; probabilities follow from it."""
+    """decision_function is linear in the standardized features; probabilities follow from it."""
     X, y, weights = stream(9, n_classes=n_classes)
     model = OnlineRidgeClassifier(**params).fit(X, y, weights)
     decision = model.decision_function(X)
@@ -370,7 +371,7 @@ def test_logistic_takes_adagrad_steps(params, n_classes):
     assert_allclose(model.coef_, shown[:, :-1] / np.sqrt(6), rtol=1e-10, atol=1e-10)
     assert_allclose(model.intercept_, shown[:, -1], rtol=1e-10, atol=1e-10)
     learned = X[weights > 0]
-    features = [np.append(standardised(row, learned, 2.5) / np.sqrt(6), 1.0) for row in X]
+    features = [np.append(standardized(row, learned, 2.5) / np.sqrt(6), 1.0) for row in X]
     margins = np.array(features) @ W.T
     votes = softmax(margins, axis=1) if params["multi_class"] == "multinomial" else expit(margins)
     expected = votes / votes.sum(axis=1, keepdims=True)
@@ -392,7 +393,7 @@ def test_first_step_by_hand():
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("max_features", [None, 3])
 def test_attributes_explain_the_prediction(params, n_classes, max_features):
-    """decision_function is linear in the standardised features; probabilities follow from it."""
+    """decision_function is linear in the standardized features; probabilities follow from it."""
     X, y, weights = stream(9, n_classes=n_classes)
     model = OnlineLogisticRegression(max_features=max_features, random_state=0, **params)
     model.fit(X, y, weights)
@@ -427,14 +428,14 @@ def test_predictions_if_probabilities_are_tied(params):
     model = OnlineLogisticRegression(**params).set_params(learning_rate=1e3).fit(X, y)
     probabilities = np.sort(model.predict_proba(X), axis=1)
     if params["multi_class"] == "ovr":
-        penalised = params["alpha"] > 0
-        assert np.any(probabilities[:, -1] == probabilities[:, -2]) != penalised
+        penalized = params["alpha"] > 0
+        assert np.any(probabilities[:, -1] == probabilities[:, -2]) != penalized
     assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
 
 
 MODELS = {
     "logistic": OnlineLogisticRegression(learning_rate=0.5),
-    "logistic-penalised": OnlineLogisticRegression(alpha=0.05),
+    "logistic-penalized": OnlineLogisticRegression(alpha=0.05),
     "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
     "ridge": OnlineRidgeClassifier(),
     "ridge-noise": OnlineRidgeClassifier(process_noise=0.01),

@@ -249,11 +249,15 @@ def test_progress_is_printed(name, capsys):
     rounds, kind = model.n_rounds_ // 2, type(model).__name__
     first = clone(MODELS[name]).fit(X, *targets)
     assert lines[0] == (
-        f"[{kind}] pass 1 of 2: {first.n_mistakes_} mistakes in {rounds} rounds, mean loss "
-        f"{first.mean_loss_:.4f}"
+        f"[{kind}] pass 1 of 2: mean loss {first.mean_loss_:.6g}, mistakes {first.n_mistakes_}, "
+        f"rounds {rounds}"
     )
     rest = model.n_mistakes_ - first.n_mistakes_
-    assert lines[1].startswith(f"[{kind}] pass 2 of 2: {rest} mistakes in {rounds} rounds, mean")
+    start, _, end = lines[1].partition(": mean loss ")
+    loss, end = end.split(", ", 1)
+    assert (start, end) == (f"[{kind}] pass 2 of 2", f"mistakes {rest}, rounds {rounds}")
+    # The mean over both passes is the mean of the two.
+    assert float(loss) == pytest.approx(2 * model.mean_loss_ - first.mean_loss_, rel=1e-5)
     assert len(lines) == 2
 
 

@@ -294,3 +294,13 @@ def test_mq2008(letor_data):
     model.fit(rows, grades, qid=qid)
     rows, grades, qid = letor_data(5)
     assert ndcg_score(grades, model.predict(rows), qid=qid, k=10) >= 0.7
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_no_support_vectors(average):
+    """Without relevant documents there is no mistake, and no document becomes a support vector."""
+    X = np.random.RandomState(0).normal(size=(4, 3))
+    model = PredtronQueryRanker(kernel="poly", average=average).fit(X, np.zeros(4))
+    assert model.dual_coef_.shape == (1, 0)
+    assert model.support_vectors_.shape == (0, 3)
+    assert_array_equal(model.predict(X), np.zeros(4))

@@ -208,7 +208,7 @@ def draw_grades(random, n, m):
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_margin_of_rankings(representation):
-    """Lemma 4: the margin follows from the gaps between neighbouring grades."""
+    """Lemma 4: the margin follows from the gaps between neighboring grades."""
     representation, power = REPRESENTATIONS[representation]
     f = position_values(representation, 5, power=power)
     random = np.random.RandomState(0)

@@ -1,7 +1,10 @@
 """Rank losses: comparison with a double loop over pairs, and properties."""
 
+import itertools
 import math
+import sys
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -271,3 +274,37 @@ def test_errors_name_the_argument(loss, y_true, y_score, options, message):
 def test_unknown_ties(ties):
     with pytest.raises(ValueError, match=r"ties must be one of \['full', 'half'\], got "):
         rank_loss([[1, 0]], [[0.0, 1.0]], ties=ties)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_scores_near_the_largest_float(loss, normalize):
+    """The costs are exact fractions; a loss above the largest float is infinite."""
+    scores = [1e308, -1e308, 1.7e308, 3.0, -2.5, 0.0]
+    for Y in itertools.product([0, 1], repeat=len(scores)):
+        good = [Fraction(s) for s, relevant in zip(scores, Y) if relevant]
+        bad = [Fraction(s) for s, relevant in zip(scores, Y) if not relevant]
+        if loss is logistic_rank_loss:
+            costs = [exact_logistic(b - g) for g in good for b in bad]
+        else:
+            costs = [Fraction(COSTS[loss](g, b)) for g in good for b in bad]
+        expected = sum(costs) / (max(len(costs), 1) if normalize else 1)
+        expected = np.inf if expected > Fraction(sys.float_info.max) else float(expected)
+        assert_allclose(loss([Y], [scores], normalize=normalize), expected, rtol=1e-12)
+
+
+def exact_logistic(difference):
+    return max(difference, 0) + Fraction(math.log1p(math.exp(-min(abs(difference), 800))))
+
+
+@pytest.mark.parametrize("loss", [hinge_rank_loss, logistic_rank_loss])
+def test_means_near_the_largest_float(loss):
+    """The sum over samples overflows, and the mean does not."""
+    Y, S = [[0, 1]] * 3, [[0.8e308, -0.8e308]] * 3
+    assert_allclose(loss(Y, S), 1.6e308)
+    assert_allclose(loss(Y, S, sample_weight=[1e150, 1e150, 1e-300]), 1.6e308)
+    assert_allclose(loss(Y, S, sample_weight=[5e-324, 5e-324, 0]), 1.6e308)
+
+
+def test_tiny_scores_keep_their_order():
+    assert rank_loss([[1, 0, 0]], [[5e-324, 0.0, -5e-324]]) == 0.0

@@ -447,11 +447,12 @@ def test_score_takes_what_fit_takes():
 def test_verbose_prints_the_rounds(capsys):
     OnlineBMR(n_estimators=1, verbose=1, random_state=0).fit(np.tile(X, (8, 1)), np.tile(Y, (8, 1)))
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("]")[1] for line in lines] == [
-        " 1000 rounds",
-        " 2000 rounds",
-        " 2400 rounds",
+    assert [line.split(": rank loss ")[0] for line in lines] == [
+        "[OnlineBMR] batch 1 of 3",
+        "[OnlineBMR] batch 2 of 3",
+        "[OnlineBMR] batch 3 of 3",
     ]
+    assert [line.split(", ")[1] for line in lines] == ["rounds 1000", "rounds 2000", "rounds 2400"]
 
 
 def test_looks_like_scikit_learn():

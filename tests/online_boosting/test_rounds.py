@@ -5,6 +5,7 @@ from threading import Thread
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
@@ -185,6 +186,110 @@ def test_votes_of_another_shape_are_refused(votes):
     weak.predict_proba = lambda X: votes
     with pytest.raises(ValueError, match=r"predict_proba of .* has the shape .*, not \(1, 4\)"):
         EstimatorLearner(weak, 2, 4, is_fitted=True).predict_votes(np.zeros((1, 2)))
+
+
+class LabelSets(Recorder):
+    """A weak learner of label sets: of the labels with at least their mean weight, or of none."""
+
+    predict_proba = property()
+
+    def __init__(self, tilt=1.0, container=np.asarray):
+        super().__init__(tilt)
+        self.container = container
+
+    def predict(self, X):
+        votes = Recorder.predict_proba(self, X)
+        return self.container((votes >= max(votes.mean(), X[0, 1])).astype(int))
+
+
+@pytest.mark.parametrize("container", [np.asarray, np.ndarray.tolist, csr_array])
+@pytest.mark.parametrize("booster", [OnlineBMR, AdaOLMR])
+def test_a_label_set_divides_the_vote_equally(booster, container):
+    """Section 2.1 of Jung & Tewari: 1/n for each of n labels; uniform votes for the empty set."""
+    X, Y = make_rows(30)
+    X[:, 1] /= 4
+    X[::5, 1] = 2.0
+    template = LabelSets(container=container)
+    model = booster([template], n_estimators=3, random_state=0).fit(X, Y)
+    sizes = set()
+    for x in X:
+        expected = np.zeros(4)
+        chosen = np.argmax(model.expert_weights_)
+        for learner, alpha in zip(model.estimators_[: chosen + 1], model.estimator_weights_):
+            votes = Recorder.predict_proba(learner, x[None])[0]
+            labels = [label for label in range(4) if votes[label] >= max(votes.mean(), x[1])]
+            sizes.add(len(labels))
+            for label in labels or range(4):
+                expected[label] += alpha / len(labels or range(4))
+        assert_allclose(model.decision_function(x[None])[0], expected, atol=1e-12)
+    assert {0, 1, 2} <= sizes
+
+
+@pytest.mark.parametrize("predicted", [[2], [2.0], np.array([2], dtype=object), [np.int8(2)]])
+def test_a_label_is_a_vote_for_it(predicted):
+    weak = Stubborn()
+    weak.predict = lambda X: predicted
+    votes = EstimatorLearner(weak, 2, 4, is_fitted=True).predict_votes(np.zeros((1, 2)))
+    assert_array_equal(votes, [0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "predicted",
+    [
+        [4],
+        [-1],
+        [1.5],
+        [np.nan],
+        ["2"],
+        [None],
+        [{0, 2}],
+        [[2]],
+        [[0, 2]],
+        [[0, 2], [1]],
+        [[0, 1, 0, 2]],
+        [[0, 0.5, 0.5, 0]],
+        [[0, 1, np.nan, 0]],
+        [["0", "1", "0", "0"]],
+        [[0, 1, 0, 0, 0]],
+        [0, 1, 0, 0],
+        [[0, 1, 0, 0]] * 2,
+        2,
+        [],
+        pytest.param(csr_array([[0, 2, 0, 0]]), id="sparse"),
+    ],
+    ids=repr,
+)
+def test_predictions_of_another_form_are_refused(predicted):
+    """At the first sample that is predicted, in an error that names the weak learner."""
+    weak = Stubborn(tilt=0.25)
+    weak.predict = lambda X: predicted
+    with pytest.raises(ValueError, match=r"predict of Stubborn\(tilt=0.25\) returned .*0 to 3"):
+        EstimatorLearner(weak, 2, 4, is_fitted=True).predict_votes(np.zeros((1, 2)))
+
+
+class Positions(Stubborn):
+    """A weak learner that predicts positions of labels, which are no votes."""
+
+    def predict(self, X):
+        return Recorder.predict_proba(self, X).argsort(axis=1) + 1
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "progressive_fit"])
+def test_boosters_refuse_predictions_of_another_form(method, fingerprint):
+    """They refuse the first sample that follows the first learned one, and stay as they were."""
+    X, Y = make_rows(30)
+    Y[0] = [1, 0, 1, 0]
+    model = AdaOLMR([Positions()], n_estimators=2, random_state=0)
+    with pytest.raises(ValueError, match=r"predict of Positions\(\) returned .*\[\["):
+        getattr(model, method)(X, Y)
+    assert not hasattr(model, "classes_")
+    model.partial_fit(X[:1], Y[:1])
+    before = fingerprint(model.estimator_weights_), model.n_rounds_
+    with pytest.raises(ValueError, match=r"predict of Positions\(\) returned"):
+        model.predict_topk(X, 2)
+    with pytest.raises(ValueError, match=r"predict of Positions\(\) returned"):
+        model.partial_fit(X[1:], Y[1:])
+    assert (fingerprint(model.estimator_weights_), model.n_rounds_) == before
 
 
 def test_sample_weights_multiply_the_pairs():

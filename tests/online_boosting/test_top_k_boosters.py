@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback._randomization import RANDOMIZATIONS
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM, recommended_learners
@@ -271,10 +272,10 @@ def test_grid_search_in_a_pipeline():
         "topkbbm__k": [2, 4],
         "topkbbm__exploration": [0.1, 0.5],
         "topkbbm__edge": [0.1, 0.3],
-        "topkbbm__randomization": ["uniform", "single-swap"],
+        "topkbbm__randomization": list(RANDOMIZATIONS),
     }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
-    assert len(search.cv_results_["params"]) == 16
+    assert len(search.cv_results_["params"]) == 8 * len(RANDOMIZATIONS)
     assert 0.5 < search.best_score_ < 1
     assert len(set(search.cv_results_["mean_test_score"])) > 8
     pipeline = make_pipeline(

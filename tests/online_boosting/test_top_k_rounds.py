@@ -1,7 +1,7 @@
 """Rounds with top-k feedback against a slow implementation of Raman et al. (2020)."""
 
 from copy import deepcopy
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklrank.online_boosting._costs import LogisticCosts
 
-from sklrank.feedback import Exploration, SingleSwapRandomization, UniformRandomization
+from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback._randomization import RANDOMIZATIONS
 from sklrank.linear_model import OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
@@ -132,7 +133,7 @@ def shown_and_clicked(X, Y, scheme, k, seed=0):
     return record, np.take_along_axis(Y, record.actions, axis=1)
 
 
-@pytest.mark.parametrize("make", [UniformRandomization, SingleSwapRandomization])
+@pytest.mark.parametrize("make", RANDOMIZATIONS.values())
 @pytest.mark.parametrize("k", [2, 3])
 def test_top_k_bbm_is_algorithm_2(make, k):
     X, Y = make_rows()
@@ -197,22 +198,6 @@ def test_propensities_are_clipped_at_the_bounds():
 # -- Estimates are unbiased.
 
 
-def outcomes(name, ranking, k, rho):
-    """Yield each list of labels that may be shown, with its probability."""
-    m = len(ranking)
-    yield ranking[:k], 1 - rho
-    if name == "uniform":
-        orders = list(permutations(ranking))
-        for order in orders:
-            yield np.array(order[:k]), rho / len(orders)
-    else:
-        for swaps in product(product(range(k), range(k, m)), repeat=2):
-            order = ranking.copy()
-            for shown, hidden in swaps:
-                order[[shown, hidden]] = order[[hidden, shown]]
-            yield order[:k], rho / (k * (m - k)) ** 2
-
-
 def state(model):
     """Return the state that changes linearly in the costs, gradients and losses of a round."""
     return (
@@ -222,10 +207,10 @@ def state(model):
     )
 
 
-@pytest.mark.parametrize("scheme", [UniformRandomization, SingleSwapRandomization])
+@pytest.mark.parametrize("make", RANDOMIZATIONS.values())
 @pytest.mark.parametrize("m, k, rho", [(3, 2, 0.4), (4, 2, 0.05), (5, 3, 0.2), (5, 4, 1.0)])
 @pytest.mark.parametrize("adaptive", [True, False])
-def test_estimates_are_unbiased(scheme, m, k, rho, adaptive):
+def test_estimates_are_unbiased(make, m, k, rho, adaptive, law):
     """The mean change of the model, over all outcomes of a round, is that of full information.
 
     A ridge regression moves its weights in proportion to the costs, the booster its alpha to the
@@ -240,17 +225,17 @@ def test_estimates_are_unbiased(scheme, m, k, rho, adaptive):
     model.set_params(exploration=rho, random_state=0, max_features=None, **EXACT)
     # Fit first, so that weights and votes are not trivial.
     model.fit(X, Y)
-    name = "uniform" if scheme is UniformRandomization else "single-swap"
+    scheme = make(rho)
     everything = Exploration([np.arange(m)], np.ones((1, m, m)))
     moved = set()
     for row in np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))[:4]:
         x, y = X[row : row + 1], Y[row]
-        ranking = np.argsort(-model.decision_function(x)[0], kind="stable")
-        both = scheme(rho).propensities(model.decision_function(x), k)[0]
+        scores = model.decision_function(x)
+        both = scheme.propensities(scores, k)[0]
         means = [np.zeros_like(part) for part in state(model)]
-        for shown, probability in outcomes(name, ranking, k, rho):
+        for shown, probability in law(scheme, scores[0], k).items():
             record = Exploration([shown], both[np.ix_(shown, shown)][None])
-            after = deepcopy(model).partial_fit_feedback(x, record, y[shown][None])
+            after = deepcopy(model).partial_fit_feedback(x, record, y[list(shown)][None])
             for mean, part in zip(means, state(after)):
                 mean += probability * part
         full = deepcopy(model).partial_fit_feedback(x, everything, y[None])
@@ -271,7 +256,7 @@ class HalfTies(TopKAdaptive):
         return LogisticCosts(n_labels, n_learners, self.learning_rate, tie_loss=0.5)
 
 
-@pytest.mark.parametrize("randomization", ["uniform", "single-swap"])
+@pytest.mark.parametrize("randomization", RANDOMIZATIONS)
 @pytest.mark.parametrize(
     "weak", [OnlineRidgeClassifier(), HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5)]
 )

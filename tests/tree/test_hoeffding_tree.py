@@ -628,7 +628,7 @@ def test_state_of_another_tree_is_refused():
     before = tree.predict_proba(X)
     state = tree._learner.__getstate__()
     for name in ("nodes", "leaves", "observers", "stats"):
-        with pytest.raises(ValueError, match="does not fit"):
+        with pytest.raises(ValueError, match="the state of HoeffdingTree is inconsistent"):
             tree._learner.__setstate__(state | {name: state[name][:-1].repeat(3, axis=-1)})
     assert np.array_equal(tree.predict_proba(X), before)
 
@@ -753,3 +753,10 @@ def test_export_text_options():
     assert tree.export_text(max_depth=0, decimals=0) == "|--- ... (weight 800)"
     with pytest.raises(ValueError, match="feature_names"):
         tree.export_text(feature_names=["size"])
+    for name in ("decimals", "max_depth"):
+        with pytest.raises(ValueError, match=f"{name} == -1, must be >= 0"):
+            tree.export_text(**{name: -1})
+        for value in (1.5, "2", True):
+            with pytest.raises(TypeError, match=f"{name} must be"):
+                tree.export_text(**{name: value})
+    assert tree.export_text(max_depth=np.int64(0), decimals=np.int8(0)) == "|--- ... (weight 800)"

@@ -225,7 +225,7 @@ def test_rare_values_are_not_lost_in_quantiles():
     assert_array_equal(candidates.thresholds, [0.5])
 
 
-def test_midpoints_between_neighbouring_floats():
+def test_midpoints_between_neighboring_floats():
     low = np.array([1.0, -1e308, 5e-324, 0.0])
     high = np.array([np.nextafter(1, 2), 1e308, 1e-323, 5e-324])
     middle = midpoints(low, high)

@@ -157,7 +157,7 @@ def test_any_number_of_bins(max_bins):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_neighbouring_floats_are_separated(dtype):
+def test_neighboring_floats_are_separated(dtype):
     low = dtype(0.1)
     X = np.array([[low], [np.nextafter(low, dtype(1))]])
     stump = StumpClassifier().fit(X, [0, 1])

@@ -26,14 +26,15 @@ class BanditronClassifier(BaseBanditClassifier):
     correct. It shows the class :math:`\hat y` with the largest score :math:`w_k \cdot x` with
     probability :math:`1 - \gamma_t + \gamma_t / K`, and each other class with probability
     :math:`\gamma_t / K`. Let :math:`\tilde y` be the class shown, :math:`p` its propensity (the
-    probability with which it was shown), and :math:`y` the correct class. Online mirror descent
-    then takes the step ([2]_, Algorithms 7 to 10)
+    probability with which it was shown), :math:`y` the correct class, and :math:`1_k` the k-th unit
+    vector. Online mirror descent takes the step ([2]_, Algorithms 7 to 10)
 
     .. math:: \Theta \leftarrow \Theta - \eta \, \delta_t x^T, \qquad
-              \delta_t = 1_{\hat y} - 1_{\tilde y} \frac{[\tilde y = y]}{p},
+              \delta_t = 1_{\hat y} - 1_{\tilde y} \frac{[\tilde y = y]}{p}.
 
-    whose expectation is the perceptron step for known :math:`y`. Banditron [1]_ is the special case
-    of the Euclidean mirror map, for which the weights W are equal to :math:`\Theta`.
+    The expectation of this step is the step of the perceptron, which knows :math:`y`. Banditron
+    [1]_ is the special case of the Euclidean mirror map, for which the weights W are equal to
+    :math:`\Theta`.
 
     `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
     shown is correct. With real feedback, `explore` returns the classes to show, and
@@ -66,18 +67,17 @@ class BanditronClassifier(BaseBanditClassifier):
           features, or of the singular values of W, respectively ([3]_, Corollaries 6 and 8). If the
           sum has at most seven terms, the potential is that of "euclidean".
         - "entropy": the weights of each class are a distribution over the features (exponentiated
-          gradient). This map is suited to data with many features of which few are relevant, and
-          in which large values of the relevant features indicate a class.
+          gradient). This map is suited to data with many features if only a few are relevant and
+          large values of these indicate a class.
         - "positive": negative weights are set to zero after each step.
         - An object with a method ``weights(dual_weights)``. The method is called after each step
           with :math:`\Theta`, a read-only array of shape
           `(n_classes, n_features_in_ + fit_intercept)`, and returns W, an array of the same shape.
     learning_rate : float or "auto", default="auto"
         Step size :math:`\eta`. For all named mirror maps except "entropy", it multiplies the
-        weights and does not change the predictions. If "auto", the step size is 1, except for
-        "entropy": its step size is that of [2]_, Eq. 5.12, with the current number of rounds in
-        place of the total number, for samples divided by the largest absolute value observed so
-        far.
+        weights and does not change the predictions. If "auto", the step size for "entropy" is given
+        by [2]_, Eq. 5.12, where the total number of rounds is replaced by the current number, and
+        samples are divided by the largest absolute value observed so far. For other maps it is 1.
     fit_intercept : bool, default=True
         Whether to add a constant feature with value one. The models in the papers have no
         intercept.
@@ -117,7 +117,9 @@ class BanditronClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
+    affect the model until `fit` is called.
 
     With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
     samples of one call of `explore` therefore have the same exploration rate. The schedules that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
+from sklrank._call_guard import exclusive_call, shared_call
 from sklrank._compiled_classifier import BATCH
+from sklrank._progress import with_task_tree
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.base import ClassScoresMixin, two_class_weights
@@ -48,6 +51,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         raise NotImplementedError(f"{type(self).__name__} must define _make_model")
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch in `max_iter` passes, with one round for each sample.
 
@@ -67,22 +71,28 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or contain only one class, if a parameter is invalid, or if
-            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. A
-            previously fitted model is not changed.
+            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. In
+            these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, labels = self._prepare_rounds(X, y, None, restart=True)
-            for _ in range(self.max_iter):
+            n_blocks = len(self._blocks(X))
+            for i in self._track(range(self.max_iter), "pass", n_subtasks=n_blocks):
+                self.n_iter_ = i + 1
                 self._play(X, labels)
-            self.n_iter_ = self.max_iter
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Update the model with one round for each sample, in the order of the samples.
 
-        The resulting models are bit-identical if the same samples are passed in one call or in
-        several calls, and if the model is pickled between two calls.
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
+
+        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
+        of whole batches (of up to 10,000 samples). After an interrupted first call, there
+        is no model.
 
         Parameters
         ----------
@@ -101,15 +111,18 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or contain labels that are not in `classes`. The model is then
-            not changed. The error is also raised if the custom `mirror_map` of a
-            :class:`BanditronClassifier` returns invalid weights. If it does so after training has
-            started, the model has learned from some of the samples.
+            If the data are malformed or contain labels that are not in `classes`. In this case, the
+            model does not change. The error is also raised if the custom `mirror_map` of a
+            :class:`BanditronClassifier` returns invalid weights. If this happens during training,
+            the model has already learned from some of the samples.
+            After an error in the first call, there is no model.
         """
-        self._play(*self._prepare_rounds(X, y, classes))
+        with self._discard_failed_start():
+            self._play(*self._prepare_rounds(X, y, classes))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
@@ -139,9 +152,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ValueError
             If `partial_fit` raises it for the same data.
         """
-        X, labels = self._prepare_rounds(X, y, classes)
-        scores = np.empty((X.shape[0], len(self.classes_)))
-        self._play(X, labels, scores)
+        with self._discard_failed_start():
+            X, labels = self._prepare_rounds(X, y, classes)
+            scores = np.empty((X.shape[0], len(self.classes_)))
+            self._play(X, labels, scores)
         return scores
 
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
@@ -173,7 +187,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        X = self._check_X_and_start(X, classes, indicators=False)
+        return self._explore(self._check_X_and_start(X, classes, indicators=False))
+
+    @shared_call
+    def _explore(self, X):
         draws = self._random_state.random_sample(X.shape[0])
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in self._blocks(X):
@@ -181,6 +198,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
 
+    @exclusive_call
+    @with_task_tree
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -191,9 +210,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         """Learn from classes that this model or another policy showed, and from their rewards.
 
         Samples may be passed in any order, after any delay and in any number of calls, because
-        their propensities are the probabilities at the time of the draw and remain valid. Different
-        orders can lead to different models. (For example, :class:`LinUCBClassifier` scales each
-        sample by the statistics of the previous samples.)
+        propensities are recorded when the classes are drawn, and remain valid when the model
+        changes. Different orders can lead to different models. (For example,
+        :class:`LinUCBClassifier` scales each sample by the statistics of the previous samples.)
 
         Parameters
         ----------
@@ -216,27 +235,29 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed, for example if classes are not in `classes_`, propensities
-            are missing or outside (0, 1], or rewards are neither 0 nor 1. The model is then not
-            changed. The error is also raised if a custom `mirror_map` returns invalid weights, as
-            in `partial_fit`.
+            are missing or outside (0, 1], or rewards are neither 0 nor 1. In this case, the model
+            does not change. The error is also raised if a custom `mirror_map` returns invalid
+            weights, as in `partial_fit`.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        with unchanged_on_error(self):
+        with self._discard_failed_start():
             X = self._check_X_and_start(X, classes, indicators=False)
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
-        for block in self._blocks(X):
-            feedback = [values[block] for values in (*shown, rewards)]
-            self._rounds.learn_feedback(self._rows(X, block), *feedback)
+            for block in self._track(self._blocks(X), "batch"):
+                feedback = [values[block] for values in (*shown, rewards)]
+                self._rounds.learn_feedback(self._rows(X, block), *feedback)
         return self
 
     @property
+    @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
         return two_class_weights(self._weights()[:, : self.n_features_in_])
 
     @property
+    @shared_call
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
         # Without an intercept, the slice has no columns, and the sums are 0.
@@ -274,10 +295,15 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return scores
 
     def _play(self, X, labels, scores=None):
-        for block in self._blocks(X):
-            draws = self._random_state.random_sample(block.stop - block.start)
-            block_scores = None if scores is None else scores[block]
-            self._rounds.play(self._rows(X, block), labels[block], draws, block_scores)
+        blocks = self._blocks(X)
+        for block in self._track(blocks, "batch", may_stop=scores is None):
+            rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
+            # Saving the state of the generator takes longer than learning a few samples.
+            with (
+                undrawn_on_error(self._random_state, self._rounds) if blocks[1:] else nullcontext()
+            ):
+                draws = self._random_state.random_sample(block.stop - block.start)
+                self._rounds.play(rows, labels[block], draws, block_scores)
 
     def _blocks(self, X):
         """Return slices that divide the samples into the blocks of the compiled loops."""

@@ -118,7 +118,9 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
+    affect the model until `fit` is called.
     The samples of this call also determine whether the model standardizes dense samples: a model
     that starts with sparse samples does not standardize dense samples later.
 
@@ -179,12 +181,12 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     def _make_model(self, n_classes):
         make, bonus, alpha = COVARIANCES[self.covariance]
-        standardise = self.clip is not None and self.fit_intercept and not self._started_sparse
+        standardize = self.clip is not None and self.fit_intercept and not self._started_sparse
         return make(
             self.n_features_in_,
             n_classes,
             self.n_features_in_ + self.fit_intercept,
             alpha if self.alpha == "auto" else self.alpha,
             bonus if self.bonus == "auto" else self.bonus,
-            self.clip if standardise else 0.0,
+            self.clip if standardize else 0.0,
         )

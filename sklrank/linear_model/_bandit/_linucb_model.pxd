@@ -5,7 +5,6 @@ from sklrank.linear_model._rows cimport Row
 
 
 cdef class LinUCBModel(BanditModel):
-    cdef readonly Py_ssize_t width          # number of features, plus 1 if there is a constant
     cdef readonly double alpha, bonus
     cdef double[:, ::1] coefficients        # (n_classes, width) weights w_k for scaled samples
     cdef double constant                    # factor by which `scale_row` multiplies the constant
@@ -20,6 +19,11 @@ cdef class LinUCBModel(BanditModel):
     cdef double[::1] scaled_values          # (n_features,) values of `scaled`
     cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
     cdef double[::1] variances              # (n_classes,) scratch memory
+
+    # Return the entries of the state that represent the matrices A_k^-1, with the samples so far or
+    # without samples.
+    cdef dict inverses(self)
+    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha)
 
     # Standardize and scale a sample, and write it into `scaled`. The statistics are those of the
     # samples learned and of this sample.

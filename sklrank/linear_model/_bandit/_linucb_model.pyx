@@ -34,6 +34,7 @@ from libc.math cimport sqrt
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.linear_model._bandit._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
@@ -44,6 +45,8 @@ cdef double PRIOR_ROUNDS = 3.0
 
 cdef enum:
     MAX_PENDING = 4
+
+INTC = np.dtype(np.intc)
 
 
 cdef class LinUCBModel(BanditModel):
@@ -56,23 +59,70 @@ cdef class LinUCBModel(BanditModel):
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
         double bonus, double clip=0.0,
     ):
-        super().__init__(n_features, n_classes)
-        self.width = width
-        self.alpha = alpha
-        self.bonus = bonus
-        self.clip = clip
+        self.start(
+            {
+                "alpha": alpha,
+                "bonus": bonus,
+                "clip": clip,
+                "sum_squares": 0.0,
+                "mean_squared_error": 0.0,
+                "n_seen": 0.0,
+                "means": np.zeros(n_features),
+                "m2": np.zeros(n_features),
+                "minima": np.full(n_features, np.inf),
+                "maxima": np.full(n_features, -np.inf),
+                "coefficients": np.zeros((n_classes, width)),
+            }
+            | self.initial_inverses(n_classes, width, alpha)
+        )
+
+    cdef dict inverses(self):
+        return {}
+
+    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha):
+        return {}
+
+    cdef dict get_state(self):
+        return {
+            "alpha": self.alpha,
+            "bonus": self.bonus,
+            "clip": self.clip,
+            "sum_squares": self.sum_squares,
+            "mean_squared_error": self.mean_squared_error,
+            "n_seen": self.n_seen,
+            "means": np.array(self.means),
+            "m2": np.array(self.m2),
+            "minima": np.array(self.minima),
+            "maxima": np.array(self.maxima),
+            "coefficients": np.array(self.coefficients),
+        } | self.inverses()
+
+    cdef int set_state(self, State state) except -1:
+        means = state.floats("means", (-1,))
+        cdef Py_ssize_t n_features = len(means)
+        m2, minima, maxima = [
+            state.floats(name, (n_features,)) for name in ("m2", "minima", "maxima")
+        ]
+        coefficients = state.floats("coefficients", (-1, -1))
+        n_classes, width = coefficients.shape
+        cdef double alpha = state.number("alpha", 0.0), bonus = state.number("bonus", 0.0)
+        cdef double clip = state.number("clip", 0.0), n_seen = state.number("n_seen", 0.0)
+        cdef double sum_squares = state.any_number("sum_squares")
+        cdef double mean_squared_error = state.any_number("mean_squared_error")
+        scaled_values, variances = np.empty(n_features), np.empty(n_classes)
+        self.set_sizes(state, n_features, n_classes, width)
+        self.means, self.m2, self.minima, self.maxima = means, m2, minima, maxima
+        self.coefficients = coefficients
+        self.alpha, self.bonus, self.clip, self.n_seen = alpha, bonus, clip, n_seen
         self.needs_dense = clip > 0.0
-        self.means = np.zeros(n_features)
-        self.m2 = np.zeros(n_features)
-        self.minima = np.full(n_features, np.inf)
-        self.maxima = np.full(n_features, -np.inf)
-        self.coefficients = np.zeros((n_classes, width))
-        self.scaled_values = np.empty(n_features)
-        self.variances = np.empty(n_classes)
+        self.sum_squares, self.mean_squared_error = sum_squares, mean_squared_error
+        self.scaled_values, self.variances = scaled_values, variances
+        return 0
 
     @property
     def weights(self):
         """Copy of the weights `(n_classes, width)` for unscaled samples without clipped values."""
+        self.require_ready()
         weights = np.array(self.coefficients)
         weights[:, :self.n_features] /= root_mean_square(self.sum_squares, self.n_seen)
         weights[:, self.n_features:] *= self.constant
@@ -96,7 +146,7 @@ cdef class LinUCBModel(BanditModel):
                 scores[k] = 0.0
             for j in range(row.n):
                 mean = self.means[j]
-                value = standardised(
+                value = standardized(
                     row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
                     self.clip * sqrt(self.m2[j] / n),
                 )
@@ -158,7 +208,7 @@ cdef class LinUCBModel(BanditModel):
             for j in range(row.n):
                 deviation = row.values[j] - self.means[j]
                 mean = row.values[j] - rest * deviation
-                values[j] = standardised(
+                values[j] = standardized(
                     rest * deviation,
                     min(self.minima[j], row.values[j]) - mean,
                     max(self.maxima[j], row.values[j]) - mean,
@@ -183,24 +233,6 @@ cdef class LinUCBModel(BanditModel):
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         pass
 
-    def __reduce__(self):
-        arguments = (
-            self.n_features, self.n_classes, self.width, self.alpha, self.bonus, self.clip
-        )
-        state = (
-            self.sum_squares, self.mean_squared_error, self.n_seen,
-            np.array(self.means), np.array(self.m2),
-            np.array(self.minima), np.array(self.maxima),
-            np.array(self.coefficients), *(np.array(array) for array in self.inverses),
-        )
-        return type(self), arguments, state
-
-    def __setstate__(self, state):
-        self.sum_squares, self.mean_squared_error, self.n_seen, *arrays = state
-        arrays = [np.array(array) for array in arrays]
-        self.means, self.m2, self.minima, self.maxima, *arrays = arrays
-        self.coefficients, *self.inverses = arrays
-
 
 cdef class FullLinUCB(LinUCBModel):
     """LinUCB with full matrices. They are symmetric, and only their lower triangles are used.
@@ -212,29 +244,38 @@ cdef class FullLinUCB(LinUCBModel):
     products with the sample already require a pass over each matrix.
     """
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.constant = 0.25
+    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha):
         try:
-            identity = np.eye(self.width) / self.alpha
-            self.matrices = np.repeat(identity[np.newaxis], self.n_classes, axis=0)
+            matrices = np.repeat((np.eye(width) / alpha)[np.newaxis], n_classes, axis=0)
         except MemoryError as error:
             raise MemoryError(
-                f"covariance='full' keeps a matrix of {self.width} x {self.width} numbers for "
-                f"each of {self.n_classes} classes, which do not fit into memory: use "
-                "covariance='diagonal'"
+                f"covariance='full' keeps a matrix of {width} x {width} numbers for each of "
+                f"{n_classes} classes, which do not fit into memory: use covariance='diagonal'"
             ) from error
-        self.pending = np.zeros((self.n_classes, MAX_PENDING, self.width))
-        self.n_pending = np.zeros(self.n_classes, dtype=np.intc)
+        return {
+            "matrices": matrices,
+            "pending": np.zeros((n_classes, MAX_PENDING, width)),
+            "n_pending": np.zeros(n_classes, dtype=np.intc),
+        }
 
-    @property
-    def inverses(self):
-        """Arrays that represent the inverses of the matrices A_k."""
-        return self.matrices, self.pending, self.n_pending
+    cdef dict inverses(self):
+        return {
+            "matrices": np.array(self.matrices),
+            "pending": np.array(self.pending),
+            "n_pending": np.array(self.n_pending),
+        }
 
-    @inverses.setter
-    def inverses(self, arrays):
-        self.matrices, self.pending, self.n_pending = arrays
+    cdef int set_state(self, State state) except -1:
+        matrices = state.floats("matrices", (-1, -1, -1))
+        n_classes, width, _ = matrices.shape
+        state.constants("coefficients", matrices.shape[:2])
+        state.require(matrices.shape[2] == width, "matrices are not square")
+        pending = state.floats("pending", (n_classes, MAX_PENDING, width))
+        n_pending = state.integers("n_pending", (n_classes,), 0, MAX_PENDING - 1, INTC)
+        LinUCBModel.set_state(self, state)
+        self.matrices, self.pending, self.n_pending = matrices, pending, n_pending
+        self.constant = 0.25
+        return 0
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:
         cdef double products[MAX_PENDING]
@@ -279,20 +320,20 @@ cdef class FullLinUCB(LinUCBModel):
 cdef class DiagonalLinUCB(LinUCBModel):
     """LinUCB with diagonal matrices, in which the cost of a step is linear in the sample's size."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
+    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha):
+        return {"diagonals": np.full((n_classes, width), 1.0 / alpha)}
+
+    cdef dict inverses(self):
+        return {"diagonals": np.array(self.diagonals)}
+
+    cdef int set_state(self, State state) except -1:
+        diagonals = state.floats("diagonals", (-1, -1))
+        state.constants("coefficients", diagonals.shape)
+        squared_values = np.empty(len(state.constants("means", (-1,))))
+        LinUCBModel.set_state(self, state)
+        self.diagonals, self.squared_values = diagonals, squared_values
         self.constant = 0.5
-        self.diagonals = np.full((self.n_classes, self.width), 1.0 / self.alpha)
-        self.squared_values = np.empty(self.n_features)
-
-    @property
-    def inverses(self):
-        """Arrays that represent the inverses of the matrices A_k."""
-        return (self.diagonals,)
-
-    @inverses.setter
-    def inverses(self, arrays):
-        (self.diagonals,) = arrays
+        return 0
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:
         self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
@@ -332,7 +373,7 @@ cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept 
     return sqrt(sum_squares / n_rows) if sum_squares > 0.0 else 1.0
 
 
-cdef inline double standardised(
+cdef inline double standardized(
     double value, double minimum, double maximum, double bound
 ) noexcept nogil:
     # Clip a centered value at +-bound, and divide it by the range of the values of the feature,

@@ -1,5 +1,6 @@
 """Compiled linear models that learn from bandit feedback."""
 
+from sklrank._state cimport Persistent, State
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
@@ -12,10 +13,19 @@ cdef struct BanditFeedback:
     double rate             # exploration rate of the round
 
 
-cdef class BanditModel:
+cdef class BanditModel(Persistent):
     cdef readonly Py_ssize_t n_features, n_classes
+    cdef readonly Py_ssize_t width      # number of features, plus 1 if there is a constant
     cdef readonly bint needs_dense      # whether samples must be dense arrays
     cdef double[::1] values             # (n_classes,) values of the classes, from `choose`
+
+    # Set the sizes and allocate `values`. Raise ValueError if the sizes do not fit each other.
+    cdef int set_sizes(
+        self, State state, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width
+    ) except -1
+
+    # Make `score` safe to be called by several threads, until the model learns (see MirrorMap).
+    cdef int prepare(self) except -1
 
     # Write the linear scores of the classes into `scores`. The model is not changed.
     cdef void score(self, const Row* row, double* scores) noexcept nogil

@@ -16,6 +16,7 @@ from libc.math cimport NAN, fabs, isnan, log, sqrt
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.linear_model._rows cimport first_largest
 
 
@@ -23,13 +24,29 @@ cdef class BanditModel:
     """Base class of the models, which score classes and learn from bandit feedback.
 
     A subclass overrides `score` and `learn`. It overrides `choose` if the values of the classes
-    differ from their scores.
+    differ from their scores. Its `set_state` calls `set_sizes`.
     """
 
-    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes):
-        self.n_features = n_features
-        self.n_classes = n_classes
+    cdef int set_sizes(
+        self, State state, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width
+    ) except -1:
+        state.require(n_features > 0, "there are no features")
+        state.require(n_classes > 0, "there are no classes")
+        state.require(
+            n_features <= width <= n_features + 1,
+            f"there are {n_features} features, but the weights have the width {width}",
+        )
+        state.require(
+            not self.is_ready
+            or (n_features, n_classes, width) == (self.n_features, self.n_classes, self.width),
+            "its sizes are not those of the object",
+        )
         self.values = np.empty(n_classes)
+        self.n_features, self.n_classes, self.width = n_features, n_classes, width
+        return 0
+
+    cdef int prepare(self) except -1:
+        return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         pass
@@ -55,14 +72,43 @@ cdef class MirrorDescent(BanditModel):
     """
 
     def __init__(self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=NAN):
-        super().__init__(n_features, mirror_map.n_classes)
-        self.mirror_map = mirror_map
-        self.learning_rate = learning_rate
+        self.start(
+            {
+                "n_features": n_features,
+                "mirror_map": mirror_map,
+                "learning_rate": learning_rate,
+                "n_seen": 0.0,
+                "largest": 0.0,
+            }
+        )
+
+    cdef dict get_state(self):
+        return {
+            "n_features": self.n_features,
+            "mirror_map": self.mirror_map,
+            "learning_rate": self.learning_rate,
+            "n_seen": self.n_seen,
+            "largest": self.largest,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef MirrorMap mirror_map = state.part("mirror_map", MirrorMap)
+        cdef Py_ssize_t n_features = state.count("n_features")
+        cdef double learning_rate = state.any_number("learning_rate")
+        cdef double n_seen = state.number("n_seen", 0.0), largest = state.number("largest", 0.0)
+        self.set_sizes(state, n_features, mirror_map.n_classes, mirror_map.width)
+        self.mirror_map, self.learning_rate = mirror_map, learning_rate
+        self.n_seen, self.largest = n_seen, largest
+        return 0
 
     @property
     def weights(self):
         """Copy of the weights, `(n_classes, width)`, including those of the constant, if any."""
+        self.require_ready()
         return self.mirror_map.weights
+
+    cdef int prepare(self) except -1:
+        return self.mirror_map.prepare()
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         self.mirror_map.score(row, scores)
@@ -94,11 +140,5 @@ cdef class MirrorDescent(BanditModel):
 
     def raise_error(self):
         """Raise the error that a custom mirror map raised in a compiled loop, if there is one."""
+        self.require_ready()
         self.mirror_map.raise_error()
-
-    def __reduce__(self):
-        arguments = self.n_features, self.mirror_map, self.learning_rate
-        return MirrorDescent, arguments, (self.n_seen, self.largest)
-
-    def __setstate__(self, state):
-        self.n_seen, self.largest = state

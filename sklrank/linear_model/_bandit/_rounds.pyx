@@ -6,28 +6,48 @@ for a sample does not depend on the division of the samples into calls. Calls of
 `learn_feedback` for one sample at a time yield the same model as a call of `play`.
 """
 
+cimport cython
+
 import numpy as np
 
+from sklrank._state cimport Persistent, State
 from sklrank.feedback._schedules cimport Schedule
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 from sklrank.linear_model._rows cimport Row, Rows
 
 
-cdef class BanditRounds:
+cdef class BanditRounds(Persistent):
     """A model, its exploration schedule, and its numbers of rounds and mistakes."""
 
     cdef readonly BanditModel model
     cdef readonly Schedule schedule
     cdef readonly Py_ssize_t n_rounds
     cdef readonly Py_ssize_t n_mistakes     # rounds in which the class shown was wrong
+    cdef cython.pymutex lock                # held by `explore`
 
     def __init__(self, BanditModel model, Schedule schedule):
-        self.model = model
-        self.schedule = schedule
+        self.start({"model": model, "schedule": schedule, "n_rounds": 0, "n_mistakes": 0})
+
+    cdef dict get_state(self):
+        return {
+            "model": self.model,
+            "schedule": self.schedule,
+            "n_rounds": self.n_rounds,
+            "n_mistakes": self.n_mistakes,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef BanditModel model = state.part("model", BanditModel)
+        cdef Schedule schedule = state.part("schedule", Schedule)
+        cdef Py_ssize_t n_rounds = state.count("n_rounds")
+        cdef Py_ssize_t n_mistakes = state.count("n_mistakes", 0, n_rounds)
+        self.model, self.schedule = model, schedule
+        self.n_rounds, self.n_mistakes = n_rounds, n_mistakes
+        return 0
 
     def play(
-        self, Rows rows, const Py_ssize_t[::1] labels, const double[::1] draws,
-        double[:, ::1] scores=None,
+        self, Rows rows not None, const Py_ssize_t[::1] labels not None,
+        const double[::1] draws not None, double[:, ::1] scores=None,
     ):
         """Play one round for each sample: show a class and learn from its reward.
 
@@ -51,10 +71,10 @@ cdef class BanditRounds:
                 self.learn(&row, &feedback)
         self.model.raise_error()
 
-    def explore(self, Rows rows, const double[::1] draws):
+    def explore(self, Rows rows not None, const double[::1] draws not None):
         """Return the classes to show `(n_samples,)` and their propensities `(n_samples,)`.
 
-        The method holds the GIL because threads that share a model also share its scratch memory.
+        One thread at a time explores, since `choose` uses scratch memory of the model.
         """
         cdef Py_ssize_t[::1] actions = np.empty(rows.n_rows, dtype=np.intp)
         cdef double[::1] propensities = np.empty(rows.n_rows)
@@ -62,16 +82,18 @@ cdef class BanditRounds:
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows, draws.shape[0])
-        for i in range(rows.n_rows):
-            rows.read(i, &row)
-            self.show(&row, draws[i], &feedback)
-            actions[i] = feedback.action
-            propensities[i] = feedback.propensity
+        self.model.prepare()
+        with nogil, self.lock:
+            for i in range(rows.n_rows):
+                rows.read(i, &row)
+                self.show(&row, draws[i], &feedback)
+                actions[i] = feedback.action
+                propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
     def learn_feedback(
-        self, Rows rows, const Py_ssize_t[::1] actions, const double[::1] propensities,
-        const signed char[::1] rewards,
+        self, Rows rows not None, const Py_ssize_t[::1] actions not None,
+        const double[::1] propensities not None, const signed char[::1] rewards not None,
     ):
         """Learn from the classes that this model or another policy showed, and from their rewards.
 
@@ -94,12 +116,14 @@ cdef class BanditRounds:
                 self.learn(&row, &feedback)
         self.model.raise_error()
 
-    def score(self, Rows rows):
+    def score(self, Rows rows not None):
         """Return the linear scores `(n_samples, n_classes)`."""
+        self.require_ready()
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.model.n_classes))
         cdef Row row
         cdef Py_ssize_t i
         self.check_scores(rows, scores)
+        self.model.prepare()
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
@@ -123,26 +147,25 @@ cdef class BanditRounds:
         self.n_rounds += 1
         self.n_mistakes += not feedback.reward
 
-    def check_rows(self, Rows rows, n_labels, n_draws):
+    def check_rows(self, Rows rows not None, n_labels, n_draws):
         """Raise ValueError for arrays that the compiled loops would read out of bounds."""
+        self.require_ready()
         if rows.n_features != self.model.n_features:
             raise ValueError(
                 f"X has {rows.n_features} features, the model has {self.model.n_features}"
             )
+        if rows.n_features + (rows.constant != 0.0) != self.model.width:
+            raise ValueError("the constant of the rows does not fit the weights")
+        if rows.is_sparse and self.model.needs_dense:
+            raise ValueError("the model needs dense rows")
         if n_labels != rows.n_rows or n_draws != rows.n_rows:
             raise ValueError("labels or draws do not fit the rows")
 
-    def check_scores(self, Rows rows, const double[:, ::1] scores):
+    def check_scores(self, Rows rows not None, const double[:, ::1] scores not None):
         """Raise ValueError for arrays that the compiled loops would access out of bounds."""
         self.check_rows(rows, rows.n_rows, rows.n_rows)
         if scores.shape[0] != rows.n_rows or scores.shape[1] != self.model.n_classes:
             raise ValueError("scores do not fit the rows and classes")
-
-    def __reduce__(self):
-        return BanditRounds, (self.model, self.schedule), (self.n_rounds, self.n_mistakes)
-
-    def __setstate__(self, state):
-        self.n_rounds, self.n_mistakes = state
 
 
 cdef inline void draw_epsilon_greedy(

@@ -1,5 +1,6 @@
 """Dual weights, and the mirror maps that turn them into weights."""
 
+from sklrank._state cimport Persistent
 from sklrank.linear_model._rows cimport Row
 
 
@@ -10,11 +11,16 @@ cdef inline bint is_inaccurate(double total, double max_total) noexcept nogil:
     return not total < 1e100 or total < 1e-3 * max_total
 
 
-cdef class MirrorMap:
+cdef class MirrorMap(Persistent):
     cdef readonly Py_ssize_t n_classes
     cdef readonly Py_ssize_t width          # number of features, including the constant if any
     cdef readonly object error              # error that `raise_error` will raise, or None
     cdef double[:, ::1] duals               # (n_classes, width)
+
+    # Compute what `score` and `add_weights` would compute at their first call after a step.
+    # Afterwards, several threads may call them at the same time, until the next step. Call it with
+    # the GIL.
+    cdef int prepare(self) except -1
 
     # Write the linear scores of the classes into `scores`. The dual weights do not change.
     cdef void score(self, const Row* row, double* scores) noexcept nogil

@@ -25,40 +25,59 @@ from libc.math cimport exp, fabs, pow
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.linear_model._rows cimport Row, Rows, add_outer, add_row, table_products
 
 
 cdef class MirrorMap:
     """Base of the mirror maps, with the scores and steps of the Euclidean map.
 
-    A subclass overrides `score`, `add_weights`, `step` and `step_all` as needed.
+    A subclass overrides `prepare`, `score`, `add_weights`, `step` and `step_all` as needed.
 
-    If an error occurs in a step or a score, the compiled loops cannot raise it. The error is kept
-    in `error`, and the caller of a loop calls `raise_error` afterwards.
+    If an error occurs in a step, or in a score that was not prepared, the compiled loops cannot
+    raise it. The error is kept in `error`, and the caller of a loop calls `raise_error` afterwards.
     """
 
     convexity = None
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.n_classes = n_classes
-        self.width = width
-        self.duals = np.zeros((n_classes, width))
+        self.start({"duals": np.zeros((n_classes, width))})
+
+    cdef dict get_state(self):
+        return {"duals": np.array(self.duals)}
+
+    cdef int set_state(self, State state) except -1:
+        duals = state.floats("duals", (-1, -1))
+        state.require(len(duals) > 0, "there are no classes")
+        state.require(
+            not self.is_ready or duals.shape == (self.n_classes, self.width),
+            "its sizes are not those of the object",
+        )
+        self.n_classes, self.width = duals.shape
+        self.duals = duals
+        self.error = None
+        return 0
 
     @property
     def dual_weights(self):
         """Copy of the dual weights, `(n_classes, width)`."""
+        self.require_ready()
         return np.array(self.duals)
 
     @property
     def weights(self):
         """Copy of the weights, `(n_classes, width)`."""
+        self.require_ready()
         cdef double[:, ::1] sums = np.zeros((self.n_classes, self.width))
-        self.add_weights(1.0, &sums[0, 0])
-        self.raise_error()
+        self.prepare()
+        # A kernel model without support vectors has no columns, and so no first entry.
+        if self.width > 0:
+            self.add_weights(1.0, &sums[0, 0])
         return np.asarray(sums)
 
-    def take_steps(self, Rows rows, const double[:, ::1] directions):
+    def take_steps(self, Rows rows not None, const double[:, ::1] directions not None):
         """Take the step Theta += d x' for each row x, where d is the same row of `directions`."""
+        self.require_ready()
         cdef Row row
         cdef Py_ssize_t i
         if (directions.shape[0], directions.shape[1]) != (rows.n_rows, self.n_classes):
@@ -77,6 +96,9 @@ cdef class MirrorMap:
         if error is not None:
             raise error
 
+    cdef int prepare(self) except -1:
+        return 0
+
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         table_products(&self.duals[0, 0], self.n_classes, self.width, row, scores)
 
@@ -92,12 +114,6 @@ cdef class MirrorMap:
     cdef void add_weights(self, double factor, double* sums) noexcept nogil:
         add_scaled(factor, &self.duals[0, 0], self.n_classes * self.width, sums)
 
-    def __reduce__(self):
-        return type(self), (self.n_classes, self.width), (self.dual_weights,)
-
-    def __setstate__(self, state):
-        self.duals = np.array(state[0])
-
 
 cdef class EuclideanMap(MirrorMap):
     """Euclidean map: the weights are the dual weights."""
@@ -107,8 +123,8 @@ cdef class EuclideanMap(MirrorMap):
     @classmethod
     def of(cls, weights):
         """Return a map with the given weights, `(n_classes, width)`."""
-        cdef EuclideanMap mirror_map = cls(*np.shape(weights))
-        mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
+        cdef EuclideanMap mirror_map = cls.__new__(cls)
+        mirror_map.start({"duals": np.array(weights, dtype=np.float64, order="C")})
         return mirror_map
 
     def radii(self, X, double constant):
@@ -130,7 +146,8 @@ cdef class PositiveMap(MirrorMap):
         for i in range(row.n):
             j = row.columns[i]
             duals[j] = max(duals[j], 0.0)
-        duals[self.width - 1] = max(duals[self.width - 1], 0.0)
+        if row.constant != 0.0:
+            duals[row.n_features] = max(duals[row.n_features], 0.0)
 
 
 cdef class EntropicMap(MirrorMap):
@@ -146,12 +163,39 @@ cdef class EntropicMap(MirrorMap):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        super().__init__(n_classes, width)
-        self.unnormalized = np.ones((n_classes, width))
-        self.shifts = np.zeros(n_classes)
-        self.totals = np.full(n_classes, float(width))
-        self.max_totals = np.full(n_classes, float(width))
-        self.n_changed = np.zeros(n_classes, dtype=np.intp)
+        self.start(
+            {
+                "duals": np.zeros((n_classes, width)),
+                "unnormalized": np.ones((n_classes, width)),
+                "shifts": np.zeros(n_classes),
+                "totals": np.full(n_classes, float(width)),
+                "max_totals": np.full(n_classes, float(width)),
+                "n_changed": np.zeros(n_classes, dtype=np.intp),
+            }
+        )
+
+    cdef dict get_state(self):
+        return MirrorMap.get_state(self) | {
+            "unnormalized": np.array(self.unnormalized),
+            "shifts": np.array(self.shifts),
+            "totals": np.array(self.totals),
+            "max_totals": np.array(self.max_totals),
+            "n_changed": np.array(self.n_changed),
+        }
+
+    cdef int set_state(self, State state) except -1:
+        unnormalized = state.floats("unnormalized", (-1, -1))
+        n_classes, width = unnormalized.shape
+        state.require(width > 0, "there are no features")
+        state.constants("duals", (n_classes, width))
+        shifts, totals, max_totals = [
+            state.floats(name, (n_classes,)) for name in ("shifts", "totals", "max_totals")
+        ]
+        n_changed = state.integers("n_changed", (n_classes,), 0, width)
+        MirrorMap.set_state(self, state)
+        self.unnormalized, self.shifts = unnormalized, shifts
+        self.totals, self.max_totals, self.n_changed = totals, max_totals, n_changed
+        return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t k
@@ -201,17 +245,6 @@ cdef class EntropicMap(MirrorMap):
         self.max_totals[k] = total
         self.n_changed[k] = 0
 
-    def __reduce__(self):
-        state = (
-            np.array(self.duals), np.array(self.unnormalized), np.array(self.shifts),
-            np.array(self.totals), np.array(self.max_totals), np.array(self.n_changed),
-        )
-        return EntropicMap, (self.n_classes, self.width), state
-
-    def __setstate__(self, state):
-        self.duals, self.unnormalized, self.shifts = map(np.array, state[:3])
-        self.totals, self.max_totals, self.n_changed = map(np.array, state[3:])
-
 
 cdef class CustomMap(MirrorMap):
     """User-defined map: the method `weights` of an object computes the weights after each step.
@@ -223,10 +256,23 @@ cdef class CustomMap(MirrorMap):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, mirror_map):
-        super().__init__(n_classes, width)
         self.mirror_map = mirror_map
-        self.compute_weights(np.random.RandomState(0).normal(size=(n_classes, width)))
-        self.primals = self.compute_weights(np.zeros((n_classes, width)))
+        duals = np.zeros((n_classes, width))
+        self.compute_weights(np.random.RandomState(0).normal(size=duals.shape))
+        primals = self.compute_weights(duals)
+        self.start({"mirror_map": mirror_map, "duals": duals, "primals": primals})
+
+    cdef dict get_state(self):
+        state = {"mirror_map": self.mirror_map, "primals": np.array(self.primals)}
+        return MirrorMap.get_state(self) | state
+
+    cdef int set_state(self, State state) except -1:
+        primals = state.floats("primals", (-1, -1))
+        mirror_map = state.get("mirror_map")
+        state.constants("duals", primals.shape)
+        MirrorMap.set_state(self, state)
+        self.primals, self.mirror_map = primals, mirror_map
+        return 0
 
     def compute_weights(self, duals):
         """Return the weights for the given dual weights, as a checked copy of the same shape."""
@@ -273,13 +319,6 @@ cdef class CustomMap(MirrorMap):
             np.copyto(np.asarray(self.primals), self.compute_weights(np.asarray(self.duals)))
         except BaseException as error:
             self.error = error
-
-    def __reduce__(self):
-        state = self.dual_weights, self.weights
-        return CustomMap, (self.n_classes, self.width, self.mirror_map), state
-
-    def __setstate__(self, state):
-        self.duals, self.primals = map(np.array, state)
 
 
 cdef void add_scaled(

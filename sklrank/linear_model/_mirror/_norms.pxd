@@ -1,5 +1,7 @@
 """Mirror maps of the p-norm, the group norm and the Schatten norm."""
 
+cimport cython
+
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
@@ -18,6 +20,9 @@ cdef class GroupedMap(MirrorMap):
     cdef double total                       # sum of `powers`
     cdef double max_total                   # largest total since the last `recompute`
     cdef Py_ssize_t n_changed               # number of changed powers since the last `recompute`
+
+    # Return the number of groups.
+    cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept
 
     cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil
     cdef void update_group(self, Py_ssize_t group) noexcept nogil
@@ -40,6 +45,7 @@ cdef class SchattenMap(MirrorMap):
     cdef Py_ssize_t n_changed               # entries of rows added since the last `recompute`
     cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless `is_stale`
     cdef bint is_stale                      # whether `gram` has changed since M was computed
+    cdef cython.pymutex lock                # held by `prepare`
     cdef double[::1] direction              # scratch: (n_classes,)
     cdef double[::1] products               # scratch: (n_classes,)
 

@@ -32,6 +32,7 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
 from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
@@ -48,7 +49,8 @@ cdef double dual_exponent(Py_ssize_t p) noexcept nogil:
 cdef class GroupedMap(MirrorMap):
     """Base of the maps of the p-norm and the group norm, for groups of entries of dual weights.
 
-    Entry e, counted row by row, belongs to the group e modulo `n_groups`.
+    Entry e, counted row by row, belongs to the group e modulo `n_groups`. If a subclass does not
+    override `count_groups`, each entry is a group.
 
     The map keeps the powers c^q of the groups, the sum of these powers, and the unnormalized
     weights Theta c^(q - 2). These numbers are relative to a unit, which is the largest absolute
@@ -59,12 +61,51 @@ cdef class GroupedMap(MirrorMap):
     accumulate.
     """
 
-    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, Py_ssize_t n_groups):
-        super().__init__(n_classes, width)
-        self.n_groups = n_groups
-        self.exponent = dual_exponent(n_groups)
-        self.unnormalized = np.zeros((n_classes, width))
-        self.powers = np.zeros(n_groups)
+    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
+        cdef Py_ssize_t n_groups = self.count_groups(n_classes, width)
+        self.start(
+            {
+                "duals": np.zeros((n_classes, width)),
+                "unnormalized": np.zeros((n_classes, width)),
+                "powers": np.zeros(n_groups),
+                "unit": 0.0,
+                "total": 0.0,
+                "max_total": 0.0,
+                "factor": 0.0,
+                "n_changed": 0,
+            }
+        )
+
+    cdef dict get_state(self):
+        return MirrorMap.get_state(self) | {
+            "unnormalized": np.array(self.unnormalized),
+            "powers": np.array(self.powers),
+            "unit": self.unit,
+            "total": self.total,
+            "max_total": self.max_total,
+            "factor": self.factor,
+            "n_changed": self.n_changed,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        unnormalized = state.floats("unnormalized", (-1, -1))
+        n_classes, width = unnormalized.shape
+        state.require(n_classes > 0 and width > 0, "there are no classes or no features")
+        state.constants("duals", (n_classes, width))
+        cdef Py_ssize_t n_groups = self.count_groups(n_classes, width)
+        powers = state.floats("powers", (n_groups,))
+        cdef double unit = state.any_number("unit"), factor = state.any_number("factor")
+        cdef double total = state.any_number("total"), max_total = state.any_number("max_total")
+        cdef Py_ssize_t n_changed = state.count("n_changed", 0, n_groups)
+        MirrorMap.set_state(self, state)
+        self.n_groups, self.exponent = n_groups, dual_exponent(n_groups)
+        self.unnormalized, self.powers = unnormalized, powers
+        self.unit, self.factor, self.n_changed = unit, factor, n_changed
+        self.total, self.max_total = total, max_total
+        return 0
+
+    cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
+        return n_classes * width
 
     @property
     def convexity(self):
@@ -145,29 +186,16 @@ cdef class GroupedMap(MirrorMap):
         # Then `recompute` is called again and sets a new unit.
         self.unit = largest
 
-    def __reduce__(self):
-        arrays = np.array(self.duals), np.array(self.unnormalized), np.array(self.powers)
-        numbers = self.unit, self.total, self.max_total, self.factor, self.n_changed
-        return type(self), (self.n_classes, self.width), (arrays, numbers)
-
-    def __setstate__(self, state):
-        arrays, numbers = state
-        self.duals, self.unnormalized, self.powers = map(np.array, arrays)
-        self.unit, self.total, self.max_total, self.factor, self.n_changed = numbers
-
 
 cdef class PNormMap(GroupedMap):
     """Map of the p-norm, for weights with few large entries. Each entry is a group."""
-
-    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        super().__init__(n_classes, width, n_classes * width)
 
 
 cdef class GroupNormMap(GroupedMap):
     """Map of the group norm, for few relevant features. The entries of a feature form a group."""
 
-    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        super().__init__(n_classes, width, width)
+    cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
+        return width
 
     cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
         add_outer(&self.duals[0, 0], self.n_classes, self.width, direction, size, row)
@@ -182,16 +210,40 @@ cdef class SchattenMap(MirrorMap):
     Gram matrix, which costs about as much as scoring the row. The Gram matrix is recomputed when
     the total cost of the updates reaches the cost of recomputing it, or when its trace becomes too
     large or too small. The eigenvectors and eigenvalues are computed only when they are needed for
-    scores or weights.
+    scores or weights, by `prepare` or by the first score after a step.
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        super().__init__(n_classes, width)
-        self.exponent = dual_exponent(min(n_classes, width))
-        self.gram = np.zeros((n_classes, n_classes))
-        self.left_factor = np.zeros((n_classes, n_classes))
-        self.direction = np.zeros(n_classes)
-        self.products = np.empty(n_classes)
+        self.start(
+            {
+                "duals": np.zeros((n_classes, width)),
+                "gram": np.zeros((n_classes, n_classes)),
+                "unit": 0.0,
+                "max_trace": 0.0,
+                "n_changed": 0,
+            }
+        )
+
+    cdef dict get_state(self):
+        return MirrorMap.get_state(self) | {
+            "gram": np.array(self.gram),
+            "unit": self.unit,
+            "max_trace": self.max_trace,
+            "n_changed": self.n_changed,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        n, width = state.constants("duals", (-1, -1)).shape
+        gram = state.floats("gram", (n, n))
+        cdef double unit = state.any_number("unit"), max_trace = state.any_number("max_trace")
+        cdef Py_ssize_t n_changed = state.count("n_changed", 0, n * width)
+        left_factor, direction, products = np.zeros((n, n)), np.zeros(n), np.empty(n)
+        MirrorMap.set_state(self, state)
+        self.exponent = dual_exponent(min(n, width))
+        self.gram, self.unit, self.max_trace, self.n_changed = gram, unit, max_trace, n_changed
+        self.left_factor, self.direction, self.products = left_factor, direction, products
+        self.is_stale = True
+        return 0
 
     @property
     def convexity(self):
@@ -204,6 +256,13 @@ cdef class SchattenMap(MirrorMap):
         The only nonzero singular value of u x' is ||u||_2 ||x||_2.
         """
         return row_norms(X, constant, 2.0)
+
+    cdef int prepare(self) except -1:
+        if self.exponent > 2.0:
+            with self.lock:
+                self.ensure_left_factor()
+                self.raise_error()
+        return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t n = self.n_classes, k, l
@@ -299,24 +358,12 @@ cdef class SchattenMap(MirrorMap):
             self.update_left_factor()
 
     cdef void update_left_factor(self) noexcept with gil:
-        if not self.is_stale:
-            # Another thread has updated the left factor while this thread waited for the lock.
-            return
         try:
             left_factor = compute_left_factor(np.asarray(self.gram), self.exponent)
             np.copyto(np.asarray(self.left_factor), left_factor)
             self.is_stale = False
         except BaseException as error:
             self.error = error
-
-    def __reduce__(self):
-        state = np.array(self.duals), np.array(self.gram), self.unit, self.max_trace, self.n_changed
-        return SchattenMap, (self.n_classes, self.width), state
-
-    def __setstate__(self, state):
-        duals, gram, self.unit, self.max_trace, self.n_changed = state
-        self.duals, self.gram = np.array(duals), np.array(gram)
-        self.is_stale = True
 
 
 def compute_left_factor(gram, exponent):

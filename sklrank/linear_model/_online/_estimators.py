@@ -12,7 +12,7 @@ from sklrank._base_online import row_blocks, to_dense
 from sklrank._compiled_classifier import BATCH, CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import MAX_FACTOR, unchanged_on_error
+from sklrank._validation import MAX_FACTOR
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.linear_model._online._feature_map import KERNELS, FeatureMap
 from sklrank.linear_model._online._logistic import LogisticLearner
@@ -51,7 +51,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def coef_(self) -> np.ndarray:
         """Weights of the standardized features."""
         weights = self._feature_weights("coef_")[:-1]
-        columns, _, _ = self._standardisation()
+        columns, _, _ = self._standardization()
         coef = np.zeros((len(self.classes_), self.n_features_in_))
         coef[:, columns] = weights.T * self._learner.feature_map.scale
         return two_class_weights(coef)
@@ -64,7 +64,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def mean_(self) -> np.ndarray:
         """Means of the features over the samples learned so far."""
-        columns, means, _ = self._standardisation()
+        columns, means, _ = self._standardization()
         mean = np.zeros(self.n_features_in_)
         mean[columns] = means
         return mean
@@ -72,7 +72,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviations of the features over the samples learned; 1 for constant features."""
-        columns, _, deviations = self._standardisation()
+        columns, _, deviations = self._standardization()
         scale = np.ones(self.n_features_in_)
         scale[columns] = np.where(deviations > 0, deviations, 1.0)
         return scale
@@ -87,9 +87,9 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
             )
         return self._learner.weight_table
 
-    def _standardisation(self):
+    def _standardization(self):
         check_is_fitted(self, "classes_")
-        return self._learner.feature_map.standardisation
+        return self._learner.feature_map.standardization
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):
@@ -100,10 +100,10 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     (AdaGrad [1]_), ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the
     sum over all steps so far. The model does not depend on the units of the features.
 
-    As a weak learner of a booster, the model learns from the labels of a sample that are known.
+    As a weak learner of a booster, the model learns from the known labels of each sample.
     With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
     known labels, relevant and irrelevant. With top-k feedback and "ovr", the binary models of
-    labels that were not shown are not changed.
+    labels that were not shown do not change.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         Strength of the L2 penalty on the weights, including the intercepts. The penalty is applied
         once for each sample.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features used by the model, drawn at random once: an int, a fraction of the
-        features, "sqrt", "log2", or None for all features.
+        Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random once.
     clip : float, default=10.0
         Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
@@ -240,16 +240,17 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Kalman filter. If it is above 0, the influence of old samples decreases over time.
     boosting_target : {"costs", "relevance"}, default="costs"
         Target of the regression in a booster. With "costs", it is the negative costs of all labels.
-        With "relevance", it is the relevance of the known labels: the weights of unknown labels are
-        not changed, and the steps of labels that are known more often than the average are shorter.
+        With "relevance", it is the relevance of the known labels. Then the weights of unknown
+        labels do not change, and the steps of labels that are known more often than the average are
+        shorter.
         "costs" is suited to full information; use "relevance" in boosters with top-k feedback. The
         parameter has no effect on `fit` and `partial_fit`.
     vote_scale : float, default=1.0
         Factor that multiplies the predicted deviations from a uniform vote before the votes are
         clipped at zero.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features used by the model, drawn at random once: an int, a fraction of the
-        features, "sqrt", "log2", or None for all features.
+        Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
+        or None for all features. The features are drawn at random once.
     clip : float, default=3.0
         Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
@@ -300,9 +301,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left")],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
-        "process_noise": [Interval(Real, 0, None, closed="left")],
+        "process_noise": [Interval(Real, 0, MAX_FACTOR, closed="both")],
         "boosting_target": [StrOptions({"costs", "relevance"})],
-        "vote_scale": [Interval(Real, 0, None, closed="neither")],
+        "vote_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         **_FEATURE_MAP_CONSTRAINTS,
     }
 
@@ -331,16 +332,13 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.clip = clip
         self.random_state = random_state
 
-    def _check_and_start(self, *arguments, **options):
-        with unchanged_on_error(self):
-            prepared = super()._check_and_start(*arguments, **options)
-            max_weight, alpha = prepared[-1].max(initial=0.0), self._learner.alpha
-            if max_weight > MAX_WEIGHT_TO_ALPHA * alpha:
-                raise ValueError(
-                    f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
-                    f"got {max_weight:g}: divide it by its mean"
-                )
-        return prepared
+    def _check_weights(self, weights):
+        max_weight, alpha = weights.max(initial=0.0), self._learner.alpha
+        if max_weight > MAX_WEIGHT_TO_ALPHA * alpha:
+            raise ValueError(
+                f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
+                f"got {max_weight:g}: divide it by its mean"
+            )
 
     def _make_learner(self, n_features, n_classes, random_state):
         n_components = self.n_components if self.kernel == "rbf" else 0

@@ -1,5 +1,7 @@
 """Feature maps of online linear learners: running standardization and random Fourier features."""
 
+from sklrank._state cimport Persistent
+
 
 cdef enum Kernel:
     CONSTANT = 0
@@ -7,7 +9,7 @@ cdef enum Kernel:
     RBF = 2
 
 
-cdef class FeatureMap:
+cdef class FeatureMap(Persistent):
     cdef readonly Kernel kernel
     cdef readonly Py_ssize_t n_features, n_columns, n_outputs
     cdef readonly double clip, scale

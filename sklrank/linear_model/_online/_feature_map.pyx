@@ -6,7 +6,7 @@ deviation. The results are clipped at +-clip, because standard deviations estima
 few samples are inaccurate. Let z be the clipped values times `scale`. The features of the kernels
 are
 
-- CONSTANT: none;
+- CONSTANT: no features;
 - LINEAR: z;
 - RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
   approximate a Gaussian kernel (Rahimi & Recht 2007).
@@ -17,6 +17,8 @@ Each kernel has one more feature, the last one, which is 1 for the intercept.
 from libc.math cimport fabs, sqrt
 
 import numpy as np
+
+from sklrank._state cimport State
 
 KERNELS = {"constant": Kernel.CONSTANT, "linear": Kernel.LINEAR, "rbf": Kernel.RBF}
 
@@ -31,29 +33,70 @@ cdef class FeatureMap:
         self,
         kernel,
         Py_ssize_t n_features,
-        const Py_ssize_t[::1] columns,
-        const double[:, ::1] frequencies,
-        const double[::1] phases,
+        columns,
+        frequencies,
+        phases,
         double clip,
         double scale=1.0,
     ):
-        self.kernel = KERNELS[kernel]
-        self.n_features = n_features
-        self.n_columns = columns.shape[0]
-        if self.n_columns and (np.min(columns) < 0 or np.max(columns) >= n_features):
-            raise ValueError("columns are outside the features")
-        if (frequencies.shape[0], frequencies.shape[1]) != (self.n_columns, phases.shape[0]):
-            raise ValueError("frequencies do not fit columns and phases")
-        self.columns = columns
-        self.frequencies = frequencies
-        self.phases = phases
-        self.clip = clip
-        self.scale = scale
-        self.n_outputs = 1 + (self.n_columns if self.kernel == LINEAR else phases.shape[0])
-        self.count = 0.0
-        self.mean = np.zeros(self.n_columns)
-        self.m2 = np.zeros(self.n_columns)
-        self.inverse_scale = np.zeros(self.n_columns)
+        mean, m2, inverse_scale = np.zeros((3, len(columns)))
+        self.start(
+            {
+                "kernel": kernel,
+                "n_features": n_features,
+                "columns": columns,
+                "frequencies": frequencies,
+                "phases": phases,
+                "clip": clip,
+                "scale": scale,
+                "count": 0,
+                "mean": mean,
+                "m2": m2,
+                "inverse_scale": inverse_scale,
+            }
+        )
+
+    cdef dict get_state(self):
+        names = {value: name for name, value in KERNELS.items()}
+        return {
+            "kernel": names[self.kernel],
+            "n_features": self.n_features,
+            "columns": np.array(self.columns),
+            "frequencies": np.asarray(self.frequencies),
+            "phases": np.asarray(self.phases),
+            "clip": self.clip,
+            "scale": self.scale,
+            "count": self.count,
+            "mean": np.array(self.mean),
+            "m2": np.array(self.m2),
+            "inverse_scale": np.array(self.inverse_scale),
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef Kernel kernel = KERNELS[state.choice("kernel", KERNELS)]
+        cdef Py_ssize_t n_features = state.count("n_features", 1)
+        columns = state.integers("columns", (-1,), 0, n_features - 1)
+        cdef Py_ssize_t n_columns = len(columns)
+        phases = state.constants("phases", (-1,))
+        frequencies = state.constants("frequencies", (n_columns, len(phases)))
+        cdef double clip = state.number("clip", 0.0), scale = state.number("scale", 0.0)
+        cdef double count = state.number("count", 0.0)
+        mean, m2, inverse_scale = [
+            state.floats(name, (n_columns,)) for name in ("mean", "m2", "inverse_scale")
+        ]
+        cdef Py_ssize_t n_outputs = 1 + (n_columns if kernel == LINEAR else len(phases))
+        state.require(
+            not self.is_ready
+            or (kernel, n_features, n_columns, n_outputs)
+            == (self.kernel, self.n_features, self.n_columns, self.n_outputs),
+            "its sizes or its kernel are not those of the object",
+        )
+        self.kernel, self.n_features, self.n_columns = kernel, n_features, n_columns
+        self.n_outputs = n_outputs
+        self.columns, self.frequencies, self.phases = columns, frequencies, phases
+        self.clip, self.scale, self.count = clip, scale, count
+        self.mean, self.m2, self.inverse_scale = mean, m2, inverse_scale
+        return 0
 
     cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil:
         cdef double* z = features if self.kernel == LINEAR else scratch
@@ -91,8 +134,9 @@ cdef class FeatureMap:
             variance = m2[j] * share
             inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
 
-    def transform_rows(self, const double[:, ::1] X):
+    def transform_rows(self, const double[:, ::1] X not None):
         """Return the features `(n_samples, n_outputs)` of the samples `X`."""
+        self.require_ready()
         cdef double[:, ::1] features = np.empty((X.shape[0], self.n_outputs))
         cdef double[::1] scratch = np.empty(self.n_columns + 1)
         cdef Py_ssize_t i
@@ -103,27 +147,12 @@ cdef class FeatureMap:
         return np.asarray(features)
 
     @property
-    def standardisation(self):
+    def standardization(self):
         """Column indices, means and standard deviations (0 if constant), as copied arrays."""
+        self.require_ready()
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
         deviations[np.asarray(self.inverse_scale) == 0.0] = 0.0
         return np.array(self.columns), np.array(self.mean), deviations
-
-    def __reduce__(self):
-        names = {value: name for name, value in KERNELS.items()}
-        arguments = (
-            names[self.kernel], self.n_features, np.asarray(self.columns),
-            np.asarray(self.frequencies), np.asarray(self.phases), self.clip,
-            self.scale,
-        )
-        state = (
-            self.count, np.array(self.mean), np.array(self.m2), np.array(self.inverse_scale)
-        )
-        return FeatureMap, arguments, state
-
-    def __setstate__(self, state):
-        self.count, *arrays = state
-        self.mean, self.m2, self.inverse_scale = [np.array(a) for a in arrays]
 
 
 cdef inline double bounded(double value) noexcept nogil:

@@ -23,4 +23,4 @@ cdef class LinearLearner(OnlineLearner):
 
 
 # Scale nonnegative votes (n,) to the sum one. If all of them are 0, make them equal.
-cdef void normalise(double* votes, Py_ssize_t n) noexcept nogil
+cdef void normalize(double* votes, Py_ssize_t n) noexcept nogil

@@ -9,20 +9,36 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.linear_model._online._feature_map cimport add_product
 
 
 cdef class LinearLearner(OnlineLearner):
-    """Base class of the learners. A subclass overrides `update`, and `vote` if necessary."""
+    """Base class of the learners.
 
-    def __init__(self, FeatureMap feature_map, Py_ssize_t n_classes):
-        self.feature_map = feature_map
-        self.n_features = feature_map.n_features
-        self.n_classes = n_classes
-        self.weights = np.zeros((feature_map.n_outputs, n_classes))
-        self.features = np.empty(feature_map.n_outputs)
-        self.scratch = np.empty(feature_map.n_columns + 1)
-        self.predictions = np.empty(n_classes)
+    A subclass overrides `update`, and `vote` if necessary. Its constructor sets the initial
+    weights, of shape `(n_outputs, n_classes)`.
+    """
+
+    cdef dict get_state(self):
+        return {"feature_map": self.feature_map, "weights": self.weight_table}
+
+    cdef int set_state(self, State state) except -1:
+        cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
+        weights = state.floats("weights", (feature_map.n_outputs, -1))
+        cdef Py_ssize_t n_classes = weights.shape[1]
+        state.require(n_classes > 0, "there are no classes")
+        state.require(
+            not self.is_ready
+            or (feature_map.n_features, n_classes) == (self.n_features, self.n_classes),
+            "its sizes are not those of the object",
+        )
+        features, predictions = np.empty(feature_map.n_outputs), np.empty(n_classes)
+        scratch = np.empty(feature_map.n_columns + 1)
+        self.feature_map, self.weights = feature_map, weights
+        self.n_features, self.n_classes = feature_map.n_features, n_classes
+        self.features, self.predictions, self.scratch = features, predictions, scratch
+        return 0
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.
@@ -62,11 +78,12 @@ cdef class LinearLearner(OnlineLearner):
         pass
 
     cdef void vote(self, double* predictions) noexcept nogil:
-        normalise(predictions, self.n_classes)
+        normalize(predictions, self.n_classes)
 
     @property
     def weight_table(self):
         """Copy of the weights `(n_outputs, n_classes)`, whose last row contains the intercepts."""
+        self.require_ready()
         return np.array(self.weights)
 
 
@@ -80,7 +97,7 @@ cdef void linear_predictions(
     add_product(features, &weights[0, 0], weights.shape[0], weights.shape[1], predictions)
 
 
-cdef void normalise(double* votes, Py_ssize_t n) noexcept nogil:
+cdef void normalize(double* votes, Py_ssize_t n) noexcept nogil:
 
     cdef double total = 0.0
     cdef Py_ssize_t l

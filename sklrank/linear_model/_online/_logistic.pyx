@@ -26,21 +26,47 @@ from libc.math cimport exp, fabs, sqrt
 
 import numpy as np
 
-from sklrank.linear_model._online._learner cimport normalise
+from sklrank._state cimport State
+from sklrank.linear_model._online._learner cimport normalize
 
 
 cdef class LogisticLearner(LinearLearner):
     """Compiled learner of OnlineLogisticRegression, which documents and checks the parameters."""
 
     def __init__(
-        self, FeatureMap feature_map, Py_ssize_t n_classes, bint multinomial, double learning_rate,
-        double alpha,
+        self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
+        double learning_rate, double alpha,
     ):
-        super().__init__(feature_map, n_classes)
-        self.multinomial = multinomial
-        self.learning_rate = learning_rate
-        self.alpha = alpha
-        self.sum_squares = np.ones((feature_map.n_outputs, n_classes))
+        self.start(
+            {
+                "feature_map": feature_map,
+                "weights": np.zeros((feature_map.n_outputs, n_classes)),
+                "sum_squares": np.ones((feature_map.n_outputs, n_classes)),
+                "multinomial": multinomial,
+                "learning_rate": learning_rate,
+                "alpha": alpha,
+            }
+        )
+
+    cdef dict get_state(self):
+        return LinearLearner.get_state(self) | {
+            "sum_squares": np.array(self.sum_squares),
+            "multinomial": self.multinomial,
+            "learning_rate": self.learning_rate,
+            "alpha": self.alpha,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
+        weights = state.constants("weights", (feature_map.n_outputs, -1))
+        sum_squares = state.floats("sum_squares", weights.shape)
+        cdef bint multinomial = state.flag("multinomial")
+        cdef double learning_rate = state.number("learning_rate", 0.0)
+        cdef double alpha = state.number("alpha", 0.0)
+        LinearLearner.set_state(self, state)
+        self.sum_squares = sum_squares
+        self.multinomial, self.learning_rate, self.alpha = multinomial, learning_rate, alpha
+        return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
         cdef Py_ssize_t l
@@ -49,7 +75,7 @@ cdef class LogisticLearner(LinearLearner):
             return
         for l in range(self.n_classes):
             predictions[l] = sigmoid(predictions[l])
-        normalise(predictions, self.n_classes)
+        normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef Py_ssize_t j, l
@@ -114,15 +140,6 @@ cdef class LogisticLearner(LinearLearner):
         for l in range(self.n_classes):
             gradient[l] *= weight
         return weight
-
-    def __reduce__(self):
-        arguments = (
-            self.feature_map, self.n_classes, self.multinomial, self.learning_rate, self.alpha
-        )
-        return LogisticLearner, arguments, (np.array(self.weights), np.array(self.sum_squares))
-
-    def __setstate__(self, state):
-        self.weights, self.sum_squares = [np.array(array) for array in state]
 
 
 cdef inline double sigmoid(double z) noexcept nogil:

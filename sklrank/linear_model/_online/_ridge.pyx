@@ -37,7 +37,8 @@ squares for each label with its expected proportion of the samples.
 
 import numpy as np
 
-from sklrank.linear_model._online._learner cimport normalise
+from sklrank._state cimport State
+from sklrank.linear_model._online._learner cimport normalize
 
 cdef double ROUNDING = np.finfo(np.float64).eps
 
@@ -46,27 +47,67 @@ cdef class RidgeLearner(LinearLearner):
     """Compiled learner of OnlineRidgeClassifier, which documents and validates the parameters."""
 
     def __init__(
-        self, FeatureMap feature_map, Py_ssize_t n_classes, double alpha, double process_noise,
-        double vote_scale, bint learns_relevance=False,
+        self, FeatureMap feature_map not None, Py_ssize_t n_classes, double alpha,
+        double process_noise, double vote_scale, bint learns_relevance=False,
     ):
-        super().__init__(feature_map, n_classes)
-        self.alpha = alpha
-        self.process_noise = process_noise
-        self.vote_scale = vote_scale
+        cdef Py_ssize_t n = feature_map.n_outputs
+        variances = np.append(np.full(n - 1, 1.0 / alpha), 1.0 / min(alpha, 1.0))
+        self.start(
+            {
+                "feature_map": feature_map,
+                "weights": np.zeros((n, n_classes)),
+                "covariance": np.diag(variances),
+                "gain_direction": np.zeros(n),
+                "gain": 0.0,
+                "known_weight": np.zeros(n_classes),
+                "mean_known_weight": 0.0,
+                "alpha": alpha,
+                "process_noise": process_noise,
+                "vote_scale": vote_scale,
+                "learns_relevance": learns_relevance,
+            }
+        )
+
+    cdef dict get_state(self):
+        return LinearLearner.get_state(self) | {
+            "covariance": np.array(self.covariance),
+            "gain_direction": np.array(self.gain_direction),
+            "gain": self.gain,
+            "known_weight": np.array(self.known_weight),
+            "mean_known_weight": self.mean_known_weight,
+            "alpha": self.alpha,
+            "process_noise": self.process_noise,
+            "vote_scale": self.vote_scale,
+            "learns_relevance": self.learns_relevance,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
+        cdef Py_ssize_t n = feature_map.n_outputs
+        weights = state.constants("weights", (n, -1))
+        covariance = state.floats("covariance", (n, n))
+        gain_direction = state.floats("gain_direction", (n,))
+        known_weight = state.floats("known_weight", (weights.shape[1],))
+        cdef double gain = state.any_number("gain")
+        cdef double mean_known_weight = state.any_number("mean_known_weight")
+        cdef double alpha = state.number("alpha", 0.0)
+        cdef double process_noise = state.number("process_noise", 0.0)
+        cdef double vote_scale = state.number("vote_scale", 0.0)
+        cdef bint learns_relevance = state.flag("learns_relevance")
+        last_direction = np.empty(n)
+        LinearLearner.set_state(self, state)
+        self.covariance, self.gain_direction, self.gain = covariance, gain_direction, gain
+        self.known_weight, self.mean_known_weight = known_weight, mean_known_weight
+        self.alpha, self.process_noise, self.vote_scale = alpha, process_noise, vote_scale
         self.learns_relevance = learns_relevance
-        n = feature_map.n_outputs
-        self.covariance = np.diag(np.append(np.full(n - 1, 1.0 / alpha), 1.0 / min(alpha, 1.0)))
-        self.gain_direction = np.zeros(n)
-        self.gain = 0.0
-        self.last_direction = np.empty(n)
-        self.known_weight = np.zeros(n_classes)
-        self.mean_known_weight = 0.0
+        self.last_direction = last_direction
+        return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
         cdef Py_ssize_t l
         for l in range(self.n_classes):
             predictions[l] = max(1.0 / self.n_classes + self.vote_scale * predictions[l], 0.0)
-        normalise(predictions, self.n_classes)
+        normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef double* errors = &self.predictions[0]
@@ -188,19 +229,3 @@ cdef class RidgeLearner(LinearLearner):
         for j in range(n):
             variance += features[j] * direction[j]
         return variance
-
-    def __reduce__(self):
-        arguments = (
-            self.feature_map, self.n_classes, self.alpha, self.process_noise, self.vote_scale,
-            self.learns_relevance,
-        )
-        state = (
-            self.gain, self.mean_known_weight, np.array(self.covariance),
-            np.array(self.gain_direction), np.array(self.weights), np.array(self.known_weight),
-        )
-        return RidgeLearner, arguments, state
-
-    def __setstate__(self, state):
-        self.gain, self.mean_known_weight, *arrays = state
-        arrays = [np.array(array) for array in arrays]
-        self.covariance, self.gain_direction, self.weights, self.known_weight = arrays

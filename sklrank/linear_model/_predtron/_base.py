@@ -10,7 +10,7 @@ query instead, which are the rows `starts[i]:starts[i + 1]` of `rows`: ::
 """
 
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 
@@ -20,12 +20,20 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._base_online import slices
+from sklrank._call_guard import shared_call
+from sklrank._progress import print_progress
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR, as_numbers, unchanged_on_error
 from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
 from sklrank.linear_model._mirror._parameter import CONSTRAINTS, make_mirror_map
 from sklrank.linear_model._predtron._kernel_rows import KernelRows
-from sklrank.linear_model._predtron._rounds import EuclideanSums, PredtronRounds, make_sums
+from sklrank.linear_model._predtron._rounds import (
+    EuclideanSums,
+    PredtronRounds,
+    linear_scores,
+    make_sums,
+)
 from sklrank.linear_model._rows import Rows
 
 __all__ = ["PredtronMixin", "can_partial_fit", "rows_are_rounds"]
@@ -52,7 +60,7 @@ class PredtronMixin:
     A subclass defines `_make_task(*data, restart)`. This method checks the data and returns X, the
     task of the rounds, and a function. For given rounds, the function returns their rows of X, and
     the index of the first row of each query, or None if a round uses one row. If `restart` is True,
-    `_make_task` starts a new model by setting `_model` to the result of `_make_model`.
+    `_make_task` creates a new model by setting `_model` to the result of `_make_model`.
     """
 
     # A classifier with a reject option sets the rule. The rule is updated with the held-out scores
@@ -108,13 +116,9 @@ class PredtronMixin:
     def _kernel(self):
         if self.kernel == "precomputed":
             return None
-        kernel = self.kernel
-        if isinstance(kernel, str):
-            # The default value is set here, since not every kernel accepts None.
-            gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
-            parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
-            kernel = partial(pairwise_kernels, metric=kernel, filter_params=True, **parameters)
-        return partial(_call_kernel, kernel)
+        # The default value is set here, since not every kernel accepts None.
+        gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
+        return Kernel(self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0)
 
     @property
     def _is_precomputed(self):
@@ -131,42 +135,60 @@ class PredtronMixin:
 
     def _fit_from_scratch(self, *data):
         with unchanged_on_error(self):
-            rounds = self._make_task(*data, restart=True)
-            self._play_passes(*rounds, n_passes=self.max_iter, shuffle=self.shuffle)
-            self.n_iter_ = self.max_iter
+            X, task, rows_of = self._make_task(*data, restart=True)
+            random_state = check_random_state(self.random_state) if self.shuffle else None
+            n_batches = len(self._batches(X, task))
+            with self._model.transaction(X) as play:
+                for i in self._track(range(self.max_iter), "pass", n_subtasks=n_batches):
+                    self.n_iter_ = i + 1
+                    self._play_pass(
+                        X,
+                        task,
+                        rows_of,
+                        play,
+                        order=random_state.permutation(task.n_all) if self.shuffle else None,
+                        # In later passes, the model has already learned from the samples.
+                        reject_rule=self._reject_rule if i == 0 else None,
+                        number=f"{i + 1} of {self.max_iter}",
+                    )
         return self
 
     def _partial_fit(self, *data, return_scores=False):
         """Continue training. Return the scores before each round if `return_scores`, else None."""
         scores = None
-        with unchanged_on_error(self):
+        with unchanged_on_error(self, draws=False):
             X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
+            # A reject rule or a callback may fail after a compiled call.
+            exact = self._reject_rule is not None or self._task_tree is not None
+            self._model = self._model.branch(X.shape[0], exact=exact)
             if return_scores:
-                scores = np.empty((task.n_rounds, self._model.n_scores))
-            self._play_passes(X, task, rows_of, scores=scores)
+                scores = np.empty((task.n_all, self._model.n_scores))
+            with self._model.transaction(X) as play:
+                rule = self._reject_rule
+                self._play_pass(X, task, rows_of, play, scores=scores, reject_rule=rule)
         return scores
 
-    def _play_passes(self, X, task, rows_of, *, n_passes=1, shuffle=False, scores=None):
-        n_rounds = task.n_rounds
-        random_state = check_random_state(self.random_state) if shuffle else None
-        with self._model.transaction(X) as play:
-            for i in range(n_passes):
-                order = random_state.permutation(n_rounds) if shuffle else None
-                before = self._mistakes_and_loss()
-                # In later passes, the model has already learned from the samples that it scores.
-                rule = self._reject_rule if i == 0 else None
-                self._play_pass(X, task, rows_of, play, order, scores, rule)
-                if self.verbose:
-                    mistakes, loss = self._mistakes_and_loss() - before
-                    print(
-                        f"[{type(self).__name__}] pass {i + 1} of {n_passes}: {mistakes:.0f} "
-                        f"mistakes in {n_rounds} rounds, mean loss {loss / n_rounds:.4f}"
-                    )
+    def _batches(self, X, task):
+        """Return slices that divide the rounds of a task into batches."""
+        # Queries have several rows; all rounds have about the same number.
+        return slices(task.n_all, max(1, self._model.max_rows * task.n_all // X.shape[0]))
 
-    def _play_pass(self, X, task, rows_of, play, order, scores, reject_rule):
-        model, n_rounds = self._model, task.n_all
+    def _play_pass(
+        self,
+        X,
+        task,
+        rows_of,
+        play,
+        *,
+        order=None,
+        scores=None,
+        reject_rule=None,
+        number="1 of 1",
+    ):
+        model = self._model
         prediction_scores = radii = None
-        for batch in gen_batches(n_rounds, max(1, model.max_rows * n_rounds // X.shape[0])):
+        before = self._totals()
+        for batch in self._track(self._batches(X, task), "batch", may_stop=scores is None):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
             rows, starts = rows_of(rounds)
@@ -178,11 +200,25 @@ class PredtronMixin:
             play(rows, starts, task, radii, batch_scores, prediction_scores)
             if reject_rule is not None:
                 reject_rule.update(prediction_scores, task.chosen_labels)
+        if self.verbose:
+            n_rounds, n_mistakes, loss = np.subtract(self._totals(), before)
+            figures = {
+                "mean loss": loss / n_rounds,
+                "mistakes": int(n_mistakes),
+                "rounds": int(n_rounds),
+            }
+            print_progress(type(self).__name__, f"pass {number}", figures)
 
-    def _mistakes_and_loss(self):
+    def _attributes_so_far(self):
+        attributes = super()._attributes_so_far()
+        attributes["_model"].remove_unused_points()
+        return attributes
+
+    def _totals(self):
         rounds = self._model.rounds
-        return np.array([rounds.n_mistakes, rounds.total_loss])
+        return rounds.n_rounds, rounds.n_mistakes, rounds.total_loss
 
+    @shared_call
     def _scores(self, X):
         """Return the scores of the samples, `(n_samples, n_scores)`."""
         return self._fitted_model().score(self._check_rows(X, reset=False))
@@ -199,22 +235,26 @@ class PredtronMixin:
         return model
 
     @property
+    @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
         return self._model_of_kind(LinearModel, "coef_").weights[:, : self.n_features_in_]
 
     @property
+    @shared_call
     def intercept_(self) -> np.ndarray:
         """Weights of the constant feature, which are 0 if there is no such feature."""
         weights = self._model_of_kind(LinearModel, "intercept_").weights
         return weights[:, self.n_features_in_ :].sum(axis=1)
 
     @property
+    @shared_call
     def dual_coef_(self) -> np.ndarray:
         """Dual coefficients of the support vectors."""
         return self._model_of_kind(KernelModel, "dual_coef_").weights.copy()
 
     @property
+    @shared_call
     def support_vectors_(self) -> np.ndarray:
         """Support vectors, or their indices if the kernel is precomputed."""
         return self._model_of_kind(KernelModel, "support_vectors_").points.copy()
@@ -241,21 +281,43 @@ class PredtronMixin:
         return tags
 
 
-def _call_kernel(kernel, A, B):
-    # Values that overflow are rejected below, with an error message that names the kernel.
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = kernel(A, B)
-    values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
-    if values.shape != (A.shape[0], B.shape[0]):
-        raise ValueError(
-            f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row of "
-            f"its first argument and each of its second; got the shape {values.shape}"
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "kernel has values that are NaN or infinity: scale the features, or choose another one"
-        )
-    return values
+class Kernel:
+    """Kernel function with its parameters, whose values are checked.
+
+    Parameters
+    ----------
+    function : str or callable
+        Name of a kernel of scikit-learn, or a function that returns the kernel values.
+    **parameters : dict
+        Parameters of the kernels of scikit-learn. Each kernel uses only its own parameters.
+    """
+
+    def __init__(self, function, **parameters):
+        self.function = function
+        self.parameters = parameters
+
+    def __call__(self, A, B):
+        """Return the kernel values of the rows of `A` and `B`, `(n_rows_a, n_rows_b)`."""
+        # Values that overflow are rejected below, with an error message that names the kernel.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(self.function, str):
+                values = pairwise_kernels(
+                    A, B, metric=self.function, filter_params=True, **self.parameters
+                )
+            else:
+                values = self.function(A, B)
+        values = as_numbers(values.toarray() if sparse.issparse(values) else values, "kernel")
+        if values.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row "
+                f"of its first argument and each of its second; got the shape {values.shape}"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "kernel has values that are NaN or infinity: scale the features, or choose another "
+                "one"
+            )
+        return values
 
 
 class LinearModel:
@@ -284,18 +346,30 @@ class LinearModel:
         self.n_scores = mirror_map.n_classes
         self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
 
+    def branch(self, n_rows, *, exact):
+        """Return a model to continue from this one, which stays as it is.
+
+        Copying takes longer than a round. If all rows are learned by one compiled call, and `exact`
+        is False, the model itself is returned: the call either fails or learns all of them.
+        """
+        is_custom = isinstance(self.rounds.mirror_map, CustomMap)  # see `transaction`
+        return deepcopy(self) if (exact or n_rows > self.max_rows) and not is_custom else self
+
+    def remove_unused_points(self):
+        """Do nothing: only kernel models have points."""
+
     @contextmanager
     def transaction(self, X):
-        """Yield a function that plays rounds on rows of X, and restore the model after an error.
+        """Yield a function that plays rounds on rows of X.
 
-        An error may occur in any round, since a user-defined mirror map may fail.
+        After an error, restore a model with a user-defined mirror map, which may fail in any round.
         """
         rounds, before = self.rounds, []
         if isinstance(rounds.mirror_map, CustomMap):
             parts = [rounds, rounds.mirror_map, rounds.sums]
             # The states are saved instead of copies, since copying a CustomMap calls the user's
             # function.
-            before = [(part, part.__reduce__()[2]) for part in parts if part is not None]
+            before = [(part, part.__getstate__()) for part in parts if part is not None]
         try:
             yield partial(self._play, X)
         except BaseException:
@@ -331,7 +405,7 @@ class LinearModel:
         rows = Rows(X, self.constant)
         if self.rounds.sums is None:
             return self.rounds.score(rows)
-        return _rounds_with(self.weights).score(rows)
+        return linear_scores(self.weights, rows)
 
 
 class KernelModel:
@@ -371,23 +445,27 @@ class KernelModel:
         self.insertion_order = np.zeros(0, dtype=np.intp)  # of the points, see KernelRows
         self.n_inserted = 0
 
+    def branch(self, n_rows, *, exact):
+        """Return a model to continue from this one, which stays as it is."""
+        # A shallow copy is sufficient, since the arrays are replaced in `transaction` and not
+        # changed in place.
+        model = copy(self)
+        model.rounds = copy(self.rounds)
+        return model
+
     @contextmanager
     def transaction(self, X):
-        """Yield a function that plays rounds on rows of X, and restore the model after an error.
+        """Yield a function that plays rounds on rows of X.
 
-        An error may occur in any round, since a kernel may fail. After the rounds, the model keeps
-        only the points that are support vectors.
+        After the rounds, the model keeps only the points that are support vectors.
         """
-        # References are sufficient, since the arrays are replaced within the context and not
-        # changed in place.
-        before = vars(self) | {"rounds": copy(self.rounds)}
         known = np.arange(len(self.insertion_order))
         self._set_points(known, X)
-        try:
-            yield partial(self._play, X, len(known))
-        except BaseException:
-            vars(self).update(before)
-            raise
+        yield partial(self._play, X, len(known))
+        self.remove_unused_points()
+
+    def remove_unused_points(self):
+        """Keep only the points that are support vectors."""
         self._set_points(np.flatnonzero(self.insertion_order))
 
     @property
@@ -417,8 +495,8 @@ class KernelModel:
         own_column = np.searchsorted(active, own).astype(np.intc)
         insertion_order = self.insertion_order[active]
         kernel_rows = KernelRows(values, own_column, insertion_order, self.n_inserted, self.budget)
-        self.rounds.mirror_map = EuclideanMap.of(self.coefs[:, active])
-        self.rounds.sums = EuclideanSums.of(self.sums[:, active]) if self.average else None
+        sums = EuclideanSums.of(self.sums[:, active]) if self.average else None
+        self.rounds.set_weights(EuclideanMap.of(self.coefs[:, active]), sums)
         _play_rounds(self.rounds, kernel_rows, *arguments)
         self.coefs[:, active] = self.rounds.mirror_map.dual_weights
         if self.average:
@@ -457,10 +535,10 @@ class KernelModel:
         """Return the scores `(n_samples, n_scores)`."""
         if not len(self.insertion_order):
             return np.zeros((X.shape[0], len(self.coefs)))
-        rounds = _rounds_with(self.weights)
+        weights = self.weights
         supports = np.arange(len(self.insertion_order))
         scores = [
-            rounds.score(Rows(self._kernel_values(X[batch], supports), 0.0))
+            linear_scores(weights, Rows(self._kernel_values(X[batch], supports), 0.0))
             for batch in gen_batches(X.shape[0], self.max_rows)
         ]
         return np.concatenate(scores)
@@ -471,10 +549,6 @@ def _play_rounds(rounds, rows, starts, task, radii, scores, prediction_scores):
         rounds.play_rows(rows, task, radii, scores, prediction_scores)
     else:
         rounds.play_queries(rows, starts, task, radii)
-
-
-def _rounds_with(weights):
-    return PredtronRounds(EuclideanMap.of(weights))
 
 
 def _stack(points, X):

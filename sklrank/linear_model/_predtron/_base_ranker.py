@@ -33,7 +33,7 @@ class PredtronRankerMixin(PredtronMixin):
 
     def _start_ranking_model(self, n_scores, constant):
         self._loss = make_ranking_loss(self.loss, self.k)
-        self._position_values = partial(position_values, self.representation, power=self.power)
+        self._representation = self.representation, self.power
         self._model = self._make_model(n_scores, constant)
 
     def _make_ranking_task(self, relevance, starts):
@@ -41,7 +41,9 @@ class PredtronRankerMixin(PredtronMixin):
         gains = gains_of(self._loss, relevance, starts)
         sizes = np.unique(np.diff(starts))
         discounts = _evaluate_positions("loss", partial(discounts_of, self._loss), sizes)
-        values = _evaluate_positions("representation", self._position_values, sizes)
+        representation, power = self._representation
+        values_of = partial(position_values, representation, power=power)
+        values = _evaluate_positions("representation", values_of, sizes)
         return RankingTask(gains, starts, discounts, values, self._loss_driven)
 
 
@@ -56,7 +58,7 @@ def _evaluate_positions(name, values_of, sizes):
     for size in (*sizes, longest + 1):
         if not np.array_equal(values_of(size)[:longest], values[:size]):
             raise ValueError(
-                f"{name} must have the same value at a position however many there are, got others "
-                f"for {size} positions than for {longest}"
+                f"{name} must have the same value at a position for any number of positions, got "
+                f"different values for {size} and {longest} positions"
             )
     return values

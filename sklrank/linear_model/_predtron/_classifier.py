@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier
+from sklrank._call_guard import exclusive_call, shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if
 from sklrank._validation import check_columns, check_target, check_weights
 from sklrank.base import two_class_difference
@@ -196,7 +197,8 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
 
     Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on the label of rejected
     samples, which is not a class. So `reject_cost` should not be set for its estimators.
@@ -293,6 +295,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         return is_subset_loss and self.reject_cost is None
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
@@ -312,19 +315,22 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or hold only one class, or if parameters are not compatible
-            with each other or with the data. A model that was fitted before is not changed in this
-            case.
+            with each other or with the data. In this case, a fitted model does not change.
         """
         return self._fit_from_scratch(X, y, None)
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        The resulting model is bit-identical whether the samples are given in one call or in
-        several, and whether or not the model is pickled between two calls. With a kernel, models
-        agree up to rounding errors of the kernel values.
+        Without a kernel, passing the samples in one call or in several calls gives bit-identical
+        models. With a kernel, the models are equal up to rounding errors of the kernel values.
+        Pickling the model between calls does not change the result.
+
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
 
         Parameters
         ----------
@@ -344,14 +350,15 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or hold labels that are not in `classes`. The model is not
-            changed in this case.
+            If the data are malformed or hold labels that are not in `classes`. In this case, the
+            model does not change.
         """
         self._partial_fit(X, y, classes)
         return self
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
@@ -383,6 +390,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         """
         return self._add_first_class(self._partial_fit(X, y, classes, return_scores=True))
 
+    @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the classes or labels.
 
@@ -394,12 +402,13 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            The scores :math:`t`. For two classes, the difference between the scores of the second
-            and the first class.
+            Scores of the classes or labels, in the order of `classes_`. For two classes, the
+            difference between the scores of the second and the first class.
         """
         scores = self._add_first_class(self._scores(X))
         return scores if self._fitted_with_indicators else two_class_difference(scores)
 
+    @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class with the greatest score, or the labels with positive scores.
 
@@ -428,6 +437,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
             predictions[rejected] = self.reject_label_
         return predictions
 
+    @shared_call
     def coverage(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the fraction of samples that are not rejected.
 
@@ -539,14 +549,14 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
         self._check_pairwise(X)
         if self._fitted_with_indicators:
-            losses = self._subset_losses
+            losses = self._subset_losses = copy(self._subset_losses)
             losses.cover(np.diff(indptr))
             task = SubsetTask(
                 indptr, labels, losses.n_labels, losses.offsets, losses.values, self._loss_driven
             )
         else:
-            # The rule is updated in place. A copy is used, since `unchanged_on_error` restores only
-            # the reference to the rule after an error.
+            # The rule is updated in place, as are the losses above. Copies are used, since
+            # `unchanged_on_error` restores only the references after an error.
             self._reject_rule = deepcopy(self._reject_rule)
             costs = np.ascontiguousarray(self._costs[:, : len(self.classes_)])
             task = ClassTask(costs, labels, self._loss_driven)

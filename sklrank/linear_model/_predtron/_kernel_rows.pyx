@@ -34,14 +34,15 @@ cdef class KernelRows(Rows):
     """
 
     def __init__(
-        self, values, own_column, Py_ssize_t[::1] insertion_order, Py_ssize_t n_inserted,
-        Py_ssize_t budget,
+        self, values, const int[::1] own_column not None,
+        Py_ssize_t[::1] insertion_order not None, Py_ssize_t n_inserted, Py_ssize_t budget,
     ):
-        super().__init__(values, 0.0)
-        if len(own_column) != self.n_rows or insertion_order.shape[0] != self.n_features:
+        n_rows, n_points = np.shape(values)
+        if own_column.shape[0] != n_rows or insertion_order.shape[0] != n_points:
             raise ValueError("own_column or insertion_order do not fit the kernel values")
-        if len(own_column) and not 0 <= np.min(own_column) <= np.max(own_column) < self.n_features:
+        if n_rows and not 0 <= np.min(own_column) <= np.max(own_column) < n_points:
             raise ValueError("own_column has points that are out of range")
+        super().__init__(values, 0.0)
         self.own_column = own_column
         self.insertion_order = insertion_order
         self.n_inserted = n_inserted

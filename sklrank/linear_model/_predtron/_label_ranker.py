@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import BaseOnline
+from sklrank._call_guard import exclusive_call
 from sklrank._relevance import check_label_relevance
 from sklrank._sklearn import _fit_context, available_if
 from sklrank._validation import (
@@ -145,8 +146,10 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method. A
-    sample whose labels have equal relevance does not change the model.
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
+
+    A sample whose labels have equal relevance does not change the model.
 
     :func:`sklearn.model_selection.cross_val_predict` with ``method="decision_function"`` replaces
     the grades of each column by their indices among the sorted grades of that column. So the model
@@ -226,6 +229,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
@@ -247,18 +251,22 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         ------
         ValueError
             If the data are malformed, or if parameters are not compatible with each other or with
-            the data. A model that was fitted before is not changed in this case.
+            the data. In this case, a fitted model does not change.
         """
         return self._fit_from_scratch(X, y, None)
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        The resulting model is bit-identical whether the samples are given in one call or in
-        several, and whether or not the model is pickled between two calls. With a kernel, models
-        agree up to rounding errors of the kernel values.
+        Without a kernel, passing the samples in one call or in several calls gives bit-identical
+        models. With a kernel, the models are equal up to rounding errors of the kernel values.
+        Pickling the model between calls does not change the result.
+
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
 
         Parameters
         ----------
@@ -279,14 +287,15 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed, or if their labels differ from those of the first call. The
-            model is not changed in this case.
+            If the data are malformed, or if their labels differ from those of the first call. In
+            this case, the model does not change.
         """
         self._partial_fit(X, y, classes)
         return self
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:

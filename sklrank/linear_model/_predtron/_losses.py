@@ -11,8 +11,8 @@ of `class_costs` or `SubsetLosses`, which list the names:
 - An entry of `CLASS_LOSSES` is a function of the number of classes. It returns the table of costs
   of shape (n_classes, n_classes), with a row for each true class and a column for each prediction.
   The costs are from 0 to `MAX_FACTOR`, and those on the diagonal are 0.
-- An entry of `SUBSET_LOSSES` is a function `f(tp, fp, fn, tn)` of integer arrays of one shape. It
-  returns the losses, an array of this shape with values from 0 to `MAX_FACTOR` that are 0 where
+- An entry of `SUBSET_LOSSES` is a function `f(tp, fp, fn, tn)` of integer arrays of the same shape.
+  It returns the losses, an array of this shape with values from 0 to `MAX_FACTOR` that are 0 where
   fp = fn = 0. For class labels, a name in `SUBSET_LOSSES` means "zero_one".
 """
 
@@ -139,7 +139,10 @@ SUBSET_LOSSES = {
 
 
 class SubsetLosses:
-    """Tables of a subset loss, one for each number of relevant labels passed to `cover`.
+    """Tables of a subset loss, one for each number of relevant labels.
+
+    The loss is a function of the numbers of true positives (tp), false positives (fp), false
+    negatives (fn) and true negatives (tn) among the labels. Tables are created by `cover`.
 
     Parameters
     ----------
@@ -148,10 +151,10 @@ class SubsetLosses:
 
         - "hamming": fp + fn, the number of labels in error;
         - "subset_zero_one" or "zero_one": 1 if any label is in error;
-        - "error_set_size": fp fn, the number of pairs of a relevant and an irrelevant label that
+        - "error_set_size": fp * fn, the number of pairs of a relevant and an irrelevant label that
           are both in error;
-        - a function `f(tp, fp, fn, tn)` of integer arrays of one shape that returns an array of
-          this shape, with zeros where fp = fn = 0.
+        - a function `f(tp, fp, fn, tn)` of integer arrays of the same shape that returns an array
+          of this shape, with zeros where fp = fn = 0.
     n_labels : int
         Number of labels.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import BaseOnline
+from sklrank._call_guard import exclusive_call
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._relevance_lists import lists_of
@@ -135,8 +136,10 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
 
     Notes
     -----
-    Parameters take effect when training starts, in `fit` or in the first call of another method. A
-    query whose documents have equal relevance does not change the model. There is no intercept,
+    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    `partial_fit`. Later changes do not affect the model until `fit` is called.
+
+    A query whose documents have equal relevance does not change the model. There is no intercept,
     since it would change all scores of a query equally.
 
     The default parameters follow the published algorithm, which makes one pass over the queries and
@@ -206,6 +209,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit the model from scratch with `max_iter` passes over the queries.
 
@@ -229,19 +233,23 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         ------
         ValueError
             If the data are malformed, or if parameters are not compatible with each other or with
-            the data. A model that was fitted before is not changed in this case.
+            the data. In this case, a fitted model does not change.
         """
         return self._fit_from_scratch(X, y, qid)
 
     @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
+    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Continue training with each query in order.
 
-        The resulting model is bit-identical whether the queries are given in one call or in
-        several, and whether or not the model is pickled between two calls. With a kernel, models
-        agree up to rounding errors of the kernel values. All documents of a query must be given in
-        one call: a query id that occurs again in another call denotes another query.
+        All documents of a query must be passed in one call: a query id that occurs again in another
+        call is treated as a new query. Without a kernel, passing the queries in one call or in
+        several calls gives bit-identical models. With a kernel, the models are equal up to rounding
+        errors of the kernel values. Pickling the model between calls does not change the result.
+
+        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
+        none.
 
         Parameters
         ----------
@@ -260,7 +268,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are malformed. The model is not changed in this case.
+            If the data are malformed. In this case, the model does not change.
         """
         self._partial_fit(X, y, qid)
         return self

@@ -23,11 +23,9 @@ ranking, where items are hard to tell apart. "reciprocal", 1 / i, requires small
 top.
 """
 
-from numbers import Real
-
 import numpy as np
 
-from sklrank._validation import as_numbers
+from sklrank._validation import as_numbers, is_number
 from sklrank.linear_model._predtron._losses import look_up
 from sklrank.metrics._conventions import check_k, factors_of
 
@@ -52,8 +50,8 @@ class NDCGLoss:
 
     The gain of an item of relevance :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
     position j is :math:`1 / \log_2(1 + j)`. Section 4 of the paper has the same discounts, but
-    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that the relevance may
-    be in the hundreds. This does not change the loss.
+    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that they do not
+    overflow for relevance values in the hundreds. This does not change the loss.
 
     Parameters
     ----------
@@ -284,6 +282,6 @@ def position_values(representation, n_positions, *, power=1.1):
 
 
 def _check_power(power):
-    if not isinstance(power, Real) or isinstance(power, bool) or not 0 < power < np.inf:
+    if not is_number(power) or not 0 < power < np.inf:
         raise ValueError(f"power must be a finite number greater than 0, got {power!r}.")
     return power

@@ -71,8 +71,9 @@ cdef class RankingTask(Task):
     """
 
     def __init__(
-        self, const double[::1] gains, const Py_ssize_t[::1] starts, const double[::1] discounts,
-        const double[::1] representation, bint loss_driven=False, double max_states=MAX_STATES,
+        self, const double[::1] gains not None, const Py_ssize_t[::1] starts not None,
+        const double[::1] discounts not None, const double[::1] representation not None,
+        bint loss_driven=False, double max_states=MAX_STATES,
     ):
         cdef Py_ssize_t i, longest
         if starts.shape[0] < 1 or starts[0] != 0 or starts[starts.shape[0] - 1] != gains.shape[0]:

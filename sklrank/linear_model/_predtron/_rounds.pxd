@@ -1,14 +1,17 @@
 """Rounds of Predtron, and the mean of the weights over these rounds."""
 
+from sklrank._state cimport Persistent
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._predtron._tasks cimport Task
 from sklrank.linear_model._rows cimport Row, Rows, RowSum
 
 
-cdef class WeightSums:
+cdef class WeightSums(Persistent):
     cdef double[:, ::1] sums                # (n_classes, width)
-    cdef double sign
     cdef Py_ssize_t last                    # round of the last change, or 0 if it is not used
+
+    # Return the factor of `sums` in the sum of the weights, see `_rounds.pyx`.
+    cdef double sign(self) noexcept nogil
 
     # Write the scores of a row with the mean weights after `n_rounds` >= 1 rounds into `means`.
     # `scores` are the scores of the row with the current weights.
@@ -28,9 +31,9 @@ cdef class EuclideanSums(WeightSums):
     pass
 
 
-cdef class PredtronRounds:
-    cdef public MirrorMap mirror_map
-    cdef public WeightSums sums             # None if the weights are not averaged
+cdef class PredtronRounds(Persistent):
+    cdef readonly MirrorMap mirror_map
+    cdef readonly WeightSums sums           # None if the weights are not averaged
     cdef readonly double learning_rate      # NaN for the rate of the theorems
     cdef readonly double convexity
     cdef readonly Py_ssize_t n_rounds, n_mistakes

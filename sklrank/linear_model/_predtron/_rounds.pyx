@@ -20,6 +20,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from sklrank._state cimport State
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
 from sklrank.linear_model._predtron._tasks cimport LossRange
 from sklrank.linear_model._rows cimport add_outer, table_products
@@ -38,23 +39,35 @@ cdef class WeightSums:
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.sums = np.zeros((n_classes, width))
-        self.sign = 1.0
-        self.last = 1
+        self.start({"sums": np.zeros((n_classes, width)), "last": 1})
 
     @classmethod
     def of(cls, values):
-        """Return an object whose array `sums` has the given values."""
+        """Return sums over no rounds whose array has the given values."""
         cdef WeightSums sums = cls(*np.shape(values))
-        sums.sums = np.array(values, dtype=np.float64, order="C")
+        np.copyto(np.asarray(sums.sums), values)
         return sums
+
+    cdef dict get_state(self):
+        return {"sums": self.values, "last": self.last}
+
+    cdef int set_state(self, State state) except -1:
+        sums = state.floats("sums", (-1, -1))
+        cdef Py_ssize_t last = state.count("last")
+        state.require(
+            not self.is_ready or sums.shape == (self.sums.shape[0], self.sums.shape[1]),
+            "its sizes are not those of the object",
+        )
+        self.sums, self.last = sums, last
+        return 0
 
     @property
     def values(self):
         """Copy of the array `sums`, `(n_classes, width)`."""
+        self.require_ready()
         return np.array(self.sums)
 
-    def mean(self, MirrorMap mirror_map, Py_ssize_t n_rounds):
+    def mean(self, MirrorMap mirror_map not None, Py_ssize_t n_rounds):
         """Return the mean of the weights after each round, `(n_classes, width)`.
 
         The mean does not include the initial weights. If there are no rounds, the initial weights
@@ -63,8 +76,11 @@ cdef class WeightSums:
         weights = mirror_map.weights
         if not n_rounds:
             return weights
-        sums = self.sign * np.asarray(self.sums)
+        sums = self.sign() * self.values
         return (sums + (n_rounds + 1 - self.last) * weights) / n_rounds
+
+    cdef double sign(self) noexcept nogil:
+        return 1.0
 
     cdef void score(
         self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
@@ -72,7 +88,7 @@ cdef class WeightSums:
         cdef Py_ssize_t k
         table_products(&self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], row, means)
         for k in range(self.sums.shape[0]):
-            means[k] = (self.sign * means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
+            means[k] = (self.sign() * means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
 
     cdef void before_step(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
@@ -80,12 +96,6 @@ cdef class WeightSums:
     ) noexcept nogil:
         mirror_map.add_weights(t - self.last, &self.sums[0, 0])
         self.last = t
-
-    def __reduce__(self):
-        return type(self), np.shape(self.sums), (np.array(self.sums), self.last)
-
-    def __setstate__(self, state):
-        self.sums, self.last = np.array(state[0]), state[1]
 
 
 cdef class EuclideanSums(WeightSums):
@@ -97,9 +107,10 @@ cdef class EuclideanSums(WeightSums):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        super().__init__(n_classes, width)
-        self.sign = -1.0
-        self.last = 0
+        self.start({"sums": np.zeros((n_classes, width)), "last": 0})
+
+    cdef double sign(self) noexcept nogil:
+        return -1.0
 
     cdef void before_step(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
@@ -110,7 +121,7 @@ cdef class EuclideanSums(WeightSums):
         )
 
 
-def make_sums(MirrorMap mirror_map):
+def make_sums(MirrorMap mirror_map not None):
     """Return sums over no rounds for the weights of a mirror map."""
     kind = EuclideanSums if type(mirror_map) is EuclideanMap else WeightSums
     return kind(mirror_map.n_classes, mirror_map.width)
@@ -128,16 +139,66 @@ cdef class PredtronRounds:
     def __init__(
         self, MirrorMap mirror_map, double learning_rate=NAN, double convexity=1.0, sums=None
     ):
-        self.mirror_map = mirror_map
-        self.learning_rate = learning_rate
-        self.convexity = convexity
-        self.sums = sums
-        self.min_loss = INFINITY
-        self.unit = np.ones(1)
+        self.start(
+            {
+                "mirror_map": mirror_map,
+                "sums": sums,
+                "learning_rate": learning_rate,
+                "convexity": convexity,
+                "n_rounds": 0,
+                "n_mistakes": 0,
+                "total_loss": 0.0,
+                "radius": 0.0,
+                "min_loss": INFINITY,
+                "max_loss": 0.0,
+            }
+        )
+
+    cdef dict get_state(self):
+        return {
+            "mirror_map": self.mirror_map,
+            "sums": self.sums,
+            "learning_rate": self.learning_rate,
+            "convexity": self.convexity,
+            "n_rounds": self.n_rounds,
+            "n_mistakes": self.n_mistakes,
+            "total_loss": self.total_loss,
+            "radius": self.radius,
+            "min_loss": self.min_loss,
+            "max_loss": self.max_loss,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef MirrorMap mirror_map = state.part("mirror_map", MirrorMap)
+        cdef WeightSums sums = None
+        if state.get("sums") is not None:
+            sums = state.part("sums", WeightSums)
+        state.require(fits(sums, mirror_map), "sums and mirror_map have different sizes")
+        cdef double learning_rate = state.any_number("learning_rate")
+        cdef double convexity = state.any_number("convexity")
+        cdef Py_ssize_t n_rounds = state.count("n_rounds")
+        cdef Py_ssize_t n_mistakes = state.count("n_mistakes", 0, n_rounds)
+        cdef double total_loss = state.any_number("total_loss")
+        cdef double radius = state.number("radius", 0.0)
+        cdef double min_loss = state.number("min_loss", 0.0)
+        cdef double max_loss = state.number("max_loss", 0.0)
+        unit = np.ones(1)
+        self.mirror_map, self.sums = mirror_map, sums
+        self.learning_rate, self.convexity = learning_rate, convexity
+        self.n_rounds, self.n_mistakes, self.total_loss = n_rounds, n_mistakes, total_loss
+        self.radius, self.min_loss, self.max_loss = radius, min_loss, max_loss
+        self.unit = unit
+        return 0
+
+    def set_weights(self, MirrorMap mirror_map not None, WeightSums sums):
+        """Replace the weights, and their sums unless `sums` is None."""
+        if not mirror_map.is_ready or not fits(sums, mirror_map):
+            raise ValueError("sums and mirror_map have different sizes")
+        self.mirror_map, self.sums = mirror_map, sums
 
     def play_rows(
-        self, Rows rows, Task task, const double[::1] radii=None, double[:, ::1] scores=None,
-        double[:, ::1] prediction_scores=None,
+        self, Rows rows not None, Task task not None, const double[::1] radii=None,
+        double[:, ::1] scores=None, double[:, ::1] prediction_scores=None,
     ):
         """Play a round for each row.
 
@@ -147,6 +208,7 @@ cdef class PredtronRounds:
         `prediction_scores` with the weights used for prediction, which are the mean weights if
         there are `sums`.
         """
+        self.require_ready()
         cdef double[::1] row_scores = np.empty(self.mirror_map.n_classes)
         cdef double[::1] direction = np.empty(self.mirror_map.n_classes)
         cdef double* t
@@ -175,7 +237,8 @@ cdef class PredtronRounds:
         self.mirror_map.raise_error()
 
     def play_queries(
-        self, Rows rows, const Py_ssize_t[::1] starts, Task task, const double[::1] radii=None
+        self, Rows rows not None, const Py_ssize_t[::1] starts not None, Task task not None,
+        const double[::1] radii=None,
     ):
         """Play a round for each query. Query i has the rows `starts[i]:starts[i + 1]`."""
         cdef Py_ssize_t longest = np.max(np.diff(starts), initial=0)
@@ -186,7 +249,7 @@ cdef class PredtronRounds:
         cdef Row row
         cdef Py_ssize_t i, j
         self.check(rows, task, radii, starts.shape[0] - 1)
-        if self.mirror_map.n_classes != 1 or starts[0] != 0 or (
+        if self.mirror_map.n_classes != 1 or not starts.shape[0] or starts[0] != 0 or (
             starts[starts.shape[0] - 1] != rows.n_rows
         ):
             raise ValueError("queries do not fit the rows or the weights")
@@ -211,17 +274,18 @@ cdef class PredtronRounds:
                     rows.enforce_budget(self.mirror_map.duals)
         self.mirror_map.raise_error()
 
-    def score(self, Rows rows):
+    def score(self, Rows rows not None):
         """Return the scores of the rows with the current weights, `(n_rows, n_scores)`."""
+        self.require_ready()
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.mirror_map.n_classes))
         cdef Row row
         cdef Py_ssize_t i
         self.check_width(rows)
+        self.mirror_map.prepare()
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
                 self.mirror_map.score(&row, &scores[i, 0])
-        self.mirror_map.raise_error()
         return np.asarray(scores)
 
     cdef void score_for_prediction(
@@ -261,7 +325,7 @@ cdef class PredtronRounds:
             self.sums.before_step(self.mirror_map, self.n_rounds, direction, size, row)
         self.mirror_map.step_all(direction, size, row)
 
-    def check(self, Rows rows, Task task, radii, Py_ssize_t n_rounds):
+    def check(self, Rows rows not None, Task task not None, radii, Py_ssize_t n_rounds):
         """Raise ValueError for arguments that the loops would read out of bounds."""
         self.check_width(rows)
         if task.n_rounds != n_rounds:
@@ -269,26 +333,39 @@ cdef class PredtronRounds:
         if isnan(self.learning_rate) and (radii is None or radii.shape[0] != n_rounds):
             raise ValueError("radii do not fit the rounds")
 
-    def check_width(self, Rows rows):
+    def check_width(self, Rows rows not None):
         """Raise ValueError if the length of the rows differs from the width of the weights."""
+        self.require_ready()
         if rows.n_features + (rows.constant != 0.0) != self.mirror_map.width:
             raise ValueError(
                 f"X has {rows.n_features} columns, the weights {self.mirror_map.width}"
             )
 
-    def check_scores(self, Rows rows, scores):
+    def check_scores(self, Rows rows not None, scores):
         """Raise ValueError if an output array has the wrong shape. None means no output."""
+        self.require_ready()
         if scores is not None and tuple(scores.shape) != (rows.n_rows, self.mirror_map.n_classes):
             raise ValueError("scores do not fit the rows")
 
-    def __reduce__(self):
-        arguments = self.mirror_map, self.learning_rate, self.convexity, self.sums
-        state = (
-            self.n_rounds, self.n_mistakes, self.total_loss,
-            self.radius, self.min_loss, self.max_loss,
-        )
-        return PredtronRounds, arguments, state
 
-    def __setstate__(self, state):
-        self.n_rounds, self.n_mistakes, self.total_loss = state[:3]
-        self.radius, self.min_loss, self.max_loss = state[3:]
+def linear_scores(const double[:, ::1] weights not None, Rows rows not None):
+    """Return the scores of the rows with these weights, `(n_rows, n_scores)`."""
+    cdef double[:, ::1] scores = np.empty((rows.n_rows, weights.shape[0]))
+    cdef Row row
+    cdef Py_ssize_t i
+    if rows.n_features + (rows.constant != 0.0) != weights.shape[1]:
+        raise ValueError(f"X has {rows.n_features} columns, the weights {weights.shape[1]}")
+    with nogil:
+        for i in range(rows.n_rows):
+            rows.read(i, &row)
+            table_products(&weights[0, 0], weights.shape[0], weights.shape[1], &row, &scores[i, 0])
+    return np.asarray(scores)
+
+
+cdef bint fits(WeightSums sums, MirrorMap mirror_map):
+    # Return whether the sums, if any, have the shape of the weights.
+    return sums is None or (
+        sums.is_ready
+        and sums.sums.shape[0] == mirror_map.n_classes
+        and sums.sums.shape[1] == mirror_map.width
+    )

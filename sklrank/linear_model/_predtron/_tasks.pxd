@@ -15,6 +15,9 @@ cdef class Task:
     cdef const Py_ssize_t[::1] chosen           # (n_rounds,) their indices among all rounds
     cdef readonly Py_ssize_t n_all              # number of all rounds
 
+    # Set the number of all rounds, and choose all rounds.
+    cdef int set_size(self, Py_ssize_t n_all) except -1
+
     # In the methods below, `i` is the index of a round among the chosen rounds.
 
     # Return the number of scores.

@@ -67,10 +67,10 @@ cdef LossRange range_of(const double* losses, Py_ssize_t n) noexcept nogil:
 cdef class Task:
     """Base of the tasks. A subclass calls `set_size` in its constructor."""
 
-    def set_size(self, Py_ssize_t n_all):
-        """Set the number of all rounds, and choose all rounds."""
+    cdef int set_size(self, Py_ssize_t n_all) except -1:
         self.n_all = n_all
         self.choose(slice(None))
+        return 0
 
     def choose(self, rounds):
         """Choose the rounds to play, given as a slice or as an array of indices in any order."""
@@ -129,7 +129,8 @@ cdef class ClassTask(Task):
     """
 
     def __init__(
-        self, const double[:, ::1] costs, const Py_ssize_t[::1] labels, bint loss_driven=False
+        self, const double[:, ::1] costs not None, const Py_ssize_t[::1] labels not None,
+        bint loss_driven=False,
     ):
         cdef Py_ssize_t n_classes = costs.shape[0]
         if n_classes < 2 or costs.shape[1] != n_classes:
@@ -148,6 +149,8 @@ cdef class ClassTask(Task):
     @property
     def chosen_labels(self):
         """Indices of the classes of the chosen rounds, `(n_rounds,)`."""
+        if not self.n_rounds:
+            return np.empty(0, dtype=np.intp)
         return np.asarray(self.labels)[np.asarray(self.chosen)]
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
@@ -218,8 +221,9 @@ cdef class SubsetTask(Task):
     """
 
     def __init__(
-        self, const Py_ssize_t[::1] indptr, const Py_ssize_t[::1] labels, Py_ssize_t n_labels,
-        const Py_ssize_t[::1] offsets, const double[::1] losses, bint loss_driven=False,
+        self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
+        Py_ssize_t n_labels, const Py_ssize_t[::1] offsets not None,
+        const double[::1] losses not None, bint loss_driven=False,
     ):
         cdef Py_ssize_t i, j, r, n_rounds = indptr.shape[0] - 1
         check_lists(indptr, labels, n_rounds, n_labels)

@@ -1,0 +1,28 @@
+"""Base class of all estimators."""
+
+import sklearn.base
+
+from sklrank._state import with_format, without_format
+
+__all__ = ["BaseEstimator"]
+
+# The address is also that of the documentation in pyproject.toml.
+DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
+
+
+class BaseEstimator(sklearn.base.BaseEstimator):
+    """Base class of all estimators.
+
+    Models are saved with the state format and the version. Loading a model raises an error if this
+    version of sklrank cannot read its state, instead of returning a model that fails later. HTML
+    representations link to the documentation.
+    """
+
+    _doc_link_module = "sklrank"
+    _doc_link_template = f"{DOCUMENTATION}generated/{{estimator_module}}.{{estimator_name}}.html"
+
+    def __getstate__(self):
+        return with_format(super().__getstate__())
+
+    def __setstate__(self, state):
+        super().__setstate__(without_format(state, type(self).__name__))

@@ -1,0 +1,807 @@
+"""Random sequences of calls of all estimators, with valid and with odd parameters and data.
+
+A case is a list of statements, of which the first creates a model. `draw_case` draws one from the
+grammar below, and `first_failure` runs it and checks these laws after each statement:
+
+- Only ValueError and TypeError are raised (NotFittedError is a ValueError), and AttributeError for
+  a method that the parameters hide.
+- sklrank causes no RuntimeWarning, FutureWarning or DeprecationWarning.
+- A call that raises, or that does not learn, leaves the model as it was, with the RandomState
+  instances that it holds.
+- Predictions and scores are finite and have the documented shape.
+- The arguments do not change.
+
+A case that fails is shortened, by leaving out statements and arguments, and printed as a program.
+`python test_fuzz.py --seed 3 --calls 200000` in this folder runs more of them.
+"""
+
+# ruff: noqa: F401, NPY002 (the statements use all names, and NumPy's own generator)
+
+import argparse
+import copy
+import inspect
+import os
+import pickle
+import random
+import sys
+import warnings
+from collections import Counter
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+from zlib import crc32
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import sklrank
+from sklrank._sklearn import Interval, StrOptions
+from sklrank.boosting import (
+    AdaRank,
+    AssembleClassifier,
+    MCSSBClassifier,
+    NDCGBoost,
+    RankBoost,
+    RankingRefiner,
+)
+from sklrank.feedback import Exploration
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking._radial_features import RadialFeatures
+from sklrank.linear_model import (
+    BanditronClassifier,
+    LinUCBClassifier,
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronQueryRanker,
+)
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.tree import (
+    HoeffdingTreeClassifier,
+    HonestForestRegressor,
+    HonestTreeRegressor,
+    LevelSplitsRegressor,
+    StumpClassifier,
+)
+
+N_CALLS = 20_000  # in the default run, over all configurations
+PACKAGE = str(Path(sklrank.__file__).parent)
+
+# -- The grammar. Its words are Python expressions.
+
+# The configurations, with the kind of their target. Their models are small.
+CLASSES, LABELS, RANKINGS, GRADES, NUMBERS = "y", "Y", "R", "g", "t"
+CONFIGURATIONS = {
+    "HoeffdingTreeClassifier(grace_period=2, delta=0.5)": CLASSES,
+    "HoeffdingTreeClassifier(leaf_prediction='mc', grace_period=1, tau=1)": CLASSES,
+    "StumpClassifier()": CLASSES,
+    "OnlineLogisticRegression()": CLASSES,
+    "OnlineLogisticRegression(multi_class='ovr', alpha=0.1)": CLASSES,
+    "OnlineRidgeClassifier()": CLASSES,
+    "OnlineRidgeClassifier(kernel='rbf', n_components=4)": CLASSES,
+    "BanditronClassifier()": CLASSES,
+    "BanditronClassifier(mirror_map='entropy', exploration='ag3')": CLASSES,
+    "BanditronClassifier(mirror_map='schatten')": CLASSES,
+    "LinUCBClassifier()": CLASSES,
+    "LinUCBClassifier(covariance='diagonal', clip=None)": CLASSES,
+    "PredtronClassifier()": CLASSES,
+    "PredtronClassifier(mirror_map='p-norm', average=True)": CLASSES,
+    "PredtronClassifier(loss='hamming', mirror_map='schatten')": LABELS,
+    "PredtronClassifier(kernel='rbf', budget=5)": CLASSES,
+    "PredtronClassifier(reject_cost=0.5, average=True)": CLASSES,
+    "PredtronLabelRanker()": LABELS,
+    "PredtronLabelRanker(kernel='rbf', average=True)": LABELS,
+    "PredtronLabelRanker(loss='precision', k=1, mirror_map='group-norm')": LABELS,
+    "PredtronQueryRanker()": GRADES,
+    "PredtronQueryRanker(kernel='poly', average=True)": GRADES,
+    "OnlineBMR('trees', n_estimators=3)": LABELS,
+    "OnlineBMR([OnlineLogisticRegression()], loss='rank')": LABELS,
+    "AdaOLMR(n_estimators=3)": LABELS,
+    "AdaOLMR(GaussianNB(), n_estimators=2)": LABELS,
+    "AdaOLMR('trees', n_estimators=3, n_jobs=2)": LABELS,
+    "TopKBBM('trees', n_estimators=3, k=2)": LABELS,
+    "TopKAdaptive(n_estimators=3, k=2)": LABELS,
+    "TopKAdaptive('trees', n_estimators=2, k=2, randomization='single-swap')": LABELS,
+    "LevelSplitsRegressor()": NUMBERS,
+    "HonestTreeRegressor()": NUMBERS,
+    "HonestForestRegressor(n_estimators=2)": NUMBERS,
+    "LabelwiseRanker(Ridge())": RANKINGS,
+    "LabelwiseRanker(DecisionTreeRegressor(), incomplete='relative')": RANKINGS,
+    "PairwiseRanker(GaussianNB())": RANKINGS,
+    "PairwiseRanker(DecisionTreeClassifier(), voting='soft')": RANKINGS,
+    "StackedRanker([('one', LabelwiseRanker(Ridge())), ('two', PairwiseRanker(GaussianNB()))])": (
+        RANKINGS
+    ),
+    "RadialFeatures(n_components=4)": NUMBERS,
+    "MCSSBClassifier(n_estimators=2)": CLASSES,
+    "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
+    "AssembleClassifier(n_estimators=2)": CLASSES,
+    "AssembleClassifier(GaussianNB(), n_estimators=2)": CLASSES,
+    "NDCGBoost(n_estimators=2)": GRADES,
+    "NDCGBoost(LogisticRegression(), 2)": GRADES,
+    "RankBoost(n_estimators=2)": GRADES,
+    "AdaRank(n_estimators=2)": GRADES,
+    "AdaRank(StumpClassifier(), 2, metric='map')": GRADES,
+    "RankingRefiner(0, n_estimators=2)": GRADES,
+    "RankingRefiner(0, LogisticRegression(), 2, combination='sum', noise='auto')": GRADES,
+}
+
+SLICES = ["", "[:6]", "[6:]", "[::2]", "[:1]", "[::-1]"]
+
+# Samples and targets; the slice replaces {}.
+SAMPLES = [
+    "X{}",
+    "X{}.tolist()",
+    "np.asfortranarray(X{})",
+    "frozen(X{})",
+    "X{}.astype(np.float32)",
+    "X{}.astype('>f8')",
+    "np.round(3 * X{}).astype(int)",
+    "(X{} > 0)",
+    "np.abs(X{})",
+    "0 * X{}",
+    "1e-310 * X{}",
+    "1e20 * X{}",
+    "X{}.astype(object)",
+    "pd.DataFrame(X{})",
+    "pd.DataFrame(X{}, columns=list('abc'))",
+    "sparse.csr_array(X{})",
+    "sparse.csr_matrix(np.maximum(X{}, 0))",
+    "wide(sparse.csr_array(X{}))",
+    "unsorted(sparse.csr_array(X{}))",
+    "sparse.csr_array(X{}).astype(np.float32)",
+    *(f"sparse.{kind}_array(X{{}})" for kind in ("csc", "coo", "lil", "dok", "dia", "bsr")),
+]
+ODD_SAMPLES = [
+    "np.copysign(1e308, X{})",
+    "np.copysign(1e155, X{})",
+    "np.where(X{} > 1, np.nan, X{})",
+    "np.where(X{} > 1, np.inf, X{})",
+    "sparse.csr_array(np.where(X{} > 1, np.nan, X{}))",
+    "sparse.csr_array(np.copysign(1e308, X{}))",
+    "X[:0]",
+    "X{}[:, :0]",
+    "X{}[:, :2]",
+    "np.hstack([X{}, X{}])",
+    "sparse.csr_array((12, 3))",
+    "sparse.csr_array((0, 3))",
+    "X[0]",
+    "X[np.newaxis]",
+    "1.5",
+    "None",
+    "'text'",
+    "[]",
+    "[[]]",
+    "[[1, 2], [3]]",
+    "X{}.astype(str)",
+    "X{} * 1j",
+    "np.full(X{}.shape, 'a', dtype=object)",
+    "np.full(X{}.shape, None)",
+    "np.zeros(X{}.shape, dtype='M8[s]')",
+    "pd.DataFrame(X{}).astype('string')",
+    "X{} @ X{}.T",
+]
+TARGETS = {
+    CLASSES: [
+        "y{}",
+        "y{}",
+        "y{}.tolist()",
+        "y{}.astype(float)",
+        "y{} > 0",
+        "names[y{}]",
+        "names[y{}].astype(object)",
+        "pd.Series(y{})",
+        "pd.Series(names[y{}]).astype('category')",
+        "y{} - 1",
+        "y{}.astype(np.int8)",
+        "0 * y{}",
+    ],
+    LABELS: [
+        "Y{}",
+        "Y{}",
+        "Y{}.tolist()",
+        "Y{}.astype(bool)",
+        "Y{}.astype(float)",
+        "sparse.csr_array(Y{})",
+        "np.asfortranarray(Y{})",
+        "pd.DataFrame(Y{}, columns=list('abcd'))",
+        "y{}",
+        "names[y{}]",
+        "0 * Y{}",
+        "0 * Y{} + 1",
+        "Y{}[:, :1]",
+        "Y{}[:, :2]",
+    ],
+    RANKINGS: [
+        "R{}",
+        "R{}",
+        "R{}.astype(float)",
+        "np.where(R{} == 4, np.nan, R{})",
+        "np.minimum(R{}, 2)",
+        "R{}.tolist()",
+        "pd.DataFrame(R{}, columns=list('abcd'))",
+        "R{}[:, :1]",
+        "R{}[:, :2]",
+        "0 * R{}",
+        "np.full(R{}.shape, np.nan)",
+    ],
+    GRADES: [
+        "g{}",
+        "g{}",
+        "g{}.astype(float)",
+        "g{}.tolist()",
+        "g{} > 1",
+        "0 * g{}",
+        "np.where(g{} == 1, np.nan, g{})",
+        "pd.Series(g{})",
+        "g{}[:, np.newaxis]",
+    ],
+    NUMBERS: ["t{}", "t{}", "t{}.tolist()", "T{}", "y{}", "0 * t{}", "1e-310 * t{}", "1e150 * t{}"],
+}
+ODD_TARGETS = [
+    "None",
+    "X{}",
+    "y[:0]",
+    "y[:5]",
+    "'text'",
+    "1",
+    "[]",
+    "Y{}[:, :0]",
+    "Y{} + 1",
+    "Y{} - 1",
+    "np.full(len(X{}), np.nan)",
+    "np.full(len(X{}), np.inf)",
+    "np.copysign(1e308, t{})",
+    "np.copysign(1e308, X{})",
+    "np.where(X{} > 1, np.nan, X{})",
+    "g{} + 2000",
+    "np.array([None] * len(X{}))",
+    "[[1], [1, 2]] * (len(X{}) // 2)",
+    "[(0, 1)] * len(X{})",
+    "[{'a': 1}] * len(X{})",
+    "y{} * 1j",
+    "np.zeros(len(X{}), dtype='M8[s]')",
+    "Y{}[np.newaxis]",
+    "sparse.csr_array(X{})",
+    *(form for forms in TARGETS.values() for form in forms),
+]
+ARGUMENTS = {
+    "sample_weight": ["w{}", "None", "0 * w{}", "1e-310 * w{}", "1e150 * w{}"],
+    "classes": ["range(4)", "range(3)", "names", "[0, 1]", "None", "np.arange(4.0)"],
+    "qid": ["q{}", "q{}", "None", "names[q{}]", "q{}.tolist()", "pd.Series(q{})"],
+    "k": ["1", "2", "3"],
+    "rewards": ["(Y{}[:, :2])", "(y{} > 0)", "np.ones(len(X{}))", "Y{}[:, :2] > 0"],
+    "exploration": ["shown", "shown", "shown[::2]", "single_action(len(X{}))"],
+    "similarities": ["None", "np.exp(X{} @ X{}.T)", "np.eye(len(X{}))"],
+    "base_scores": ["None", "t{}"],
+    "pairs": ["None", "[(0, 1, 1.0)]", "np.ones((len(X{}), len(X{})))"],
+    "feature_names": ["list('abc')", "None"],
+    "max_depth": ["1", "None"],
+    "decimals": ["0", "3"],
+}
+ODD_ARGUMENTS = [
+    "None",
+    "-w{}",
+    "w[:3]",
+    "np.full(len(X{}), np.nan)",
+    "np.copysign(1e308, t{})",
+    "names",
+    "[]",
+    "0",
+    "-1",
+    "10**30",
+    "1.5",
+    "True",
+    "np.nan",
+    "'text'",
+    "object()",
+    "[[1, 2], [3]]",
+    "range(100)",
+    "[1, 1, 2]",
+    "['a', 1]",
+    "X{}",
+    "Exploration([], [])",
+    "single_action(3)",
+]
+
+ESTIMATORS = [
+    "GaussianNB()",
+    "MultinomialNB()",
+    "DecisionTreeClassifier(max_depth=1)",
+    "DecisionTreeRegressor(max_depth=1)",
+    "KNeighborsClassifier(1, algorithm='brute')",
+    "LogisticRegression()",
+    "Ridge()",
+    "StumpClassifier()",
+    "HoeffdingTreeClassifier()",
+    "OnlineRidgeClassifier()",
+    "[GaussianNB(), HoeffdingTreeClassifier()]",
+    "[]",
+    "'trees'",
+]
+# Values of the parameters whose constraints do not tell them.
+PARAMETERS = {
+    "estimator": ESTIMATORS,
+    "estimators": ["[('one', LabelwiseRanker(Ridge()))]", "[]", "[('one', 1)]", "[1]"],
+    "base_ranker": ["0", "2", "3", "'a'", "Ridge()", "NDCGBoost(n_estimators=1)"],
+    "cv": ["2", "3", "1", "100", "'nope'"],
+    "random_state": ["0", "np.random.RandomState(1)", "None", "-1", "np.random.default_rng(1)"],
+    "loss": ["1 - np.eye(3)", "np.ones((3, 3))", "[[0, 1], [2, 0]]", "np.arange(3)"],
+    "reject_cost": ["0.1", "[0.1, 0.2, 0.3]", "0"],
+    "propensity_clip": ["(0, 1)", "(0.5, 0.5)", "(1, 0)", "()", "(0.1,)", "('a', 1)"],
+    "kernel": ["np.dot", "np.add", "exp_kernel"],
+    "mirror_map": ["Halves()", "Failing()"],
+    "representation": ["np.negative", "np.sqrt"],
+    "gain": ["np.sqrt", "np.negative"],
+    "similarity": ["exp_kernel"],
+    "n_jobs": ["None", "1", "2", "-1", "0", "1.5"],
+}
+WRONG = ["None", "-1", "0", "True", "'nope'", "np.nan", "np.inf", "0.5", "[1]", "np.zeros(2)"]
+# Parameters of which large values take hours or gigabytes.
+SIZES = {"n_estimators", "max_iter", "n_components", "n_jobs"}
+
+# -- The helpers of the grammar.
+
+
+def data():
+    """Return the arrays of the grammar by name."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(12, 3))
+    order = np.argsort(X @ rng.normal(size=(3, 4)) + 0.1 * rng.normal(size=(12, 4)), axis=1)
+    R = np.argsort(order, axis=1) + 1
+    return {
+        "X": X,
+        "R": R,
+        "y": np.tile([0, 1, 2, 1], 3),
+        "Y": (R <= 1 + np.arange(12)[:, np.newaxis] % 3).astype(int),
+        "g": np.tile([0, 2, 1], 4),
+        "q": np.repeat([3, 1, 2], 4),
+        "t": X[:, 0] + 0.1 * rng.normal(size=12),
+        "T": X[:, :2].copy(),
+        "w": rng.uniform(size=12),
+        "names": np.array(["red", "green", "blue", "white"]),
+    }
+
+
+def frozen(array):
+    """Return a read-only copy."""
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def wide(matrix):
+    """Return a CSR array with 64-bit indices."""
+    matrix.indices, matrix.indptr = matrix.indices.astype("i8"), matrix.indptr.astype("i8")
+    return matrix
+
+
+def unsorted(matrix):
+    """Return a CSR array whose rows have their entries in descending order of the columns."""
+    ends = zip(matrix.indptr[:-1], matrix.indptr[1:])
+    order = np.concatenate([np.arange(start, end)[::-1] for start, end in ends])
+    entries = matrix.data[order], matrix.indices[order], matrix.indptr
+    return sparse.csr_array(entries, shape=matrix.shape)
+
+
+def single_action(n_samples):
+    """Return a record of one action for each sample."""
+    return Exploration(np.arange(n_samples) % 2, np.full(n_samples, 0.5))
+
+
+def exp_kernel(A, B):
+    """Return the similarities of two samples, or of the rows of two arrays."""
+    return np.exp(np.dot(A, np.transpose(B)))
+
+
+class Halves:
+    """A mirror map."""
+
+    def weights(self, duals):
+        return duals / 2
+
+
+class Failing:
+    """A mirror map that fails for all but small weights."""
+
+    def weights(self, duals):
+        if np.abs(duals).max() > 10:
+            raise ValueError("too large")
+        return duals
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The statement `target = function(arguments)`; an argument is a keyword, or "", and text."""
+
+    target: str
+    function: str
+    arguments: tuple = ()
+
+    def __str__(self):
+        words = [f"{name}={text}" if name else text for name, text in self.arguments]
+        return f"{self.target} = {self.function}({', '.join(words)})"
+
+    @property
+    def method(self):
+        """Name of the method of the model that the statement calls, or ''."""
+        return self.function.partition("model.")[2]
+
+    def without(self, i):
+        kept = self.arguments[:i] + self.arguments[i + 1 :]
+        return replace(self, arguments=kept)
+
+
+# -- Drawing cases.
+
+LEARN = ["fit", "partial_fit", "progressive_fit", "partial_fit_feedback"]
+# Their results and their models are checked.
+READ = [
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "predict_ranks",
+    "predict_topk",
+    "staged_predict",
+    "transform",
+    "apply",
+    "score",
+    "coverage",
+    "get_params",
+    "get_depth",
+    "get_n_leaves",
+    "export_text",
+    "__sklearn_tags__",
+]
+
+
+def draw_case(source, kind, rng):
+    """Return the statements of a random case of a configuration."""
+    created = parse(source)
+    owner = globals()[created.function]
+    if rng.random() < 0.5:
+        created = draw_parameters(created, owner, rng)
+    case = [created, *(draw_statement(owner, kind, rng) for _ in range(rng.randint(3, 8)))]
+    # Most sequences learn before they predict.
+    if rng.random() < 0.7:
+        case.insert(1, draw_call(rng.choice(learning(owner)), owner, kind, rng, p_odd=0.1))
+    return case
+
+
+def parse(source):
+    """Return the statement that creates the model of a configuration, with its text as argument."""
+    name, _, rest = source.partition("(")
+    return Statement("model", name, (("", rest[:-1]),) if rest != ")" else ())
+
+
+def draw_parameters(created, owner, rng):
+    """Add one or two random parameters to those of the configuration."""
+    model = eval(str(created).removeprefix("model = "))
+    defaults = {name: each.default for name, each in inspect.signature(owner).parameters.items()}
+    free = [name for name, default in sorted(defaults.items()) if getattr(model, name) is default]
+    for name in rng.sample(free, rng.randint(1, 2)):
+        value = draw_value(name, owner, rng)
+        created = replace(created, arguments=(*created.arguments, (name, value)))
+    return created
+
+
+def draw_value(name, owner, rng):
+    """Draw a parameter from its constraints: valid values, bounds, values beyond, other types."""
+    values = list(PARAMETERS.get(name, []))
+    for rule in owner._parameter_constraints.get(name, []):
+        if isinstance(rule, StrOptions):
+            values += map(repr, sorted(rule.options))
+        elif isinstance(rule, Interval):
+            values += of_interval(rule, name)
+        elif isinstance(rule, str) and rule == "boolean":
+            values += ["True", "False", "1", "np.True_"]
+    if not values or rng.random() < 0.15:
+        values = WRONG
+    return rng.choice(values)
+
+
+def of_interval(rule, name):
+    if rule.type is Integral:
+        values = [rule.left if rule.left is not None else -3]
+        values += [values[0] - 1, values[0] + 1, values[0] + 2, float(values[0] + 1)]
+        if rule.right is not None:
+            values += [rule.right, rule.right + 1]
+        elif name not in SIZES:
+            values += [10**6, 10**30]
+        return map(repr, values)
+    left = -1.0 if rule.left is None or rule.left == -np.inf else float(rule.left)
+    right = left + 2.0 if rule.right is None or rule.right == np.inf else float(rule.right)
+    values = [left, right, (left + right) / 2, left + 1e-12, left - 0.5, right + 0.5, 1e-300]
+    if rule.right is None or rule.right == np.inf:
+        values += [1e6, 1e300]
+    return [*map(repr, values), "np.float32(0.5)", "np.inf", "np.nan"]
+
+
+def learning(owner):
+    return [name for name in LEARN if hasattr(owner, name)]
+
+
+def draw_statement(owner, kind, rng):
+    """Return a random call: learning, reading, exploring, or a copy of the model."""
+    chance = rng.random()
+    if chance < 0.3:
+        return draw_call(rng.choice(learning(owner)), owner, kind, rng)
+    if chance < 0.4 and hasattr(owner, "explore"):
+        return replace(draw_call("explore", owner, kind, rng), target="shown")
+    if chance < 0.45:
+        return Statement("model", "pickle.loads", (("", "pickle.dumps(model)"),))
+    if chance < 0.5:
+        return Statement("model", rng.choice(["clone", "copy.deepcopy"]), (("", "model"),))
+    if chance < 0.55:
+        return Statement("result", rng.choice(["repr", "dir"]), (("", "model"),))
+    if chance < 0.65:
+        name = rng.choice(sorted(owner._parameter_constraints))
+        return Statement("result", "model.set_params", ((name, draw_value(name, owner, rng)),))
+    methods = [name for name in READ if hasattr(owner, name)]
+    return draw_call(rng.choice(methods), owner, kind, rng)
+
+
+def draw_call(method, owner, kind, rng, p_odd=0.3):
+    """Return a call of a method, whose samples, targets and weights mostly belong together."""
+    part = rng.choice(SLICES)
+    arguments = []
+    for name, parameter in inspect.signature(getattr(owner, method)).parameters.items():
+        if name == "self" or parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        is_required = parameter.default is parameter.empty
+        if not is_required and rng.random() < 0.6:
+            continue
+        odd = rng.random() < p_odd / 2
+        if name == "X":
+            forms = ODD_SAMPLES if odd else SAMPLES
+        elif name == "y":
+            forms = ODD_TARGETS if odd else TARGETS[kind]
+        elif name in ARGUMENTS:
+            forms = ODD_ARGUMENTS if odd else ARGUMENTS[name]
+        else:
+            forms = ODD_ARGUMENTS
+        other_part = rng.choice(SLICES) if rng.random() < p_odd / 10 else part
+        keyword = "" if name in ("X", "y") else name
+        arguments.append((keyword, rng.choice(forms).replace("{}", other_part)))
+    return Statement("result", f"model.{method}", tuple(arguments))
+
+
+# -- Running cases.
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The law that a case breaks: its name, and what happened."""
+
+    law: str
+    detail: str
+
+
+def first_failure(case, counts=None):
+    """Run a case. Return the first failure and the number of statements run, or None and it."""
+    names = {**globals(), **data(), "shown": None}
+    before = data()
+    for i, statement in enumerate(case):
+        failure = check_statement(statement, names, counts)
+        if failure is None and any(
+            not np.array_equal(value, names[name]) for name, value in before.items()
+        ):
+            failure = Failure("arguments change", "")
+        if failure is not None:
+            return failure, i + 1
+        if "model" not in names:
+            break
+    return None, len(case)
+
+
+def check_statement(statement, names, counts):
+    """Execute a statement. Return the Failure if it breaks a law, else None."""
+    model = names.get("model")
+    state = None if model is None else state_of(model)
+    caused = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = lambda *args, **_: caused.append(blame(*args))
+            exec(compile(str(statement), f"<{statement}>", "exec"), names)
+            if statement.method == "staged_predict":
+                names["result"] = list(names["result"])
+    except Exception as error:
+        if counts is not None:
+            counts[type(error).__name__] += 1
+        if not may_raise(error, statement, model):
+            return Failure(type(error).__name__, str(error))
+        if model is None:
+            return None
+        learned = not same_state(state, state_of(model))
+        return Failure("a refused call changes the model", str(error)) if learned else None
+    if counts is not None:
+        counts["success"] += 1
+    if any(caused):
+        return Failure("warning", next(filter(None, caused)))
+    if statement.method in READ:
+        if not same_state(state, state_of(model)):
+            return Failure("a prediction changes the model", "")
+        complaint = complaint_about(names["result"], statement, names)
+        if complaint:
+            return Failure("result", complaint)
+    return None
+
+
+def may_raise(error, statement, model):
+    if isinstance(error, AttributeError) and not isinstance(error, ValueError):
+        return bool(statement.method) and not hasattr(model, statement.method)
+    return isinstance(error, ValueError | TypeError)
+
+
+def blame(message, category, filename, line, *_):
+    """Return a description of a warning that sklrank causes, or None."""
+    if not issubclass(category, RuntimeWarning | FutureWarning | DeprecationWarning):
+        return None
+    frame = sys._getframe(2)
+    while frame is not None and "/numpy/" in frame.f_code.co_filename:
+        frame = frame.f_back
+    if frame is None or not frame.f_code.co_filename.startswith(PACKAGE):
+        return None
+    place = f"{frame.f_code.co_filename.removeprefix(PACKAGE)}:{frame.f_lineno}"
+    return f"{category.__name__}: {message} ({place})"
+
+
+def state_of(model):
+    # NumPy's own generator, which `random_state=None` stands for, is no part of the model.
+    np.random.seed(0)
+    return pickle.dumps(model)
+
+
+def same_state(pickled, other):
+    # Pickles of equal models may differ, since they also record which objects are identical.
+    if pickled == other:
+        return True
+    return joblib.hash(pickle.loads(pickled)) == joblib.hash(pickle.loads(other))
+
+
+def complaint_about(result, statement, names):
+    """Return what is wrong with the result of a method that reads the model, or None."""
+    method, model = statement.method, names["model"]
+    if not statement.arguments or method in ("get_params", "export_text"):
+        return None
+    X = eval(statement.arguments[0][1], names)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if method == "score" and "sklearn." in type(model).score.__module__:
+        return None
+    if method in ("score", "coverage"):
+        is_number = isinstance(result, float) and np.isfinite(result)
+        return None if is_number else f"{method} returns {result!r}"
+    for each in result if method == "staged_predict" else [result]:
+        each = np.asarray(each)
+        if each.dtype.kind in "fc" and method != "predict_log_proba":
+            if not np.isfinite(each).all():
+                return f"{method} returns NaN or infinity"
+        if each.shape[:1] != (n_samples,):
+            return f"{method} returns the shape {each.shape} for {n_samples} samples"
+    n_labels = len(getattr(model, "classes_", ()))
+    if method in ("predict_proba", "predict_log_proba"):
+        probabilities = result if method == "predict_proba" else np.exp(result)
+        if probabilities.shape != (n_samples, n_labels):
+            return f"{method} returns the shape {probabilities.shape}"
+        if not np.allclose(probabilities.sum(axis=1), 1) or probabilities.min() < 0:
+            return f"{method} returns no distributions"
+    if method == "decision_function" and is_classifier(model):
+        one_column = n_labels == 2 and result.ndim == 1
+        if result.shape != (n_samples, n_labels) and not one_column:
+            return f"{method} returns the shape {result.shape}"
+    if method == "predict_ranks":
+        if (np.sort(result, axis=1) != 1 + np.arange(n_labels)).any():
+            return "predict_ranks returns no permutations"
+    return None
+
+
+def shortened(case, law):
+    """Leave out statements and arguments as long as the case breaks the same law."""
+
+    def fails(candidate):
+        failure, _ = first_failure(candidate)
+        return failure is not None and failure.law == law
+
+    smaller = True
+    while smaller:
+        candidates = [case[:i] + case[i + 1 :] for i in range(len(case) - 1, 0, -1)]
+        candidates += [
+            [*case[:i], statement.without(j), *case[i + 1 :]]
+            for i, statement in enumerate(case)
+            for j in range(len(statement.arguments))
+        ]
+        smaller = next(filter(fails, candidates), None)
+        case = smaller or case
+    return case
+
+
+def program(case, failure):
+    """Return a case as a program, which runs in this folder."""
+    lines = [f"# {failure.law}: {failure.detail}", "from test_fuzz import *"]
+    return "\n".join([*lines, "globals().update(data(), shown=None)", *map(str, case)])
+
+
+def fuzz(source, n_calls, seed, counts=None, keep_going=False):
+    """Run cases of a configuration until `n_calls` statements have run; return the failures.
+
+    The failures are programs by their law and their detail. Unless `keep_going`, the first failure
+    ends the run.
+    """
+    failures, i = {}, 0
+    rng = random.Random(crc32(f"{seed} {source}".encode()))
+    with joblib.parallel_config("threading"), redirect_stdout(None):
+        while n_calls > 0:
+            case = draw_case(source, CONFIGURATIONS[source], rng)
+            failure, n_run = first_failure(case, counts)
+            n_calls -= n_run
+            i += 1
+            if failure is not None:
+                key = failure.law, failure.detail[-60:]
+                if key not in failures:
+                    case = shortened(case[:n_run], failure.law)
+                    failures[key] = f"# seed {seed}, case {i}\n{program(case, failure)}"
+                if not keep_going:
+                    break
+    return failures
+
+
+# -- The tests.
+
+SEED = int(os.environ.get("SKLRANK_FUZZ_SEED", 0))
+
+
+def test_all_estimators_are_fuzzed():
+    public = {
+        thing
+        for subpackage in sklrank.__all__[1:]
+        for thing in vars(getattr(sklrank, subpackage)).values()
+        if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
+    }
+    assert public <= {globals()[source.partition("(")[0]] for source in CONFIGURATIONS}
+
+
+@pytest.mark.parametrize("source", CONFIGURATIONS)
+def test_random_calls(source):
+    failures = fuzz(source, N_CALLS // len(CONFIGURATIONS), SEED)
+    assert not failures, "\n\n".join(failures.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("source", CONFIGURATIONS)
+def test_more_random_calls(source, seed):
+    failures = fuzz(source, N_CALLS // len(CONFIGURATIONS), SEED + seed, keep_going=True)
+    assert not failures, "\n\n".join(failures.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--calls", type=int, default=N_CALLS, help="over all configurations")
+    parser.add_argument("--only", default="", help="beginning of the configurations")
+    options = parser.parse_args()
+    sources = [source for source in CONFIGURATIONS if source.startswith(options.only)]
+    total = Counter()
+    for source in sources:
+        counts = Counter()
+        failures = fuzz(source, options.calls // len(sources), options.seed, counts, True)
+        print(source, dict(counts), f"{len(failures)} failures", flush=True)
+        print(*failures.values(), sep="\n\n", flush=True)
+        total += counts
+    print(f"{total.total()} calls:", dict(total))
+
+
+if __name__ == "__main__":
+    main()

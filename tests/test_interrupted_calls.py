@@ -1,0 +1,267 @@
+"""Calls of online models that fail: by Ctrl-C, by a lack of memory, or since they are refused.
+
+`fit` and a first call leave the model as it was. Other calls may keep whole batches of samples, as
+if the call had received only these. The random numbers of a batch belong to it.
+"""
+
+import sys
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.utils import check_random_state
+
+import sklrank
+from sklrank import _compiled_classifier
+from sklrank.boosting import AdaRank, AssembleClassifier, MCSSBClassifier, NDCGBoost, RankBoost
+from sklrank.feedback import Exploration
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.linear_model import (
+    BanditronClassifier,
+    LinUCBClassifier,
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronQueryRanker,
+)
+from sklrank.linear_model._bandit import _base as _bandit_base
+from sklrank.linear_model._predtron._base import KernelModel, LinearModel
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    TopKAdaptive,
+    TopKBBM,
+    _online_booster,
+    _top_k_booster,
+)
+from sklrank.tree import HoeffdingTreeClassifier
+
+BATCH = 8
+N_SAMPLES = 21
+PACKAGE = str(Path(sklrank.__file__).parent)
+
+MODELS = {
+    "logistic": OnlineLogisticRegression(max_features=3),
+    "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=5),
+    "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9, max_features=3),
+    "banditron": BanditronClassifier(exploration=0.3),
+    "banditron-entropy": BanditronClassifier(exploration=0.3, mirror_map="entropy"),
+    "linucb": LinUCBClassifier(exploration=0.3),
+    "predtron": PredtronClassifier(average=True),
+    "predtron-reject": PredtronClassifier(reject_cost=0.3, shuffle=True, max_iter=2),
+    "predtron-subsets": PredtronClassifier(loss="hamming"),
+    "predtron-kernel": PredtronClassifier(kernel="rbf", average=True),
+    "predtron-labels": PredtronLabelRanker(),
+    "predtron-queries": PredtronQueryRanker(average=True),
+    "bmr": OnlineBMR("trees", n_estimators=3),
+    "olmr": AdaOLMR(),
+    "olmr-trees": AdaOLMR("trees", n_estimators=3, shuffle=True, max_iter=2),
+    "olmr-sklearn": AdaOLMR(GaussianNB(), n_estimators=1),
+    "topk-bbm": TopKBBM(k=2, exploration=0.3),
+    "topk-bbm-sklearn": TopKBBM(GaussianNB(), n_estimators=1, k=2, exploration=0.3),
+    "topk-adaptive": TopKAdaptive(k=2, exploration=0.3),
+    "topk-adaptive-trees": TopKAdaptive("trees", n_estimators=3, k=2, n_jobs=2),
+}
+METHODS = ["fit", "partial_fit", "progressive_fit", "partial_fit_feedback"]
+CASES = [(name, method) for name in MODELS for method in METHODS if hasattr(MODELS[name], method)]
+# A call of `partial_fit` learns all samples or none.
+LEARNS_ALL_OR_NONE = {name for name in MODELS if name.startswith("predtron")}
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    for module in (_compiled_classifier, _online_booster, _top_k_booster, _bandit_base):
+        monkeypatch.setattr(module, "BATCH", BATCH)
+    for model in (LinearModel, KernelModel):
+        monkeypatch.setattr(model, "max_rows", BATCH)
+
+
+def make(name):
+    """Return an untrained model whose `random_state` is a generator."""
+    model = clone(MODELS[name])
+    return model.set_params(random_state=np.random.RandomState(3))
+
+
+def arguments(model, method, n_samples=N_SAMPLES, seed=0):
+    """Return the arguments of a method, with at least two class labels and positive features."""
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(2.0, size=(n_samples, 4))
+    y = np.arange(n_samples) % 3
+    X[:, 1] += y
+    if isinstance(model, PredtronQueryRanker):
+        return X, (X[:, 1] > 2).astype(float), np.arange(n_samples) // 5
+    if isinstance(model, PredtronLabelRanker) or model.get_params().get("loss") == "hamming":
+        return X, (X[:, :3] > np.median(X, axis=0)[:3]).astype(int)
+    if method == "partial_fit_feedback":
+        k = () if isinstance(model, BanditronClassifier | LinUCBClassifier) else (2,)
+        actions = np.array([rng.permutation(3)[: max(k, default=1)] for _ in X])
+        propensities = np.full((n_samples, *2 * k), 0.5)
+        shown = Exploration(actions.reshape(n_samples, *k), propensities)
+        return X, shown, (actions == y[:, np.newaxis]).astype(int).reshape(n_samples, *k), range(3)
+    return X, y
+
+
+def some_rows(values, rows):
+    """Return these rows of an array or record; return `classes` unchanged."""
+    if isinstance(values, Exploration):
+        return Exploration(values.actions[rows], values.propensities[rows])
+    return values[rows] if isinstance(values, np.ndarray) else values
+
+
+def trained(name):
+    model = make(name)
+    return model.fit(*arguments(model, "fit", seed=1))
+
+
+@contextmanager
+def raising_at_call(number, error):
+    """Raise `error` at the start of the given call, from 0, of a Python function of the package.
+
+    CPython handles Ctrl-C at these points.
+    """
+    n_calls = 0
+
+    def trace(frame, event, arg):
+        nonlocal n_calls
+        code = frame.f_code
+        # A generator expression may be called by the garbage collector, which ignores errors.
+        if event == "call" and code.co_filename.startswith(PACKAGE) and code.co_name[0] != "<":
+            n_calls += 1
+            if n_calls == number + 1:
+                raise error
+
+    sys.setprofile(trace)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def possible_states(start, method, keeps_batches, state):
+    """Return the states that a call may leave: as before, after whole batches, and at the end."""
+    model = start()
+    states, data = [state(model)], arguments(model, method)
+    stops = range(BATCH, N_SAMPLES, BATCH) if keeps_batches else []
+    for stop in [*stops, N_SAMPLES]:
+        model = start()
+        getattr(model, method)(*[some_rows(part, slice(stop)) for part in data])
+        states.append(state(model))
+    return states
+
+
+@pytest.mark.parametrize(("error", "first_number"), [(KeyboardInterrupt, 0), (MemoryError, 1)])
+@pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_interrupted_calls(name, method, first, error, first_number, fingerprint):
+    """At any call of a Python function, the model is as before, or has learned whole batches."""
+
+    def state(model):
+        return sha256(repr(fingerprint(model)).encode()).hexdigest()
+
+    template = make(name) if first else trained(name)
+    start = partial(deepcopy, template)
+    keeps_batches = not (first or method == "fit" or name in LEARNS_ALL_OR_NONE)
+    possible = possible_states(start, method, keeps_batches, state)
+    data = arguments(start(), method)
+    found = []
+    for number in count(first_number, 2):
+        model = start()
+        call = getattr(model, method)
+        try:
+            with raising_at_call(number, error):
+                call(*data)
+            break
+        except error:
+            found.append(possible.index(state(model)))
+    assert found[0] == 0
+    assert not keeps_batches or max(found) > 0
+
+
+# -- Refused calls.
+
+BAD = {
+    "infinity": lambda X, *rest: (np.full_like(X, np.inf), *rest),
+    "no features": lambda X, *rest: (X[:, :0], *rest),
+    "shorter X": lambda X, *rest: (X[1:], *rest),
+    "text": lambda X, target, *rest: (X, "targets", *rest),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_refused_calls(name, method, first, bad, fingerprint):
+    """The model stays as it was, as does the generator given as `random_state`."""
+    model = make(name) if first else trained(name)
+    before = fingerprint(model)
+    data = BAD[bad](*arguments(model, method))
+    with pytest.raises((ValueError, TypeError)):
+        getattr(model, method)(*data)
+    assert fingerprint(model) == before
+
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+GRADES = np.arange(30) % 3
+ORDERS = np.argsort(X[:, :3], axis=1) + 1.0
+SHOWN = Exploration(np.full((30, 2), 7), np.full((30, 2, 2), 0.5))
+REFUSED_LATE = {
+    "exploration of TopKBBM": (
+        TopKBBM(k=2),
+        "partial_fit_feedback",
+        (X, SHOWN, np.ones((30, 2)), range(3)),
+    ),
+    "exploration of TopKAdaptive": (
+        TopKAdaptive(k=2),
+        "partial_fit_feedback",
+        (X, SHOWN, np.ones((30, 2)), range(3)),
+    ),
+    "exploration of LinUCB": (
+        LinUCBClassifier(),
+        "partial_fit_feedback",
+        (X, SHOWN, np.ones(30), range(3)),
+    ),
+    "learner of AdaOLMR": (AdaOLMR(MultinomialNB(), 2), "fit", (X, GRADES)),
+    "learner of AdaOLMR in partial_fit": (AdaOLMR(MultinomialNB(), 2), "partial_fit", (X, GRADES)),
+    "learner of NDCGBoost": (NDCGBoost(Ridge()), "fit", (X, GRADES)),
+    "grades of RankBoost": (RankBoost(), "fit", (X, np.ones(30))),
+    "grades of AdaRank": (AdaRank(), "fit", (X, np.ones(30))),
+    "learner of AssembleClassifier": (AssembleClassifier(Ridge()), "fit", (X, GRADES)),
+    "learner of MCSSBClassifier": (MCSSBClassifier(MultinomialNB()), "fit", (X, GRADES)),
+    "classifier of LabelwiseRanker": (LabelwiseRanker(LogisticRegression()), "fit", (X, ORDERS)),
+    "regressor of PairwiseRanker": (PairwiseRanker(MultinomialNB()), "fit", (X, ORDERS)),
+    "ranker of StackedRanker": (
+        StackedRanker([("bad", PairwiseRanker(MultinomialNB()))]),
+        "fit",
+        (X, ORDERS),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_LATE)
+def test_calls_refused_late(case, fingerprint):
+    """After random numbers have been drawn, whose generator is restored."""
+    model, method, data = REFUSED_LATE[case]
+    model = clone(model).set_params(random_state=np.random.RandomState(5))
+    before = fingerprint(model)
+    with pytest.raises((ValueError, TypeError)):
+        getattr(model, method)(*data)
+    assert fingerprint(model) == before
+
+
+def test_global_generator_is_not_restored():
+    """Other threads may use it."""
+    shared = check_random_state(None)
+    before = shared.get_state(legacy=False)["state"]
+    with pytest.raises(ValueError, match="Negative values"):
+        AdaOLMR(MultinomialNB(), 2).fit(X, GRADES)
+    after = shared.get_state(legacy=False)["state"]
+    assert after["pos"] != before["pos"] or not np.array_equal(after["key"], before["key"])

@@ -1,0 +1,76 @@
+"""Numeric parameters of functions and methods, which do not accept booleans.
+
+Those of estimators are tested in test_common.py.
+"""
+
+from functools import partial
+from inspect import signature
+from numbers import Integral
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from sklrank import datasets
+from sklrank._validation import check_scalar, is_integer, is_number
+from sklrank.feedback import UniformRandomization
+from sklrank.metrics import kendall_tau_distance, ndcg_score, rank_loss
+from sklrank.model_selection import progressive_val_score
+from sklrank.online_boosting import TopKBBM, recommended_learners
+
+X, y = np.random.RandomState(0).normal(size=(20, 4)), np.arange(20) % 2
+SCORES = np.random.RandomState(1).normal(size=(20, 2))
+CALLS = {
+    "chunk_size": partial(progressive_val_score, GaussianNB(), X, y),
+    "n_estimators": recommended_learners,
+    "penalty": partial(kendall_tau_distance, SCORES, SCORES),
+    "k": partial(ndcg_score, y, X[:, 0]),
+    "k of labels": partial(TopKBBM(n_estimators=1).fit(X, np.eye(4)[y]).predict_topk, X),
+    "k of actions": partial(UniformRandomization().explore, SCORES),
+    "exploration": UniformRandomization,
+    "theta": partial(datasets.sample_mallows, SCORES),
+    "survival": partial(datasets.hide_labels, SCORES),
+    "probability": partial(datasets.tie_labels, SCORES),
+    "labels": partial(datasets.label_ranking_from_regression, X),
+    "sample_weight": partial(rank_loss, y, SCORES),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_booleans_are_refused(name):
+    parameter = name.split()[0]
+    with pytest.raises((TypeError, ValueError), match=parameter):
+        CALLS[name](**{parameter: True})
+
+
+@pytest.mark.parametrize("name", [name for name in datasets.__all__ if name.startswith("make_")])
+def test_sizes_of_generated_data_sets(name):
+    generate = getattr(datasets, name)
+    defaults = {each.name: each.default for each in signature(generate).parameters.values()}
+    numeric = [parameter for parameter, default in defaults.items() if is_number(default)]
+    assert len(numeric) >= 5
+    for parameter in numeric:
+        with pytest.raises((TypeError, ValueError), match=f"{parameter} must be .*True"):
+            generate(**{parameter: True})
+
+
+@pytest.mark.parametrize("bounds", [(False, True), (0.1, True), (False, 0.5)])
+def test_bounds_of_propensities(bounds):
+    with pytest.raises(ValueError, match="propensity_clip must be a pair of bounds"):
+        TopKBBM(propensity_clip=bounds, n_estimators=1).fit(X, y)
+
+
+@pytest.mark.parametrize("number", [1, np.int8(1), np.uint64(1)])
+def test_integers(number):
+    assert is_integer(number) and is_number(number)
+    assert check_scalar(number, "n", Integral, min_val=1) == 1
+
+
+@pytest.mark.parametrize("number", [1.0, np.float32(1.0), float("nan")])
+def test_numbers(number):
+    assert is_number(number) and not is_integer(number)
+
+
+@pytest.mark.parametrize("other", [True, np.True_, "1", None, 1j, [1], np.ones(1)])
+def test_other_objects(other):
+    assert not is_number(other) and not is_integer(other)
