@@ -1,4 +1,4 @@
-"""Random seeds and random features for the estimators inside an ensemble."""
+"""Random seeds, random subsets of the features, and random Fourier features."""
 
 from numbers import Integral, Real
 
@@ -6,7 +6,13 @@ import numpy as np
 
 from sklrank._sklearn import Interval, StrOptions
 
-__all__ = ["MAX_FEATURES", "MAX_FEATURES_OR_AUTO", "draw_features", "set_random_states"]
+__all__ = [
+    "MAX_FEATURES",
+    "MAX_FEATURES_OR_AUTO",
+    "draw_features",
+    "draw_frequencies",
+    "set_random_states",
+]
 
 # Constraints of the parameters called `max_features`.
 _NUMBERS = [
@@ -37,6 +43,31 @@ def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
         n_drawn = max(1, round(max_features * n_features))
     drawn = random_state.choice(n_features, n_drawn, replace=False)
     return np.sort(drawn).astype(np.intp)
+
+
+def draw_frequencies(n_features: int, n_components: int, gamma: float, random_state):
+    """Draw the frequencies and phases of random Fourier features.
+
+    The inner products of the features ``sqrt(2 / n_components) * cos(z @ frequencies + phases)``
+    approximate the kernel ``exp(-gamma * |z - z'|**2 / n_features)``.
+
+    Parameters
+    ----------
+    n_features, n_components : int
+        Length of the vectors z, and number of random features. Either may be 0.
+    gamma : float
+        Coefficient of the kernel.
+    random_state : RandomState instance
+        Source of the random numbers.
+
+    Returns
+    -------
+    frequencies : ndarray of shape (n_features, n_components)
+    phases : ndarray of shape (n_components,)
+    """
+    frequencies = random_state.standard_normal((n_features, n_components))
+    frequencies *= np.sqrt(2 * gamma / max(n_features, 1))
+    return frequencies, random_state.uniform(0, 2 * np.pi, n_components)
 
 
 def set_random_states(estimator, random_state):

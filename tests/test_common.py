@@ -75,6 +75,7 @@ ESTIMATORS = [
     BanditronClassifier(mirror_map="entropy"),
     BanditronClassifier(mirror_map="p-norm"),
     LinUCBClassifier(),
+    LinUCBClassifier(kernel="rbf", n_components=10),
     LinUCBClassifier(covariance="diagonal", exploration=0.1),
     PredtronClassifier(),
     PredtronClassifier(average=True, max_iter=5, shuffle=True),

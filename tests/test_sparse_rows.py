@@ -35,7 +35,8 @@ CLASSIFIERS = [
     OnlineRidgeClassifier(kernel="rbf", random_state=0),
 ]
 BANDITS = [
-    LinUCBClassifier(random_state=0),
+    LinUCBClassifier(kernel="linear", random_state=0),
+    LinUCBClassifier(kernel="rbf", n_components=10, random_state=0),
     LinUCBClassifier(covariance="diagonal", exploration=0.1, random_state=0),
 ]
 FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array]

@@ -35,13 +35,21 @@ MODELS = {
     "entropy, fast": BanditronClassifier(
         mirror_map="entropy", learning_rate=0.5, exploration="ag3", random_state=0
     ),
-    "full": LinUCBClassifier(random_state=0),
+    "full": LinUCBClassifier(kernel="linear", random_state=0),
     "full, bare": LinUCBClassifier(
         exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0
     ),
     "full, not standardized": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
     "diagonal": LinUCBClassifier(covariance="diagonal", bonus=0.5, clip=1.5, random_state=0),
+    "rbf": LinUCBClassifier(n_components=7, gamma=0.8, random_state=0),
+    "rbf, explores": LinUCBClassifier(
+        kernel="rbf", n_components=10, clip=1.5, exploration=0.1, random_state=0
+    ),
+    "rbf, diagonal": LinUCBClassifier(
+        covariance="diagonal", kernel="rbf", n_components=4, bonus=0.5, random_state=0
+    ),
 }
+LINEAR = [name for name in MODELS if not name.startswith("rbf")]
 BANDITRONS = [name for name, model in MODELS.items() if isinstance(model, BanditronClassifier)]
 
 
@@ -104,6 +112,10 @@ class SlowBanditron:
             self.theta = np.maximum(self.theta, 0)
 
 
+def root_mean(squares):
+    return np.sqrt(np.mean(squares)) if np.any(squares) else 1.0
+
+
 def standardizes(model):
     return bool(isinstance(model, LinUCBClassifier) and model.fit_intercept and model.clip)
 
@@ -111,17 +123,25 @@ def standardizes(model):
 class SlowLinUCB:
     """LinUCB on standardized samples; each round computes all sums and inverses from scratch."""
 
-    def __init__(self, model, n_features, n_classes):
+    def __init__(self, model, n_features, n_classes, random):
         self.model, self.covariance = model, model.covariance
-        width = n_features + model.fit_intercept
-        auto = {"full": 0.2, "diagonal": 0.4}[self.covariance]
-        alpha = auto if model.alpha == "auto" else model.alpha
-        self.bonus = {"full": 0.9}[self.covariance] if model.bonus == "auto" else model.bonus
+        kernel = model.kernel
+        if kernel == "auto":
+            kernel = "rbf" if standardizes(model) and self.covariance == "full" else "linear"
+        self.D = model.n_components if kernel == "rbf" else 0
+        self.frequencies = np.sqrt(2 * model.gamma / n_features) * random.randn(n_features, self.D)
+        self.phases = random.random_sample(self.D) * 2 * np.pi
+        width = n_features + self.D + model.fit_intercept
+        bonus, alpha = {"linear": (0.9, 0.2), "rbf": (0.6, 0.15)}[kernel]
+        if self.covariance == "diagonal":
+            bonus, alpha = 3.0, 0.4
+        alpha = alpha if model.alpha == "auto" else model.alpha
+        self.bonus = bonus if model.bonus == "auto" else model.bonus
         self.constant = {"full": 0.25, "diagonal": 0.5}[self.covariance]
         self.A = np.array([alpha * np.eye(width) for _ in range(n_classes)])
         self.b = np.zeros((n_classes, width))
         self.w = np.zeros((n_classes, width))
-        self.rows, self.squares, self.squared_errors = [], [], []
+        self.rows, self.linear_squares, self.squares, self.squared_errors = [], [], [], []
 
     def standardized(self, x, rows):
         if not standardizes(self.model):
@@ -133,19 +153,36 @@ class SlowLinUCB:
         extent = np.ptp(rows, axis=0)
         return x / np.where(extent > 0, extent, np.inf)
 
+    def random_features(self, x, rows):
+        rows = np.array(rows).reshape(-1, len(x))
+        deviations = np.std(rows, axis=0) if len(rows) else np.zeros_like(x)
+        means = np.mean(rows, axis=0) if len(rows) else x
+        z = (x - means) / np.where(deviations > 0, deviations, np.inf)
+        z = np.clip(z, -self.model.clip, self.model.clip)
+        return np.sqrt(2 / self.D) * np.cos(z @ self.frequencies + self.phases)
+
+    def features(self, x, rows, linear_squares):
+        z = self.standardized(x, rows)
+        if not self.D:
+            return z
+        return np.append(z / root_mean(linear_squares), self.random_features(x, rows))
+
     def scaled(self, z, squares):
-        scale = np.sqrt(np.mean(squares)) if np.any(squares) else 1.0
-        return np.append(z / scale, self.constant) if self.model.fit_intercept else z / scale
+        z = z / root_mean(squares)
+        return np.append(z, self.constant) if self.model.fit_intercept else z
 
     def scaled_with(self, x):
-        z = self.standardized(x, [*self.rows, x])
-        return z, self.scaled(z, [*self.squares, z @ z])
+        """Return the squared norms without and with random features, and the scaled features."""
+        rows = [*self.rows, x]
+        linear = np.sum(self.standardized(x, rows) ** 2)
+        z = self.features(x, rows, [*self.linear_squares, linear])
+        return linear, z @ z, self.scaled(z, [*self.squares, z @ z])
 
     def scores(self, x):
-        return self.w @ self.scaled(self.standardized(x, self.rows), self.squares)
+        return self.w @ self.scaled(self.features(x, self.rows, self.linear_squares), self.squares)
 
     def choose_scores(self, x):
-        _, x = self.scaled_with(x)
+        *_, x = self.scaled_with(x)
         variances = np.array([x @ np.linalg.inv(A) @ x for A in self.A])
         return self.w @ x + self.bonus * np.sqrt(self.error_variance() * variances)
 
@@ -158,9 +195,10 @@ class SlowLinUCB:
         return (3 + n * np.average(self.squared_errors, weights=t * (t + 1))) / (3 + n)
 
     def learn(self, x, best, action, propensity, reward, rate):
-        z, scaled = self.scaled_with(x)
+        linear, squares, scaled = self.scaled_with(x)
         self.rows.append(x)
-        self.squares.append(z @ z)
+        self.linear_squares.append(linear)
+        self.squares.append(squares)
         x = scaled
         self.squared_errors.append((reward - self.w[action] @ x) ** 2)
         if self.covariance == "full":
@@ -176,11 +214,13 @@ class SlowLinUCB:
 
 def slow_rounds(model, X, y, n_classes):
     """Return the slow model, the scores before each round, the classes shown, and the schedule."""
-    schedule, K = make_schedule(model.exploration), n_classes
-    make = SlowLinUCB if isinstance(model, LinUCBClassifier) else SlowBanditron
-    slow = make(model, X.shape[1], K)
+    schedule, K, random = make_schedule(model.exploration), n_classes, np.random.RandomState(0)
+    if isinstance(model, LinUCBClassifier):
+        slow = SlowLinUCB(model, X.shape[1], K, random)
+    else:
+        slow = SlowBanditron(model, X.shape[1], K)
     scores, shown = [], []
-    for x, label, draw in zip(X, y, np.random.RandomState(0).random_sample(len(X))):
+    for x, label, draw in zip(X, y, random.random_sample(len(X))):
         scores.append(slow.scores(x))
         best, rate = int(np.argmax(slow.choose_scores(x).round(9))), schedule.rate
         action = best if draw >= rate else int(draw / rate * K)
@@ -222,6 +262,8 @@ def test_rounds_match_the_algorithms(name, n_classes):
         end = np.array([slow.scores(x) for x in X])
         margins = end[:, 1] - end[:, 0] if n_classes == 2 else end
         assert_allclose(fitted.decision_function(X), margins, rtol=1e-6, atol=1e-7)
+        if name not in LINEAR:
+            continue
         whole = not_clipped(fitted, X)
         linear = X @ fitted.coef_.T + fitted.intercept_
         assert_allclose(linear.squeeze()[whole], margins[whole], rtol=1e-6, atol=1e-7)
@@ -416,7 +458,7 @@ def test_passes_of_fit(model, fingerprint):
     X, y = stream()
     twice = clone(model).set_params(max_iter=2).fit(X, y)
     again = model.set_params(max_iter=1).fit(X, y).partial_fit(X, y)
-    assert_array_equal(twice.coef_, again.coef_)
+    assert_array_equal(twice.decision_function(X), again.decision_function(X))
     assert fingerprint(clone(again).fit(X, y)) == fingerprint(clone(again).fit(X, y))
 
 
@@ -555,6 +597,7 @@ def test_bad_calls_leave_the_model(model, fingerprint):
     ("model", "changed"),
     [
         (LinUCBClassifier(random_state=0), {"covariance": "diagonal", "clip": None}),
+        (LinUCBClassifier(random_state=0), {"kernel": "linear", "n_components": 3, "gamma": 9.0}),
         (BanditronClassifier(random_state=0), {"mirror_map": "p-norm", "exploration": 1.0}),
     ],
 )
@@ -563,7 +606,8 @@ def test_parameters_are_read_when_a_model_is_started(model, changed):
     model = clone(model).partial_fit(X0, Y0)
     other = clone(model).partial_fit(X0, Y0)
     model.set_params(**changed).partial_fit(X0, Y0)
-    assert_array_equal(model.coef_, other.partial_fit(X0, Y0).coef_)
+    other.partial_fit(X0, Y0)
+    assert_array_equal(model.decision_function(X0), other.decision_function(X0))
     assert_array_equal(model.explore(X0).actions, other.explore(X0).actions)
 
 

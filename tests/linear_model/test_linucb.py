@@ -2,22 +2,26 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
+from sklearn.metrics.pairwise import rbf_kernel
 
+from sklrank._randomness import draw_frequencies
 from sklrank.datasets import make_keyword_documents
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 MODELS = {
-    "full": LinUCBClassifier(random_state=0),
+    "full": LinUCBClassifier(kernel="linear", random_state=0),
     "full, bare": LinUCBClassifier(
         exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0
     ),
     "full, not standardized": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
     "diagonal": LinUCBClassifier(covariance="diagonal", bonus=0.5, clip=1.5, random_state=0),
+    "rbf": LinUCBClassifier(kernel="rbf", n_components=10, random_state=0),
 }
+LINEAR = [name for name in MODELS if name != "rbf"]
 
 
 def stream(seed=0, n_rows=150, n_classes=4, n_features=6):
@@ -30,7 +34,7 @@ def stream(seed=0, n_rows=150, n_classes=4, n_features=6):
     return X.astype(np.float64), y
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", LINEAR)
 def test_sparse_samples_are_not_standardized(name):
     """The first samples of a model decide: later ones are treated like them."""
     X, y = stream()
@@ -43,6 +47,74 @@ def test_sparse_samples_are_not_standardized(name):
     dense.partial_fit(rows[50:], y[50:])
     at_once = clone(MODELS[name]).partial_fit(X, y, range(4))
     assert_allclose(dense.coef_, at_once.coef_, rtol=1e-9, atol=1e-12)
+
+
+def test_sparse_samples_of_the_rbf_kernel(fingerprint):
+    """The kernel "rbf" standardizes all samples; "auto" depends on the first samples."""
+    X, y = stream()
+    rows = sparse.csr_array(X)
+    dense = clone(MODELS["rbf"]).partial_fit(X, y)
+    same = clone(MODELS["rbf"]).partial_fit(rows, y)
+    assert fingerprint(same._rounds) == fingerprint(dense._rounds)
+    assert_array_equal(dense.decision_function(rows), dense.decision_function(X))
+    for start, options in (
+        (X, {"kernel": "rbf"}),
+        (rows, {"kernel": "linear"}),
+        (X, {"kernel": "linear", "covariance": "diagonal"}),
+        (X, {"kernel": "linear", "clip": None}),
+        (X, {"kernel": "linear", "fit_intercept": False}),
+    ):
+        model = clone(MODELS["rbf"]).set_params(**options).partial_fit(start[:20], y[:20])
+        auto = clone(model).set_params(kernel="auto").partial_fit(start[:20], y[:20])
+        for continued in (model, auto):
+            continued.partial_fit(X[20:80], y[20:80]).partial_fit(rows[80:], y[80:])
+        assert_array_equal(auto.decision_function(X), model.decision_function(X))
+
+
+def test_rbf_kernel_requires_standardized_samples(fingerprint):
+    X, y = stream()
+    model = clone(MODELS["rbf"]).fit(X, y)
+    before = fingerprint(model._rounds)
+    for options in ({"clip": None}, {"fit_intercept": False}):
+        with pytest.raises(ValueError, match="kernel='rbf' requires standardized samples"):
+            clone(model).set_params(**options).fit(X, y)
+        with pytest.raises(ValueError, match="kernel='rbf' requires standardized samples"):
+            model.set_params(**options).fit(X, y)
+        model.set_params(clip=5.0, fit_intercept=True)
+    assert fingerprint(model._rounds) == before
+
+
+def test_rbf_kernel_has_no_coefficients():
+    """Also if the parameter changes after training has started."""
+    X, y = stream()
+    model = LinUCBClassifier(n_components=3, random_state=0).fit(X, y).set_params(kernel="linear")
+    for name in ("coef_", "intercept_"):
+        with pytest.raises(AttributeError, match=f"{name} is not available"):
+            getattr(model, name)
+    assert not hasattr(LinUCBClassifier(), "coef_")
+    assert model.fit(X, y).coef_.shape == (4, 6)
+
+
+def test_random_features_are_drawn_from_random_state(fingerprint):
+    X, y = stream()
+    seeded = clone(MODELS["rbf"]).set_params(exploration=0.2).partial_fit(X, y)
+    random = np.random.RandomState(0)
+    shared = clone(seeded).set_params(random_state=random).partial_fit(X, y)
+    assert fingerprint(shared._rounds) == fingerprint(seeded._rounds)
+    again = clone(seeded).set_params(random_state=random).partial_fit(X, y)
+    other = clone(seeded).set_params(random_state=1).partial_fit(X, y)
+    scores = [model.decision_function(X) for model in (seeded, again, other)]
+    assert not np.allclose(scores[0], scores[1])
+    assert not np.allclose(scores[0], scores[2])
+
+
+@pytest.mark.parametrize("gamma", [0.1, 0.5, 2.0])
+def test_random_features_approximate_the_kernel(gamma):
+    random = np.random.RandomState(0)
+    Z = random.randn(20, 5)
+    frequencies, phases = draw_frequencies(5, 20_000, gamma, random)
+    features = np.sqrt(2 / 20_000) * np.cos(Z @ frequencies + phases)
+    assert_allclose(features @ features.T, rbf_kernel(Z, gamma=gamma / 5), atol=0.04)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -63,6 +135,9 @@ def test_units_do_not_matter(name, factor, offset):
 X0, Y0 = stream(n_rows=20)
 BAD_PARAMETERS = {
     "covariance": ["half", 1, None],
+    "kernel": ["poly", None],
+    "n_components": [0, 1.5, None],
+    "gamma": [0, -1, None],
     "bonus": [-1, None],
     "alpha": [0, 1e-11, None],
     "clip": [0, -1, "no"],
@@ -122,6 +197,14 @@ def test_errors_on_digits(covariance):
     assert played_error(model, X, y) < 0.16
     assert played_error(model, X, y, n_passes=10, n_seeds=1) < 0.04
     assert played_error(BanditronClassifier(exploration="ag3-forgetting"), X, y) > 0.5
+
+
+def test_errors_on_nonlinear_rewards():
+    """The correct class is the parity of two signs; a line finds at most 3/4 of the samples."""
+    X = np.random.RandomState(0).uniform(-1, 1, (1500, 2))
+    y = (X > 0).sum(axis=1) % 2
+    assert played_error(LinUCBClassifier(), X, y) < 0.15
+    assert played_error(LinUCBClassifier(kernel="linear"), X, y) > 0.25
 
 
 @pytest.mark.parametrize("covariance", ["full", "diagonal"])

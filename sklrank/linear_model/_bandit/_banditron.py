@@ -180,7 +180,7 @@ class BanditronClassifier(BaseBanditClassifier):
         tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=False)
         return tags
 
-    def _make_model(self, n_classes):
+    def _make_model(self, n_classes, random_state):
         if self.exploration == 0:
             raise ValueError(
                 "exploration=0 always shows the class of the greatest score, and Banditron cannot "

@@ -34,7 +34,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
     A subclass must have the parameters `exploration`, `fit_intercept`, `max_iter` and
-    `random_state`, and a method `_make_model(n_classes)` that returns its compiled model.
+    `random_state`, and a method `_make_model(n_classes, random_state)` that returns its compiled
+    model.
     """
 
     _accepts_sparse = True
@@ -46,7 +47,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         "random_state": ["random_state"],
     }
 
-    def _make_model(self, n_classes):
+    def _make_model(self, n_classes, random_state):
         raise NotImplementedError(f"{type(self).__name__} must define _make_model")
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -253,14 +254,15 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        return two_class_weights(self._weights()[:, : self.n_features_in_])
+        return two_class_weights(self._weights("coef_")[:, : self.n_features_in_])
 
     @property
     @shared_call
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
         # Without an intercept, the slice has no columns, and the sums are 0.
-        return two_class_weights(self._weights()[:, self.n_features_in_ :].sum(axis=1))
+        weights = self._weights("intercept_")
+        return two_class_weights(weights[:, self.n_features_in_ :].sum(axis=1))
 
     @property
     def exploration_(self) -> float:
@@ -282,7 +284,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         self._check_fitted()
         return self._rounds
 
-    def _weights(self):
+    def _weights(self, name):
+        """Return the weights of the features and the constant, for the attribute `name`."""
         return self._fitted_rounds().model.weights
 
     def _class_scores(self, X):
@@ -318,10 +321,11 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return X, labels
 
     def _start_model(self, classes):
-        model = self._make_model(len(classes))
+        random_state = check_random_state(self.random_state)
+        model = self._make_model(len(classes), random_state)
         self.classes_ = classes
         self._constant = float(self.fit_intercept)
-        self._random_state = check_random_state(self.random_state)
+        self._random_state = random_state
         self._rounds = BanditRounds(model, make_schedule(self.exploration))
 
     def _check_rows(self, X, *, reset):

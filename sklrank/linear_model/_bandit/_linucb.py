@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._randomness import draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.linear_model._bandit._base import BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB
@@ -16,12 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["LinUCBClassifier"]
 
-# The compiled model for each value of `covariance`, and the `bonus` and `alpha` used if "auto".
-COVARIANCES = {"full": (FullLinUCB, 0.9, 0.2), "diagonal": (DiagonalLinUCB, 3.0, 0.4)}
+# The compiled model for each value of `covariance`.
+COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
+# The `bonus` and `alpha` used if "auto", for each `covariance` and kernel.
+AUTO = {
+    ("full", "linear"): (0.9, 0.2),
+    ("full", "rbf"): (0.6, 0.15),
+    ("diagonal", "linear"): (3.0, 0.4),
+    ("diagonal", "rbf"): (3.0, 0.4),
+}
 
 
 class LinUCBClassifier(BaseBanditClassifier):
-    r"""Linear classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
+    r"""Classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
 
     In each round, the classifier shows one class and observes only whether this class is correct.
     The reward :math:`r_t` of round t is 1 if the class shown is correct, and 0 otherwise. Each
@@ -41,14 +49,21 @@ class LinUCBClassifier(BaseBanditClassifier):
     The factor :math:`\beta` is the parameter `bonus`. The standard deviation s of the errors of the
     regressions is 1 in [1]_. Here, it is estimated from the previous rounds, with larger weights
     for later rounds, so that exploration decreases as the estimates become accurate. On dense data,
-    LinUCB usually makes far fewer mistakes than :class:`BanditronClassifier`. The cost of a round
-    is quadratic ("full") or linear ("diagonal") in the number of features.
+    LinUCB usually makes far fewer mistakes than :class:`BanditronClassifier`.
 
     Dense samples are standardized: each feature is centered by its mean, clipped at plus and minus
     `clip` standard deviations, and divided by its range after clipping. The results do not depend
     on the units of the features. Then all samples, dense and sparse, are divided by their root mean
     squared norm. Sparse samples are not standardized and therefore remain sparse. All statistics
     are estimated from the samples observed so far.
+
+    With the "rbf" kernel, which is the default for dense samples, the regressions use random
+    Fourier features [2]_ in addition to the standardized features. They approximate a Gaussian
+    kernel, so that the model can learn rewards that are not linear in the features.
+
+    Let m be the number of features of the regressions: the number of features of the samples, plus
+    `n_components` with the "rbf" kernel. The cost of a round is proportional to
+    ``n_classes * m**2`` for "full" and ``n_classes * m`` for "diagonal" covariances.
 
     `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
     shown is correct. With real feedback, `explore` returns the classes to show, and
@@ -58,22 +73,36 @@ class LinUCBClassifier(BaseBanditClassifier):
     ----------
     covariance : {"full", "diagonal"}, default="full"
         Part of each matrix :math:`A_k` to store. With "full", the model stores the whole matrices,
-        which have about ``n_classes * n_features**2`` entries. With "diagonal", it stores their
+        which have about ``n_classes * m**2`` entries. With "diagonal", it stores their
         diagonals, and the recursive update of :math:`w_k` uses the inverse of the diagonal in place
         of :math:`A_k^{-1}`. "diagonal" is recommended for data with many features.
+    kernel : {"auto", "linear", "rbf"}, default="auto"
+        Features of the regressions. With "linear", they are the standardized features. With "rbf",
+        they are the standardized features and random features of a Gaussian kernel; the model then
+        standardizes all samples, and converts sparse samples to dense arrays in blocks. "auto"
+        means "rbf" if `covariance` is "full" and the samples are dense and standardized, and
+        "linear" otherwise.
+    n_components : int, default=200
+        Number of random features for the "rbf" kernel.
+    gamma : float, default=0.5
+        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)``, where `d` is the number
+        of features, and `z` and `z'` are vectors of features that are centered, divided by their
+        standard deviations and clipped at plus and minus `clip`. The value 1 corresponds to
+        ``gamma="scale"`` in scikit-learn.
     bonus : float or "auto", default="auto"
-        Factor :math:`\beta` of the standard error. If "auto", it is 0.9 for "full" and 3 for
-        "diagonal".
+        Factor :math:`\beta` of the standard error. If "auto", it is 3 for "diagonal" covariances,
+        and for "full" ones it is 0.9 with the linear and 0.6 with the "rbf" kernel.
     alpha : float or "auto", default="auto"
         L2 penalty :math:`\alpha` of the regressions, at least 1e-10. It applies to the scaled
-        samples, whose mean squared norm is one. If "auto", it is 0.2 for "full" and 0.4 for
-        "diagonal".
+        samples, whose mean squared norm is one. If "auto", it is 0.4 for "diagonal" covariances,
+        and for "full" ones it is 0.2 with the linear and 0.15 with the "rbf" kernel.
     clip : float or None, default=5.0
         Number of standard deviations from the mean of a feature at which the values of dense
         samples are clipped. Smaller numbers are suited to features with heavy tails. Clipping does
         not make the model robust to gross errors: a value that is a thousand times too large
         inflates the standard deviation for thousands of samples. Remove such samples. If None,
-        dense samples are scaled in the same way as sparse samples.
+        dense samples are scaled in the same way as sparse samples. The "rbf" kernel requires a
+        number.
     exploration : float or str, default=0.0
         Probability that the class shown is drawn uniformly at random from all classes: a number
         from 0 to 1, or the name of a schedule, as in :class:`BanditronClassifier`. The confidence
@@ -81,11 +110,12 @@ class LinUCBClassifier(BaseBanditClassifier):
         positive propensity.
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, dense samples are scaled in the same way as
-        sparse samples.
+        sparse samples. The "rbf" kernel requires True.
     max_iter : int, default=5
         Number of passes over the samples in `fit`. `partial_fit` makes one pass.
     random_state : int, RandomState instance or None, default=None
-        Controls the random draws of the classes to show.
+        Controls the random draws of the classes to show, and the random features of the "rbf"
+        kernel.
 
     Attributes
     ----------
@@ -94,9 +124,10 @@ class LinUCBClassifier(BaseBanditClassifier):
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
         Weights of the features in their original units. For two classes, the difference between
         the weights of the second and the first class. If no value of a sample is clipped, its
-        scores are linear functions with the coefficients `coef_` and `intercept_`.
+        scores are linear functions with the coefficients `coef_` and `intercept_`. Not defined for
+        the "rbf" kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts; zero if `fit_intercept` is False.
+        Intercepts; zero if `fit_intercept` is False. Not defined for the "rbf" kernel.
     exploration_ : float
         Exploration rate of the next round.
     error_rate_ : float
@@ -122,7 +153,8 @@ class LinUCBClassifier(BaseBanditClassifier):
     `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
     affect the model until `fit` is called.
     The samples of this call also determine whether the model standardizes dense samples: a model
-    that starts with sparse samples does not standardize dense samples later.
+    that starts with sparse samples does not standardize dense samples later, unless `kernel` is
+    "rbf". In the same way, they determine the kernel that "auto" stands for.
 
     The weights :math:`w_k` are updated recursively. With "full", they are the exact solution of the
     ridge regression for the samples :math:`x_t`, each scaled by the statistics up to round t.
@@ -131,6 +163,8 @@ class LinUCBClassifier(BaseBanditClassifier):
     ----------
     .. [1] L. Li, W. Chu, J. Langford and R. E. Schapire, "A contextual-bandit approach to
        personalized news article recommendation", WWW 2010.
+    .. [2] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
+       NIPS 2007.
 
     Examples
     --------
@@ -152,6 +186,9 @@ class LinUCBClassifier(BaseBanditClassifier):
     _parameter_constraints: dict = {
         **BaseBanditClassifier._parameter_constraints,
         "covariance": [StrOptions(set(COVARIANCES))],
+        "kernel": [StrOptions({"auto", "linear", "rbf"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         # If features are collinear, rounding errors would outweigh a smaller penalty.
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
@@ -162,6 +199,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         self,
         *,
         covariance: Literal["full", "diagonal"] = "full",
+        kernel: Literal["auto", "linear", "rbf"] = "auto",
+        n_components: int = 200,
+        gamma: float = 0.5,
         bonus: float | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
@@ -171,6 +211,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.covariance = covariance
+        self.kernel = kernel
+        self.n_components = n_components
+        self.gamma = gamma
         self.bonus = bonus
         self.alpha = alpha
         self.clip = clip
@@ -179,14 +222,35 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _make_model(self, n_classes):
-        make, bonus, alpha = COVARIANCES[self.covariance]
-        standardize = self.clip is not None and self.fit_intercept and not self._started_sparse
-        return make(
-            self.n_features_in_,
+    def _make_model(self, n_classes, random_state):
+        can_standardize = self.clip is not None and self.fit_intercept
+        standardize = can_standardize and (self.kernel == "rbf" or not self._started_sparse)
+        if self.kernel == "rbf" and not standardize:
+            raise ValueError(
+                "kernel='rbf' requires standardized samples: set clip to a number and "
+                "fit_intercept=True, or use kernel='linear'"
+            )
+        kernel = self.kernel
+        if kernel == "auto":
+            kernel = "rbf" if standardize and self.covariance == "full" else "linear"
+        n_components = self.n_components if kernel == "rbf" else 0
+        bonus, alpha = AUTO[self.covariance, kernel]
+        n_features = self.n_features_in_
+        return COVARIANCES[self.covariance](
+            n_features,
             n_classes,
-            self.n_features_in_ + self.fit_intercept,
+            n_features + n_components + self.fit_intercept,
             alpha if self.alpha == "auto" else self.alpha,
             bonus if self.bonus == "auto" else self.bonus,
             self.clip if standardize else 0.0,
+            *draw_frequencies(n_features, n_components, self.gamma, random_state),
         )
+
+    def _weights(self, name):
+        # The parameter `kernel` may have changed since training started.
+        if self._fitted_rounds().model.n_components:
+            raise AttributeError(
+                f"{name} is not available for models with the kernel 'rbf', whose weights are "
+                "those of random features: use kernel='linear'"
+            )
+        return super()._weights(name)

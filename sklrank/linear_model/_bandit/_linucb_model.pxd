@@ -13,11 +13,16 @@ cdef class LinUCBModel(BanditModel):
     cdef double[::1] means                  # (n_features,) means of the features
     cdef double[::1] m2                     # (n_features,) sums of squared deviations from `means`
     cdef double[::1] minima, maxima         # (n_features,) of the features
-    cdef double sum_squares                 # sum of the squared norms of the standardized samples
+    cdef const double[:, ::1] frequencies   # (n_features, n_components) of random features
+    cdef const double[::1] phases           # (n_components,) of random features
+    cdef double linear_sum_squares          # sum of the squared norms of the standardized samples
+    cdef double sum_squares                 # the same sum, including the random features
     cdef double mean_squared_error          # weighted mean of squared errors for the classes shown
     cdef Row scaled                         # sample of the last call of `choose`, after scaling
-    cdef double[::1] scaled_values          # (n_features,) values of `scaled`
+    cdef double[::1] scaled_values          # (n_features + n_components,) values of `scaled`
+    cdef double linear_sum_squares_with     # `linear_sum_squares` including the sample `scaled`
     cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
+    cdef double[::1] z_scores               # (n_features,) scratch memory
     cdef double[::1] variances              # (n_classes,) scratch memory
 
     # Return the entries of the state that represent the matrices A_k^-1, with the samples so far or
@@ -28,6 +33,15 @@ cdef class LinUCBModel(BanditModel):
     # Standardize and scale a sample, and write it into `scaled`. The statistics are those of the
     # samples learned and of this sample.
     cdef void scale_row(self, const Row* row) noexcept nogil
+
+    # Divide the standardized values of a sample by `linear_scale`, and write its random features
+    # behind them. `z` are the values that the random features depend on. Return the squared norm.
+    cdef double add_random_features(
+        self, double* values, const double* z, double linear_scale
+    ) noexcept nogil
+
+    # Replace the values of a row by these values, which include the random features, if any.
+    cdef void set_features(self, Row* row, const double* values) noexcept nogil
 
     # Write x' A_k^-1 x for the scaled sample x and each class k into `variances`.
     cdef void compute_variances(self, const Row* scaled) noexcept nogil
@@ -51,7 +65,7 @@ cdef class FullLinUCB(LinUCBModel):
 
 cdef class DiagonalLinUCB(LinUCBModel):
     cdef double[:, ::1] diagonals           # (n_classes, width) inverses of the diagonals of A_k
-    cdef double[::1] squared_values         # (n_features,) scratch memory
+    cdef double[::1] squared_values         # (width,) scratch memory
 
     # Write x' D x for the scaled sample x and each row D of `diagonals` into `variances`.
     cdef void diagonal_variances(

@@ -26,8 +26,20 @@ way. The results therefore do not depend on the units of the features. Division 
 the variance of pixels that are rarely lit small, and clipping is necessary for heavy tails. All
 samples are then divided by their root mean squared norm, so that `alpha` and `bonus` have the same
 meaning for any number of features. This norm does not include the constant of the intercept, which
-has a fixed value. In `choose` and `learn`, all statistics are those of the samples learned and the
-sample itself; in `score` and `weights`, they are those of the samples learned.
+has a fixed value.
+
+If there are `frequencies`, the features of a sample are its standardized values, divided by their
+root mean squared norm, and random Fourier features
+
+    sqrt(2 / D) cos(z . frequencies + phases),
+
+whose inner products approximate a Gaussian kernel. The D features have a mean squared norm of about
+one, so both parts have the same weight. The entries of z are centered, divided by their standard
+deviations and clipped at plus and minus `clip`. The model then has linear and nonlinear features:
+the former learn from few samples, the latter from many.
+
+In `choose` and `learn`, all statistics are those of the samples learned and the sample itself; in
+`score` and `weights`, they are those of the samples learned.
 """
 
 from libc.math cimport sqrt
@@ -38,6 +50,7 @@ from sklrank._state cimport State
 from sklrank.linear_model._bandit._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
+from sklrank.linear_model._online._feature_map cimport random_features
 from sklrank.linear_model._rows cimport first_largest, table_products
 
 # Number of fictitious rounds with squared error one, from which s is computed initially.
@@ -57,7 +70,7 @@ cdef class LinUCBModel(BanditModel):
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
-        double bonus, double clip=0.0,
+        double bonus, double clip=0.0, frequencies=None, phases=None,
     ):
         self.start(
             {
@@ -65,12 +78,15 @@ cdef class LinUCBModel(BanditModel):
                 "bonus": bonus,
                 "clip": clip,
                 "sum_squares": 0.0,
+                "linear_sum_squares": 0.0,
                 "mean_squared_error": 0.0,
                 "n_seen": 0.0,
                 "means": np.zeros(n_features),
                 "m2": np.zeros(n_features),
                 "minima": np.full(n_features, np.inf),
                 "maxima": np.full(n_features, -np.inf),
+                "frequencies": np.empty((n_features, 0)) if frequencies is None else frequencies,
+                "phases": np.empty(0) if phases is None else phases,
                 "coefficients": np.zeros((n_classes, width)),
             }
             | self.initial_inverses(n_classes, width, alpha)
@@ -88,12 +104,15 @@ cdef class LinUCBModel(BanditModel):
             "bonus": self.bonus,
             "clip": self.clip,
             "sum_squares": self.sum_squares,
+            "linear_sum_squares": self.linear_sum_squares,
             "mean_squared_error": self.mean_squared_error,
             "n_seen": self.n_seen,
             "means": np.array(self.means),
             "m2": np.array(self.m2),
             "minima": np.array(self.minima),
             "maxima": np.array(self.maxima),
+            "frequencies": np.asarray(self.frequencies),
+            "phases": np.asarray(self.phases),
             "coefficients": np.array(self.coefficients),
         } | self.inverses()
 
@@ -103,25 +122,37 @@ cdef class LinUCBModel(BanditModel):
         m2, minima, maxima = [
             state.floats(name, (n_features,)) for name in ("m2", "minima", "maxima")
         ]
+        phases = state.constants("phases", (-1,))
+        cdef Py_ssize_t n_components = len(phases)
+        frequencies = state.constants("frequencies", (n_features, n_components))
         coefficients = state.floats("coefficients", (-1, -1))
         n_classes, width = coefficients.shape
         cdef double alpha = state.number("alpha", 0.0), bonus = state.number("bonus", 0.0)
         cdef double clip = state.number("clip", 0.0), n_seen = state.number("n_seen", 0.0)
         cdef double sum_squares = state.any_number("sum_squares")
+        cdef double linear_sum_squares = state.any_number("linear_sum_squares")
         cdef double mean_squared_error = state.any_number("mean_squared_error")
-        scaled_values, variances = np.empty(n_features), np.empty(n_classes)
-        self.set_sizes(state, n_features, n_classes, width)
+        state.require(n_components == 0 or clip > 0.0, "random features need a clip above 0")
+        scaled_values, variances = np.empty(n_features + n_components), np.empty(n_classes)
+        z_scores = np.empty(n_features)
+        self.set_sizes(state, n_features, n_components, n_classes, width)
+        self.n_scratch = 2 * n_features + n_components if n_components else 0
         self.means, self.m2, self.minima, self.maxima = means, m2, minima, maxima
         self.coefficients = coefficients
         self.alpha, self.bonus, self.clip, self.n_seen = alpha, bonus, clip, n_seen
         self.needs_dense = clip > 0.0
         self.sum_squares, self.mean_squared_error = sum_squares, mean_squared_error
-        self.scaled_values, self.variances = scaled_values, variances
+        self.linear_sum_squares = linear_sum_squares
+        self.frequencies, self.phases = frequencies, phases
+        self.scaled_values, self.z_scores, self.variances = scaled_values, z_scores, variances
         return 0
 
     @property
     def weights(self):
-        """Copy of the weights `(n_classes, width)` for unscaled samples without clipped values."""
+        """Copy of the weights `(n_classes, width)` for unscaled samples without clipped values.
+
+        The model must not have random features.
+        """
         self.require_ready()
         weights = np.array(self.coefficients)
         weights[:, :self.n_features] /= root_mean_square(self.sum_squares, self.n_seen)
@@ -136,29 +167,41 @@ cdef class LinUCBModel(BanditModel):
             weights[:, -1] -= weights[:, :-1] @ means
         return weights
 
-    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+    cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
         cdef double scale = root_mean_square(self.sum_squares, self.n_seen)
-        cdef double n = max(self.n_seen, 1.0), mean, value
+        cdef double n = max(self.n_seen, 1.0), mean, deviation, value
+        cdef double* z = scratch + self.n_features + self.n_components
+        cdef bint is_linear = self.n_components == 0
         cdef Row features = row[0]
         cdef Py_ssize_t j, k
+        features.constant = 0.0
         if self.clip > 0.0:
             for k in range(self.n_classes):
                 scores[k] = 0.0
             for j in range(row.n):
                 mean = self.means[j]
+                deviation = sqrt(self.m2[j] / n)
                 value = standardized(
                     row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
-                    self.clip * sqrt(self.m2[j] / n),
+                    self.clip * deviation,
                 )
-                for k in range(self.n_classes):
-                    scores[k] += value * self.coefficients[k, j]
-        else:
-            features.constant = 0.0
+                if is_linear:
+                    for k in range(self.n_classes):
+                        scores[k] += value * self.coefficients[k, j]
+                else:
+                    scratch[j] = value
+                    z[j] = z_score(row.values[j] - mean, deviation, self.clip)
+        if not is_linear:
+            self.add_random_features(
+                scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
+            )
+            self.set_features(&features, scratch)
+        if self.clip == 0.0 or not is_linear:
             table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
         for k in range(self.n_classes):
             scores[k] /= scale
             if row.constant != 0.0:
-                scores[k] += self.constant * row.constant * self.coefficients[k, self.n_features]
+                scores[k] += self.constant * row.constant * self.coefficients[k, self.width - 1]
 
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
         cdef double* values = &self.values[0]
@@ -188,6 +231,7 @@ cdef class LinUCBModel(BanditModel):
             3.0 / (self.n_seen + 3.0) * (error * error - self.mean_squared_error)
         )
         self.sum_squares = self.sum_squares_with
+        self.linear_sum_squares = self.linear_sum_squares_with
         self.n_seen += 1.0
         if self.clip > 0.0:
             for j in range(row.n):
@@ -201,31 +245,63 @@ cdef class LinUCBModel(BanditModel):
         # `mean` is the mean of the samples learned and of this sample. It differs from `means` by
         # 1/n of the deviation of this sample.
         cdef double n = self.n_seen + 1.0, rest = 1.0 - 1.0 / n, sum_squares = 0.0, scale
-        cdef double deviation, mean
+        cdef double difference, mean, deviation
         cdef double* values = &self.scaled_values[0]
+        cdef double* z = &self.z_scores[0]
+        cdef bint is_linear = self.n_components == 0
         cdef Py_ssize_t j
         if self.clip > 0.0:
             for j in range(row.n):
-                deviation = row.values[j] - self.means[j]
-                mean = row.values[j] - rest * deviation
+                difference = row.values[j] - self.means[j]
+                mean = row.values[j] - rest * difference
+                deviation = sqrt((self.m2[j] + rest * difference * difference) / n)
                 values[j] = standardized(
-                    rest * deviation,
+                    rest * difference,
                     min(self.minima[j], row.values[j]) - mean,
                     max(self.maxima[j], row.values[j]) - mean,
-                    self.clip * sqrt((self.m2[j] + rest * deviation * deviation) / n),
+                    self.clip * deviation,
                 )
+                if not is_linear:
+                    z[j] = z_score(rest * difference, deviation, self.clip)
         else:
             for j in range(row.n):
                 values[j] = row.values[j]
         for j in range(row.n):
             sum_squares += values[j] * values[j]
+        self.linear_sum_squares_with = self.linear_sum_squares + sum_squares
+        if not is_linear:
+            sum_squares = self.add_random_features(
+                values, z, root_mean_square(self.linear_sum_squares_with, n)
+            )
         self.sum_squares_with = self.sum_squares + sum_squares
         scale = 1.0 / root_mean_square(self.sum_squares_with, n)
-        for j in range(row.n):
-            values[j] *= scale
         self.scaled = row[0]
-        self.scaled.values = values
+        self.set_features(&self.scaled, values)
+        for j in range(self.scaled.n):
+            values[j] *= scale
         self.scaled.constant *= self.constant
+
+    cdef double add_random_features(
+        self, double* values, const double* z, double linear_scale
+    ) noexcept nogil:
+        cdef double size = sqrt(2.0 / self.n_components), total = 0.0
+        cdef Py_ssize_t j, n_features = self.n_features
+        random_features(
+            z, &self.frequencies[0, 0], &self.phases[0], n_features, self.n_components,
+            values + n_features,
+        )
+        for j in range(n_features):
+            values[j] /= linear_scale
+        for j in range(n_features, n_features + self.n_components):
+            values[j] *= size
+        for j in range(n_features + self.n_components):
+            total += values[j] * values[j]
+        return total
+
+    cdef void set_features(self, Row* row, const double* values) noexcept nogil:
+        row.values = values
+        row.n += self.n_components
+        row.n_features += self.n_components
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:
         pass
@@ -329,7 +405,7 @@ cdef class DiagonalLinUCB(LinUCBModel):
     cdef int set_state(self, State state) except -1:
         diagonals = state.floats("diagonals", (-1, -1))
         state.constants("coefficients", diagonals.shape)
-        squared_values = np.empty(len(state.constants("means", (-1,))))
+        squared_values = np.empty(diagonals.shape[1])
         LinUCBModel.set_state(self, state)
         self.diagonals, self.squared_values = diagonals, squared_values
         self.constant = 0.5
@@ -380,3 +456,9 @@ cdef inline double standardized(
     # which are clipped in the same way. Return 0 if the feature is constant.
     cdef double extent = min(maximum, bound) - max(minimum, -bound)
     return max(-bound, min(bound, value)) / extent if extent > 0.0 else 0.0
+
+
+cdef inline double z_score(double value, double deviation, double clip) noexcept nogil:
+    # Divide a centered value by the standard deviation of its feature, and clip it at +-clip.
+    # Return 0 if the feature is constant.
+    return max(-clip, min(clip, value / deviation)) if deviation > 0.0 else 0.0

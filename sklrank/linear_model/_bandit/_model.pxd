@@ -15,20 +15,24 @@ cdef struct BanditFeedback:
 
 cdef class BanditModel(Persistent):
     cdef readonly Py_ssize_t n_features, n_classes
-    cdef readonly Py_ssize_t width      # number of features, plus 1 if there is a constant
+    cdef readonly Py_ssize_t n_components   # number of random features beside these features
+    cdef readonly Py_ssize_t width      # number of all features, plus 1 if there is a constant
+    cdef readonly Py_ssize_t n_scratch  # number of doubles of the scratch memory of `score`
     cdef readonly bint needs_dense      # whether samples must be dense arrays
     cdef double[::1] values             # (n_classes,) values of the classes, from `choose`
 
     # Set the sizes and allocate `values`. Raise ValueError if the sizes do not fit each other.
     cdef int set_sizes(
-        self, State state, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width
+        self, State state, Py_ssize_t n_features, Py_ssize_t n_components, Py_ssize_t n_classes,
+        Py_ssize_t width,
     ) except -1
 
     # Make `score` safe to be called by several threads, until the model learns (see MirrorMap).
     cdef int prepare(self) except -1
 
-    # Write the linear scores of the classes into `scores`. The model is not changed.
-    cdef void score(self, const Row* row, double* scores) noexcept nogil
+    # Write the scores of the classes into `scores`. The model is not changed, so that threads can
+    # score with the same model. `scratch` (n_scratch,) may be overwritten.
+    cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil
 
     # Write the value of showing each class into `values`, and return the class with the largest
     # value. The model does not learn.

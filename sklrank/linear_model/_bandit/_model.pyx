@@ -24,35 +24,39 @@ cdef class BanditModel:
     """Base class of the models, which score classes and learn from bandit feedback.
 
     A subclass overrides `score` and `learn`. It overrides `choose` if the values of the classes
-    differ from their scores. Its `set_state` calls `set_sizes`.
+    differ from their scores, or if `score` needs scratch memory. Its `set_state` calls `set_sizes`.
     """
 
     cdef int set_sizes(
-        self, State state, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width
+        self, State state, Py_ssize_t n_features, Py_ssize_t n_components, Py_ssize_t n_classes,
+        Py_ssize_t width,
     ) except -1:
+        cdef Py_ssize_t n_outputs = n_features + n_components
         state.require(n_features > 0, "there are no features")
         state.require(n_classes > 0, "there are no classes")
         state.require(
-            n_features <= width <= n_features + 1,
-            f"there are {n_features} features, but the weights have the width {width}",
+            n_outputs <= width <= n_outputs + 1,
+            f"there are {n_outputs} features, but the weights have the width {width}",
         )
         state.require(
             not self.is_ready
-            or (n_features, n_classes, width) == (self.n_features, self.n_classes, self.width),
+            or (n_features, n_components, n_classes, width)
+            == (self.n_features, self.n_components, self.n_classes, self.width),
             "its sizes are not those of the object",
         )
         self.values = np.empty(n_classes)
-        self.n_features, self.n_classes, self.width = n_features, n_classes, width
+        self.n_features, self.n_components = n_features, n_components
+        self.n_classes, self.width = n_classes, width
         return 0
 
     cdef int prepare(self) except -1:
         return 0
 
-    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+    cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
         pass
 
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
-        self.score(row, &self.values[0])
+        self.score(row, &self.values[0], NULL)
         return first_largest(&self.values[0], self.n_classes)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
@@ -96,7 +100,7 @@ cdef class MirrorDescent(BanditModel):
         cdef Py_ssize_t n_features = state.count("n_features")
         cdef double learning_rate = state.any_number("learning_rate")
         cdef double n_seen = state.number("n_seen", 0.0), largest = state.number("largest", 0.0)
-        self.set_sizes(state, n_features, mirror_map.n_classes, mirror_map.width)
+        self.set_sizes(state, n_features, 0, mirror_map.n_classes, mirror_map.width)
         self.mirror_map, self.learning_rate = mirror_map, learning_rate
         self.n_seen, self.largest = n_seen, largest
         return 0
@@ -110,7 +114,7 @@ cdef class MirrorDescent(BanditModel):
     cdef int prepare(self) except -1:
         return self.mirror_map.prepare()
 
-    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+    cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
         self.mirror_map.score(row, scores)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:

@@ -59,13 +59,14 @@ cdef class BanditRounds(Persistent):
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, labels.shape[0], draws.shape[0])
+        cdef double[::1] scratch = np.empty(self.model.n_scratch + 1)
         if scores is not None:
             self.check_scores(rows, scores)
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
                 if scores is not None:
-                    self.model.score(&row, &scores[i, 0])
+                    self.model.score(&row, &scores[i, 0], &scratch[0])
                 self.show(&row, draws[i], &feedback)
                 feedback.reward = feedback.action == labels[i]
                 self.learn(&row, &feedback)
@@ -117,9 +118,10 @@ cdef class BanditRounds(Persistent):
         self.model.raise_error()
 
     def score(self, Rows rows not None):
-        """Return the linear scores `(n_samples, n_classes)`."""
+        """Return the scores `(n_samples, n_classes)`."""
         self.require_ready()
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.model.n_classes))
+        cdef double[::1] scratch = np.empty(self.model.n_scratch + 1)
         cdef Row row
         cdef Py_ssize_t i
         self.check_scores(rows, scores)
@@ -127,7 +129,7 @@ cdef class BanditRounds(Persistent):
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
-                self.model.score(&row, &scores[i, 0])
+                self.model.score(&row, &scores[i, 0], &scratch[0])
         return np.asarray(scores)
 
     cdef void show(self, const Row* row, double draw, BanditFeedback* feedback) noexcept nogil:
@@ -154,7 +156,7 @@ cdef class BanditRounds(Persistent):
             raise ValueError(
                 f"X has {rows.n_features} features, the model has {self.model.n_features}"
             )
-        if rows.n_features + (rows.constant != 0.0) != self.model.width:
+        if rows.n_features + self.model.n_components + (rows.constant != 0.0) != self.model.width:
             raise ValueError("the constant of the rows does not fit the weights")
         if rows.is_sparse and self.model.needs_dense:
             raise ValueError("the model needs dense rows")

@@ -9,7 +9,7 @@ import numpy as np
 
 from sklrank._base_online import row_blocks, to_dense
 from sklrank._compiled_classifier import BATCH, CompiledClassifier
-from sklrank._randomness import MAX_FEATURES, draw_features
+from sklrank._randomness import MAX_FEATURES, draw_features, draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
 from sklrank.base import ClassScoresMixin, two_class_weights
@@ -344,10 +344,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         columns = draw_features(self.max_features, n_features, random_state)
         if self.kernel == "constant":
             columns = columns[:0]
-        # Normal frequencies with variance 2 gamma / d lead to the kernel of the docstring.
-        frequencies = random_state.standard_normal((len(columns), n_components))
-        frequencies *= np.sqrt(2 * self.gamma / max(len(columns), 1))
-        phases = random_state.uniform(0, 2 * np.pi, n_components)
+        frequencies, phases = draw_frequencies(len(columns), n_components, self.gamma, random_state)
         features = FeatureMap(self.kernel, n_features, columns, frequencies, phases, self.clip)
         return RidgeLearner(
             features,

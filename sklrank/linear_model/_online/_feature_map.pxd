@@ -29,6 +29,13 @@ cdef class FeatureMap(Persistent):
     cdef void update(self, const double* x, double* scratch) noexcept nogil
 
 
+# Write the random Fourier features cos(z . frequencies + phases) into `features` (n_components,).
+cdef void random_features(
+    const double* z, const double* frequencies, const double* phases, Py_ssize_t n_columns,
+    Py_ssize_t n_components, double* features,
+) noexcept nogil
+
+
 cdef inline void add_product(
     const double* vector, const double* table, Py_ssize_t n, Py_ssize_t m, double* sums
 ) noexcept nogil:

@@ -103,18 +103,17 @@ cdef class FeatureMap:
         cdef const double* mean = &self.mean[0] if self.n_columns else NULL
         cdef const double* inverse_scale = &self.inverse_scale[0] if self.n_columns else NULL
         cdef double value, clip = self.clip, scale = self.scale
-        cdef Py_ssize_t j, q, n_components = self.phases.shape[0]
+        cdef Py_ssize_t j, n_components = self.phases.shape[0]
         for j in range(self.n_columns):
             z[j] = bounded(x[self.columns[j]])
         for j in range(self.n_columns):
             value = (z[j] - mean[j]) * inverse_scale[j]
             z[j] = scale * min(max(value, -clip), clip)
         if self.kernel == RBF:
-            for q in range(n_components):
-                features[q] = self.phases[q]
-            if self.n_columns:
-                add_product(z, &self.frequencies[0, 0], self.n_columns, n_components, features)
-            cosines(features, n_components)
+            random_features(
+                z, &self.frequencies[0, 0] if self.n_columns else NULL, &self.phases[0],
+                self.n_columns, n_components, features,
+            )
         features[self.n_outputs - 1] = 1.0
 
     cdef void update(self, const double* x, double* scratch) noexcept nogil:
@@ -159,6 +158,17 @@ cdef inline double bounded(double value) noexcept nogil:
     # Return the value, limited so that differences of values cannot overflow. The squares of the
     # differences can overflow; the column is then treated as constant.
     return min(max(value, -1e300), 1e300)
+
+
+cdef void random_features(
+    const double* z, const double* frequencies, const double* phases, Py_ssize_t n_columns,
+    Py_ssize_t n_components, double* features,
+) noexcept nogil:
+    cdef Py_ssize_t q
+    for q in range(n_components):
+        features[q] = phases[q]
+    add_product(z, frequencies, n_columns, n_components, features)
+    cosines(features, n_components)
 
 
 # Maximal angle of a cosine, in turns. For larger angles, the cosine would consist only of rounding
