@@ -228,28 +228,35 @@ def recommended_learners(
     if feedback not in ("full", "top-k"):
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
-        n_estimators = 22 if feedback == "full" else 8
+        n_estimators = 12 if feedback == "full" else 8
     if not isinstance(n_estimators, Integral) or n_estimators < 1:
         raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
-    first, others = _full_information() if feedback == "full" else _top_k_feedback()
-    templates = list(first)
-    while len(templates) < n_estimators:
-        templates += others
+    first, others, last = _full_information() if feedback == "full" else _top_k_feedback()
+    n_others = max(n_estimators - len(first) - len(last), 0)
+    templates = first + others * n_others + last
     return [clone(template) for template in templates[:n_estimators]]
 
 
 def _full_information():
-    """Return two lists: the first learners, and the learners that are repeated after them."""
-    first = [
-        OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
-        OnlineLogisticRegression(multi_class="ovr", learning_rate=0.3),
-        OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4),
-    ]
-    linear = OnlineRidgeClassifier(alpha=30, vote_scale=4, max_features=100)
-    rbf = OnlineRidgeClassifier(
-        kernel="rbf", n_components=50, gamma=0.173, alpha=12.5, vote_scale=4, max_features=50
+    """Return three lists: the first learners, learners that are repeated, and the last learners."""
+    ridge = OnlineRidgeClassifier(
+        alpha=(1, 10, 100), normalize="l2", sketch_size=512, vote_scale=4, vote_smoothing=1
     )
-    return first, [linear, rbf, rbf, rbf]
+    logistic = OnlineLogisticRegression(
+        multi_class="ovr", learning_rate=(0.3, 1, 3), normalize="l2", intercept_scaling=0.3
+    )
+    rbf = OnlineRidgeClassifier(
+        kernel="rbf",
+        n_components=50,
+        gamma=0.173,
+        alpha=12.5,
+        vote_scale=4,
+        vote_smoothing=1,
+        max_features=50,
+    )
+    frequencies = OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4)
+    first = [ridge, clone(ridge).set_params(standardize=False), logistic]
+    return first, [rbf], [frequencies]
 
 
 def _top_k_feedback():
@@ -267,7 +274,7 @@ def _top_k_feedback():
         boosting_target="relevance",
         max_features=50,
     )
-    return first, [rbf]
+    return first, [rbf], []
 
 
 def _random_tree(random_state):

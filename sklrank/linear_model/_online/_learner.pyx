@@ -6,10 +6,11 @@ different parameters, such as different penalties. Model k has the weights W_k. 
 computed from the mean of the predictions W_k'f, in which model k has the share p_k. The shares are
 those of Bayesian model averaging: p_k is proportional to the likelihood of all samples so far, each
 of which was predicted by model k before model k learned it. Thus the parameter need not be known,
-and the prediction follows the best model after a few samples.
+and the prediction follows the best model after a few samples. A model whose share has become
+negligible is dropped, to save time.
 """
 
-from libc.math cimport exp
+from libc.math cimport INFINITY, exp
 from libc.stdlib cimport free, malloc
 
 import numpy as np
@@ -18,11 +19,15 @@ from sklrank._state cimport State
 from sklrank.linear_model._online._feature_map cimport add_product
 
 
+# Models are dropped if their share is less than exp(LOG_NEGLIGIBLE), about 1e-12, of the largest.
+cdef double LOG_NEGLIGIBLE = -27.6
+
+
 cdef class LinearLearner(OnlineLearner):
     """Base class of the learners.
 
     A subclass overrides `update`, and `vote` if necessary. Its constructor sets the initial
-    weights, of shape `(n_outputs, n_models * n_classes)`, and `log_shares`, of shape `(n_models,)`.
+    weights, of shape `(n_models, n_outputs, n_classes)`, and `log_shares`, of shape `(n_models,)`.
     """
 
     cdef dict get_state(self):
@@ -36,18 +41,17 @@ cdef class LinearLearner(OnlineLearner):
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
         log_shares = state.floats("log_shares", (-1,))
         cdef Py_ssize_t n_models = len(log_shares)
-        weights = state.floats("weights", (feature_map.n_outputs, -1))
-        state.require(n_models > 0, "there are no models")
-        state.require(weights.shape[1] % n_models == 0, "weights do not fit log_shares")
-        cdef Py_ssize_t n_classes = weights.shape[1] // n_models
-        state.require(n_classes > 0, "there are no classes")
+        weights = state.floats("weights", (n_models, feature_map.n_outputs, -1))
+        cdef Py_ssize_t n_classes = weights.shape[2]
+        state.require(n_models > 0 and n_classes > 0, "there are no models or no classes")
         state.require(
             not self.is_ready
             or (feature_map.n_features, n_classes, n_models)
             == (self.n_features, self.n_classes, self.n_models),
             "its sizes are not those of the object",
         )
-        features, model_predictions = np.empty(feature_map.n_outputs), np.empty(weights.shape[1])
+        features = np.empty(feature_map.n_outputs)
+        model_predictions = np.empty((n_models, n_classes))
         scratch = np.empty(feature_map.n_columns + feature_map.n_slots + 1)
         shares = np.empty(n_models)
         self.feature_map, self.weights, self.log_shares = feature_map, weights, log_shares
@@ -60,13 +64,14 @@ cdef class LinearLearner(OnlineLearner):
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.
-        cdef Py_ssize_t n = self.feature_map.n_outputs, size = self.weights.shape[1]
+        cdef Py_ssize_t n = self.feature_map.n_outputs
+        cdef Py_ssize_t size = self.n_models * self.n_classes
         cdef double* memory = <double*>malloc((n + size + self.scratch.shape[0]) * sizeof(double))
         if memory == NULL:
             with gil:
                 raise MemoryError
         self.feature_map.transform(x, memory, memory + n + size)
-        linear_predictions(memory, self.weights, memory + n)
+        self.compute_predictions(memory, memory + n)
         self.average(memory + n, votes)
         free(memory)
         self.vote(votes)
@@ -79,7 +84,7 @@ cdef class LinearLearner(OnlineLearner):
 
     cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
         self.predict_models(x)
-        self.average(&self.model_predictions[0], votes)
+        self.average(&self.model_predictions[0, 0], votes)
         self.vote(votes)
         return 0
 
@@ -89,7 +94,20 @@ cdef class LinearLearner(OnlineLearner):
 
     cdef void predict_models(self, const double* x) noexcept nogil:
         self.feature_map.transform(x, &self.features[0], &self.scratch[0])
-        linear_predictions(&self.features[0], self.weights, &self.model_predictions[0])
+        self.compute_predictions(&self.features[0], &self.model_predictions[0, 0])
+
+    cdef void compute_predictions(
+        self, const double* features, double* model_predictions
+    ) noexcept nogil:
+        cdef Py_ssize_t i, n = self.n_models * self.n_classes
+        for i in range(n):
+            model_predictions[i] = 0.0
+        for i in range(self.n_models):
+            if self.shares[i] > 0.0:
+                add_product(
+                    features, &self.weights[i, 0, 0], self.weights.shape[1], self.n_classes,
+                    model_predictions + i * self.n_classes,
+                )
 
     cdef void average(self, const double* model_predictions, double* predictions) noexcept nogil:
         cdef Py_ssize_t k, l
@@ -108,6 +126,8 @@ cdef class LinearLearner(OnlineLearner):
         for k in range(1, self.n_models):
             greatest = max(greatest, self.log_shares[k])
         for k in range(self.n_models):
+            if self.log_shares[k] < greatest + LOG_NEGLIGIBLE:
+                self.log_shares[k] = -INFINITY
             self.shares[k] = exp(self.log_shares[k] - greatest)
             total += self.shares[k]
         for k in range(self.n_models):
@@ -126,24 +146,13 @@ cdef class LinearLearner(OnlineLearner):
         The value of the last feature is the `intercept` of the feature map.
         """
         self.require_ready()
-        models = np.asarray(self.weights).reshape(-1, self.n_models, self.n_classes)
-        return np.einsum("jkl,k->jl", models, np.asarray(self.shares))
+        return np.tensordot(self.shares, self.weights, axes=1)
 
     @property
     def model_shares(self):
         """Shares `(n_models,)` of the models in the mean, which sum to one, as a copy."""
         self.require_ready()
         return np.array(self.shares)
-
-
-cdef void linear_predictions(
-    const double* features, const double[:, ::1] weights, double* predictions
-) noexcept nogil:
-    # Write the products W_k'f into `predictions`.
-    cdef Py_ssize_t l
-    for l in range(weights.shape[1]):
-        predictions[l] = 0.0
-    add_product(features, &weights[0, 0], weights.shape[0], weights.shape[1], predictions)
 
 
 cdef void normalize(double* votes, Py_ssize_t n) noexcept nogil:

@@ -9,7 +9,7 @@ cdef class LogisticLearner(LinearLearner):
     cdef readonly bint multinomial
     cdef readonly double alpha
     cdef const double[::1] learning_rates   # (n_models,)
-    cdef double[:, ::1] sum_squares         # 1 + sums of squared gradients, of the shape of `weights`
+    cdef double[:, :, ::1] sum_squares      # 1 + sums of squared gradients, of the shape of `weights`
 
     # Take a gradient step of model k for one label of relevance 0 or 1, given W_k'f in
     # `model_predictions`. Subtract the loss from the log share of the model.
@@ -17,9 +17,9 @@ cdef class LogisticLearner(LinearLearner):
         self, Py_ssize_t k, Py_ssize_t label, double relevance, double weight
     ) noexcept nogil
 
-    # Take a gradient step of all models for all labels. `model_predictions` must contain the
+    # Take a gradient step of model k for all labels. `model_predictions` must contain the
     # derivatives s_l.
-    cdef void update_all_labels(self, double weight) noexcept nogil
+    cdef void update_all_labels(self, Py_ssize_t k, double weight) noexcept nogil
 
     # Return the weight of the feedback.
     cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil

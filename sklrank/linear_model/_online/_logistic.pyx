@@ -45,7 +45,7 @@ cdef class LogisticLearner(LinearLearner):
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
         learning_rates, double alpha,
     ):
-        shape = (feature_map.n_outputs, len(learning_rates) * n_classes)
+        shape = (len(learning_rates), feature_map.n_outputs, n_classes)
         self.start(
             {
                 "feature_map": feature_map,
@@ -68,11 +68,10 @@ cdef class LogisticLearner(LinearLearner):
 
     cdef int set_state(self, State state) except -1:
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
-        weights = state.constants("weights", (feature_map.n_outputs, -1))
-        log_shares = state.constants("log_shares", (-1,))
+        weights = state.constants("weights", (-1, feature_map.n_outputs, -1))
         sum_squares = state.floats("sum_squares", weights.shape)
         cdef bint multinomial = state.flag("multinomial")
-        learning_rates = state.constants("learning_rates", log_shares.shape)
+        learning_rates = state.constants("learning_rates", weights.shape[:1])
         cdef double alpha = state.number("alpha", 0.0)
         LinearLearner.set_state(self, state)
         self.sum_squares = sum_squares
@@ -89,10 +88,12 @@ cdef class LogisticLearner(LinearLearner):
         normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
-        cdef Py_ssize_t i, k, n = self.n_classes
+        cdef Py_ssize_t i, k
         cdef double weight
-        if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < n:
+        if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
             for k in range(self.n_models):
+                if self.shares[k] == 0.0:
+                    continue
                 for i in range(feedback.n_relevant):
                     self.update_label(k, feedback.relevant[i], 1.0, feedback.sample_weight)
                 for i in range(feedback.n_irrelevant):
@@ -102,51 +103,48 @@ cdef class LogisticLearner(LinearLearner):
             if weight <= 0.0:
                 return
             for k in range(self.n_models):
-                self.log_shares[k] -= self.loss_gradient(
-                    feedback, weight, &self.model_predictions[k * n]
-                )
-            self.update_all_labels(weight)
+                if self.shares[k] > 0.0:
+                    self.log_shares[k] -= self.loss_gradient(
+                        feedback, weight, &self.model_predictions[k, 0]
+                    )
+                    self.update_all_labels(k, weight)
         self.feature_map.update(x, &self.scratch[0])
         if self.n_models > 1:
             self.update_shares()
 
-    cdef void update_all_labels(self, double weight) noexcept nogil:
-        cdef const double* gradient
+    cdef void update_all_labels(self, Py_ssize_t k, double weight) noexcept nogil:
+        cdef const double* gradient = &self.model_predictions[k, 0]
         cdef double* weights
         cdef double* sum_squares
-        cdef double f, g, rate, shrinkage = weight * self.alpha
-        cdef Py_ssize_t j, k, l, start
+        cdef double f, g, rate = self.learning_rates[k], shrinkage = weight * self.alpha
+        cdef Py_ssize_t j, l
         for j in range(self.feature_map.n_outputs):
             f = self.features[j]
             if f == 0.0 and shrinkage == 0.0:
                 continue
-            for k in range(self.n_models):
-                start = k * self.n_classes
-                gradient = &self.model_predictions[start]
-                weights = &self.weights[j, start]
-                sum_squares = &self.sum_squares[j, start]
-                rate = self.learning_rates[k]
-                for l in range(self.n_classes):
-                    g = f * gradient[l] + shrinkage * weights[l]
-                    sum_squares[l] += g * g
-                    weights[l] -= rate * g / sqrt(sum_squares[l])
+            weights = &self.weights[k, j, 0]
+            sum_squares = &self.sum_squares[k, j, 0]
+            for l in range(self.n_classes):
+                g = f * gradient[l] + shrinkage * weights[l]
+                sum_squares[l] += g * g
+                weights[l] -= rate * g / sqrt(sum_squares[l])
 
     cdef void update_label(
         self, Py_ssize_t k, Py_ssize_t label, double relevance, double weight
     ) noexcept nogil:
-        cdef Py_ssize_t j, column = k * self.n_classes + label
-        cdef double margin = self.model_predictions[column]
+        cdef Py_ssize_t j
+        cdef double margin = self.model_predictions[k, label]
         cdef double slope = weight * (sigmoid(margin) - relevance), g
         cdef double shrinkage = weight * self.alpha
         if self.n_models > 1:
             self.log_shares[k] -= weight * (softplus(margin) - relevance * margin)
         for j in range(self.feature_map.n_outputs):
-            g = self.features[j] * slope + shrinkage * self.weights[j, column]
+            g = self.features[j] * slope + shrinkage * self.weights[k, j, label]
             if g == 0.0:
                 continue
-            self.sum_squares[j, column] += g * g
-            self.weights[j, column] -= (
-                self.learning_rates[k] * g / sqrt(self.sum_squares[j, column])
+            self.sum_squares[k, j, label] += g * g
+            self.weights[k, j, label] -= (
+                self.learning_rates[k] * g / sqrt(self.sum_squares[k, j, label])
             )
 
     cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil:

@@ -29,8 +29,8 @@ cdef class RidgeLearner(LinearLearner):
         self, Py_ssize_t i, const LabelFeedback* feedback, double importance
     ) noexcept nogil
 
-    # Update the weights of all labels. `model_predictions` must contain the errors of the labels.
-    cdef void update_all_labels(self, double weight) noexcept nogil
+    # Update the weights of model i for all labels. `model_predictions` must contain their errors.
+    cdef void update_all_labels(self, Py_ssize_t i, double weight) noexcept nogil
 
     # Update the weights of the known labels. `model_predictions` must contain W_k'f.
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil

@@ -71,7 +71,7 @@ cdef class RidgeLearner(LinearLearner):
         self.start(
             {
                 "feature_map": feature_map,
-                "weights": np.zeros((n, n_models * n_classes)),
+                "weights": np.zeros((n_models, n, n_classes)),
                 "log_shares": np.zeros(n_models),
                 "covariance": covariance,
                 "gain_direction": np.zeros((n_models, n)),
@@ -107,14 +107,12 @@ cdef class RidgeLearner(LinearLearner):
     cdef int set_state(self, State state) except -1:
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
         cdef Py_ssize_t n = feature_map.n_outputs
-        weights = state.constants("weights", (n, -1))
-        log_shares = state.constants("log_shares", (-1,))
-        cdef Py_ssize_t n_models = len(log_shares)
-        state.require(n_models > 0, "there are no models")
+        weights = state.constants("weights", (-1, n, -1))
+        cdef Py_ssize_t n_models = weights.shape[0]
         covariance = state.floats("covariance", (n_models, n, n))
         gain_direction = state.floats("gain_direction", (n_models, n))
         gain = state.floats("gain", (n_models,))
-        known_weight = state.floats("known_weight", (weights.shape[1] // n_models,))
+        known_weight = state.floats("known_weight", (weights.shape[2],))
         squared_errors = state.floats("squared_errors", (n_models,))
         alphas = state.constants("alphas", (n_models,))
         cdef double mean_known_weight = state.any_number("mean_known_weight")
@@ -173,15 +171,19 @@ cdef class RidgeLearner(LinearLearner):
         if weight <= 0.0:
             return
         for i in range(self.n_models):
-            self.compute_errors(i, feedback, importance)
-        self.update_all_labels(weight)
+            if self.shares[i] > 0.0:
+                self.compute_errors(i, feedback, importance)
+                self.update_all_labels(i, weight)
+        for l in range(self.n_classes):
+            self.known_weight[l] += weight
+        self.mean_known_weight += weight
         self.feature_map.update(x, &self.scratch[0])
         self.compare_models(weight)
 
     cdef void compute_errors(
         self, Py_ssize_t i, const LabelFeedback* feedback, double importance
     ) noexcept nogil:
-        cdef double* errors = &self.model_predictions[i * self.n_classes]
+        cdef double* errors = &self.model_predictions[i, 0]
         cdef double uniform = 1.0 / self.n_classes
         cdef Py_ssize_t l
         if feedback.costs != NULL and not self.learns_relevance:
@@ -195,30 +197,24 @@ cdef class RidgeLearner(LinearLearner):
                 1.0 if self.learns_relevance else feedback.weights[l] / importance
             )
 
-    cdef void update_all_labels(self, double weight) noexcept nogil:
-        cdef const double* errors
+    cdef void update_all_labels(self, Py_ssize_t i, double weight) noexcept nogil:
+        cdef const double* errors = &self.model_predictions[i, 0]
         cdef double* weights
-        cdef double step, variance, squares
-        cdef Py_ssize_t i, j, l
-        for i in range(self.n_models):
-            errors = &self.model_predictions[i * self.n_classes]
-            variance = self.compute_gain_direction(i, self.process_noise)
-            # The variance can be 0 or negative only by rounding errors. The weights in this
-            # direction are then already determined and are not updated.
-            self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
-            for j in range(self.feature_map.n_outputs):
-                step = self.gain[i] * self.gain_direction[i, j]
-                weights = &self.weights[j, i * self.n_classes]
-                for l in range(self.n_classes):
-                    weights[l] += step * errors[l]
-            if self.n_models > 1:
-                squares = 0.0
-                for l in range(self.n_classes):
-                    squares += errors[l] * errors[l]
-                self.squared_errors[i] += weight * squares
-        for l in range(self.n_classes):
-            self.known_weight[l] += weight
-        self.mean_known_weight += weight
+        cdef double step, squares = 0.0
+        cdef double variance = self.compute_gain_direction(i, self.process_noise)
+        cdef Py_ssize_t j, l
+        # The variance can be 0 or negative only by rounding errors. The weights in this direction
+        # are then already determined and are not updated.
+        self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
+        for j in range(self.feature_map.n_outputs):
+            step = self.gain[i] * self.gain_direction[i, j]
+            weights = &self.weights[i, j, 0]
+            for l in range(self.n_classes):
+                weights[l] += step * errors[l]
+        if self.n_models > 1:
+            for l in range(self.n_classes):
+                squares += errors[l] * errors[l]
+            self.squared_errors[i] += weight * squares
 
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil:
         cdef double share = <double>(feedback.n_relevant + feedback.n_irrelevant) / self.n_classes
@@ -230,6 +226,8 @@ cdef class RidgeLearner(LinearLearner):
         for l in range(feedback.n_irrelevant):
             self.known_weight[feedback.irrelevant[l]] += sample_weight
         for i in range(self.n_models):
+            if self.shares[i] == 0.0:
+                continue
             variance = self.compute_gain_direction(i, share * self.process_noise)
             self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
             for l in range(feedback.n_relevant):
@@ -240,9 +238,9 @@ cdef class RidgeLearner(LinearLearner):
     cdef void update_label(
         self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil:
-        cdef Py_ssize_t j, column = i * self.n_classes + label
-        cdef double error = relevance - 1.0 / self.n_classes - self.model_predictions[column]
+        cdef double error = relevance - 1.0 / self.n_classes - self.model_predictions[i, label]
         cdef double gain
+        cdef Py_ssize_t j
         self.squared_errors[i] += weight * error * error
         if self.gain[i] == 0.0:
             return
@@ -250,7 +248,7 @@ cdef class RidgeLearner(LinearLearner):
             weight *= self.mean_known_weight / self.known_weight[label]
         gain = weight / (1.0 + weight * variance)
         for j in range(self.feature_map.n_outputs):
-            self.weights[j, column] += gain * self.gain_direction[i, j] * error
+            self.weights[i, j, label] += gain * self.gain_direction[i, j] * error
 
     cdef void compare_models(self, double weight) noexcept nogil:
         cdef Py_ssize_t i
@@ -259,7 +257,7 @@ cdef class RidgeLearner(LinearLearner):
         self.total_weight += weight
         for i in range(self.n_models):
             # If a model has made no error, no model has: the first predictions are equal.
-            if self.squared_errors[i] > 0.0:
+            if self.squared_errors[i] > 0.0 and self.shares[i] > 0.0:
                 self.log_shares[i] = -0.5 * self.total_weight * log(self.squared_errors[i])
         self.update_shares()
 
