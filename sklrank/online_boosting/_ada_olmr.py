@@ -50,7 +50,7 @@ class AdaOLMR(OnlineBooster):
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
         are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. If "auto", the number is 22 if `estimator` is None, 100 for trees
+        Number of weak learners. If "auto", the number is 12 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
         Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",

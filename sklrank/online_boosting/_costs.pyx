@@ -308,6 +308,8 @@ cdef class LogisticCosts(CostRule):
         Bound to which the absolute values of the gradients of these steps are clipped.
     tie_loss : float, default=0.5
         Loss of a pair of labels with equal scores in the rank loss of an expert.
+    initial_weight : float, default=0.0
+        Weight of an untrained learner.
     """
 
     cdef readonly double learning_rate
@@ -315,7 +317,7 @@ cdef class LogisticCosts(CostRule):
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate=1.0,
-        double gradient_clip=INFINITY, double tie_loss=0.5,
+        double gradient_clip=INFINITY, double tie_loss=0.5, double initial_weight=0.0,
     ):
         self.start(
             {
@@ -324,20 +326,26 @@ cdef class LogisticCosts(CostRule):
                 "tie_loss": tie_loss,
                 "learning_rate": learning_rate,
                 "gradient_clip": gradient_clip,
+                "initial_weight": initial_weight,
             }
         )
 
     cdef dict get_state(self):
         return CostRule.get_state(self) | {
-            "learning_rate": self.learning_rate, "gradient_clip": self.gradient_clip
+            "learning_rate": self.learning_rate,
+            "gradient_clip": self.gradient_clip,
+            "initial_weight": self.initial_weight,
         }
 
     cdef int set_state(self, State state) except -1:
         cdef double learning_rate = state.number("learning_rate", 0.0)
         cdef double gradient_clip = state.number("gradient_clip", 0.0)
+        cdef double initial_weight = state.number(
+            "initial_weight", -MAX_LEARNER_WEIGHT, MAX_LEARNER_WEIGHT
+        )
         CostRule.set_state(self, state)
         self.learns_weights = True
-        self.initial_weight = 0.0
+        self.initial_weight = initial_weight
         self.learning_rate, self.gradient_clip = learning_rate, gradient_clip
         return 0
 

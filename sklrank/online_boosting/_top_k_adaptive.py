@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.online_boosting._costs import LogisticCosts
 from sklrank.online_boosting._top_k_booster import TopKBooster
+from sklrank.online_boosting._weak_learners import are_trees
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ class TopKAdaptive(TopKBooster):
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
         are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. If "auto", the number is 8 if `estimator` is None, 100 for trees
+        Number of weak learners. If "auto", the number is 3 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
         Number of labels to show, from 2 to the number of labels. If the target consists of class
@@ -78,6 +79,10 @@ class TopKAdaptive(TopKBooster):
         divided by the square root of t. If "theory", the learning rate is
         ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration` (line 13 of Algorithm 3). The
         bound on the loss in [1]_ is proved for this value.
+    initial_weight : float or "auto", default="auto"
+        Weight of each learner before the first round, in [-2, 2]. With the learning rate of the
+        theory, the weights hardly change in streams of a few thousand samples. If they start at 0,
+        as in [1]_, their signs are then random. "auto" means 0 for trees, and 1 for other learners.
     gradient_clip : float or None, default=1.0
         Bound to which the absolute values of the gradients of these steps are clipped, as in the
         experiments of [1]_. If None, the gradients are not clipped.
@@ -179,6 +184,7 @@ class TopKAdaptive(TopKBooster):
     _parameter_constraints: dict = {
         **TopKBooster._parameter_constraints,
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"theory"})],
+        "initial_weight": [Interval(Real, -2, 2, closed="both"), StrOptions({"auto"})],
         "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
     }
 
@@ -191,6 +197,7 @@ class TopKAdaptive(TopKBooster):
         exploration: float = 0.05,
         randomization: RandomizationName = "uniform",
         learning_rate: float | Literal["theory"] = "theory",
+        initial_weight: float | Literal["auto"] = "auto",
         gradient_clip: float | None = 1.0,
         propensity_clip: tuple[float, float] = (0.005, 0.995),
         max_features: MaxFeatures | Literal["auto"] = "auto",
@@ -206,6 +213,7 @@ class TopKAdaptive(TopKBooster):
         self.exploration = exploration
         self.randomization = randomization
         self.learning_rate = learning_rate
+        self.initial_weight = initial_weight
         self.gradient_clip = gradient_clip
         self.propensity_clip = propensity_clip
         self.max_features = max_features
@@ -221,4 +229,7 @@ class TopKAdaptive(TopKBooster):
             # Raman et al. 2020, Algorithm 3, line 13: eta_t without its factor 1 / sqrt(t).
             rate = 8 * 2**0.5 * self.exploration / n_labels**2
         clip = float("inf") if self.gradient_clip is None else self.gradient_clip
-        return LogisticCosts(n_labels, n_learners, rate, clip, tie_loss=1.0)
+        start = self.initial_weight
+        if start == "auto":
+            start = 0.0 if are_trees(self.estimator, self._default_learners) else 1.0
+        return LogisticCosts(n_labels, n_learners, rate, clip, 1.0, start)

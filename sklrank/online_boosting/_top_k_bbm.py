@@ -53,7 +53,7 @@ class TopKBBM(TopKBooster):
         :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
         are accepted if all weak learners accept them, as trees do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. If "auto", the number is 8 if `estimator` is None, 100 for trees
+        Number of weak learners. If "auto", the number is 3 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
         Number of labels to show, from 2 to the number of labels. If the target consists of class

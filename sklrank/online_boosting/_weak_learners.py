@@ -16,6 +16,7 @@ from sklrank.tree import HoeffdingTreeClassifier
 
 __all__ = [
     "allow_nan",
+    "are_trees",
     "compiled_learners",
     "make_weak_learners",
     "recommended_learners",
@@ -55,7 +56,7 @@ def resolve_parameters(estimator, n_estimators, max_features, default):
         Number of features used by each weak learner.
     """
     auto_features = None
-    if _are_trees(estimator, default):
+    if are_trees(estimator, default):
         templates, auto_number, auto_features = None, N_TREES, TREE_FEATURES
     elif estimator is None:
         length = None if n_estimators == "auto" else n_estimators
@@ -76,7 +77,7 @@ def allow_nan(estimator, default):
 
     The arguments are those of `resolve_parameters`.
     """
-    if _are_trees(estimator, default):
+    if are_trees(estimator, default):
         return True
     if estimator is None:
         return False  # The recommended learners are linear models.
@@ -84,7 +85,8 @@ def allow_nan(estimator, default):
     return all(input_tags_of(template).allow_nan for template in templates)
 
 
-def _are_trees(estimator, default):
+def are_trees(estimator, default):
+    """Return True if the weak learners are trees."""
     if estimator is None:
         return default == "trees"
     return isinstance(estimator, str) and estimator == "trees"
@@ -174,29 +176,34 @@ def recommended_learners(
     The boosters use these lists if their parameter `estimator` is None. Call this function to
     change a list, and pass the result as `estimator`.
 
-    The learners rank well on all benchmark sets without tuning. The first two learners fit a
-    logistic regression for each label on all features, with different learning rates. With many
-    sparse features or many labels, only these two rank well. The third learner predicts the recent
-    frequency of each label.
+    The first learners scale samples to the norm one and use all features, because a few random
+    features of sparse data contain nothing. A learner with several penalties or learning rates
+    follows the best one by its likelihood, so they need no tuning.
 
-    For :class:`AdaOLMR` (``feedback="full"``), the other learners are ridge regressions on the
-    negative costs. One in four of them is linear and uses up to 100 features. The others use 50
-    random Fourier features of up to 50 features. Learning a sample takes about 40 microseconds, or
-    200 microseconds with 100 features and 100 labels.
+    For :class:`AdaOLMR` (``feedback="full"``), the list consists of
 
-    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the other learners are
-    ridge regressions on the relevance of the labels shown, with 100 random Fourier features of up
-    to 50 features. Learning a sample takes about 50 microseconds. Unless all labels are shown, the
-    learners for top-k feedback do not use the estimated costs, since the importance weights of the
-    costs have a high variance. `TopKBBM` adds up the votes of these learners, so neither its `edge`
-    nor the propensities have an effect. `TopKAdaptive` learns the weights of the votes from the
-    estimated costs and may use only the first few learners. This improves the ranking with a
-    hundred labels or more, but may worsen it with few samples.
+    - ridge regressions on the negative costs, with the penalties 1, 10 and 100, of standardized and
+      of raw samples. Each is good on its own, which matters since an expert consists of the first
+      learners. More than 512 features are reduced to a sketch of 512;
+    - logistic regressions for each label with the learning rates 0.3, 1 and 3. They are the best
+      learners with many sparse features;
+    - 8 ridge regressions with 50 random Fourier features of up to 50 features, which bend the
+      boundaries;
+    - the recent frequency of each label. It improves the ranking if similar samples follow each
+      other, as in a stream with concept drift.
+
+    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the list consists of
+    logistic regressions for the labels shown: of standardized samples with a small and a large
+    `intercept_scaling`, and of raw samples with a small one. Unless all labels are shown, they do
+    not use the estimated costs, since the importance weights of the costs have a high variance.
+    `TopKBBM` adds up the votes of these learners, so neither its `edge` nor the propensities have
+    an effect.
 
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Length of the list. If None, the length is 22 for full information and 8 for top-k feedback.
+        Length of the list. If None, the length is 12 for full information and 3 for top-k feedback.
+        Longer lists have more random Fourier features, or repeat the list for top-k feedback.
     feedback : {"full", "top-k"}, default="full"
         Feedback from which the booster learns: the relevance of all labels, or of k labels.
 
@@ -210,11 +217,6 @@ def recommended_learners(
     ValueError
         If `feedback` is neither "full" nor "top-k", or `n_estimators` is not a positive integer.
 
-    Notes
-    -----
-    The learner that predicts recent frequencies improves the ranking if similar samples follow each
-    other, as in a stream with concept drift. On shuffled data it hardly changes the ranking.
-
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
@@ -224,46 +226,49 @@ def recommended_learners(
     if feedback not in ("full", "top-k"):
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
-        n_estimators = 22 if feedback == "full" else 8
+        n_estimators = 12 if feedback == "full" else 3
     if not is_integer(n_estimators) or n_estimators < 1:
         raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
-    first, others = _full_information() if feedback == "full" else _top_k_feedback()
-    templates = list(first)
-    while len(templates) < n_estimators:
-        templates += others
+    first, others, last = _full_information() if feedback == "full" else _top_k_feedback()
+    n_others = max(n_estimators - len(first) - len(last), 0)
+    templates = first + others * n_others + last
     return [clone(template) for template in templates[:n_estimators]]
 
 
 def _full_information():
-    """Return two lists: the first learners, and the learners that are repeated after them."""
-    first = [
-        OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
-        OnlineLogisticRegression(multi_class="ovr", learning_rate=0.3),
-        OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4),
-    ]
-    linear = OnlineRidgeClassifier(alpha=30, vote_scale=4, max_features=100)
-    rbf = OnlineRidgeClassifier(
-        kernel="rbf", n_components=50, gamma=0.173, alpha=12.5, vote_scale=4, max_features=50
+    """Return three lists: the first learners, learners that are repeated, and the last learners."""
+    ridge = OnlineRidgeClassifier(
+        alpha=(1, 10, 100), normalize="l2", sketch_size=512, vote_scale=4, vote_smoothing=1
     )
-    return first, [linear, rbf, rbf, rbf]
+    logistic = OnlineLogisticRegression(
+        multi_class="ovr", learning_rate=(0.3, 1, 3), normalize="l2", intercept_scaling=0.3
+    )
+    rbf = OnlineRidgeClassifier(
+        kernel="rbf",
+        n_components=50,
+        gamma=0.173,
+        alpha=12.5,
+        vote_scale=4,
+        vote_smoothing=1,
+        max_features=50,
+    )
+    frequencies = OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4)
+    first = [ridge, clone(ridge).set_params(standardize=False), logistic]
+    return first, [rbf], [frequencies]
 
 
 def _top_k_feedback():
-    """Return two lists: the first learners, and the learners that are repeated after them."""
-    first = [
-        OnlineLogisticRegression(multi_class="ovr"),
-        OnlineLogisticRegression(multi_class="ovr", learning_rate=3),
-        OnlineRidgeClassifier(kernel="constant", process_noise=0.01, boosting_target="relevance"),
-    ]
-    rbf = OnlineRidgeClassifier(
-        kernel="rbf",
-        n_components=100,
-        gamma=0.173,
-        alpha=12.5,
-        boosting_target="relevance",
-        max_features=50,
+    """Return three lists: the first learners, learners that are repeated, and the last learners.
+
+    A label that is shown and irrelevant lowers its own intercept for all samples. A small
+    intercept lets the features decide. With many relevant labels, a large intercept is better.
+    """
+    small, large = (
+        OnlineLogisticRegression(multi_class="ovr", normalize="l2", intercept_scaling=scaling)
+        for scaling in (0.3, 1)
     )
-    return first, [rbf]
+    raw = clone(small).set_params(standardize=False)
+    return [small, large, raw], [small, large, raw], []
 
 
 def _random_tree(random_state):

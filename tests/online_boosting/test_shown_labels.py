@@ -130,8 +130,8 @@ def test_recommended_learners_by_chunks_logs_and_pickles(model, fingerprint):
 def test_recommended_learners_are_named():
     with pytest.raises(ValueError, match="feedback must be"):
         recommended_learners(feedback="bandit")
-    assert len(recommended_learners()) == 22
-    assert len(recommended_learners(feedback="top-k")) == 8
+    assert len(recommended_learners()) == 12
+    assert len(recommended_learners(feedback="top-k")) == 3
     for n in (1, 2, 8):
         assert len(recommended_learners(n, feedback="top-k")) == n
 

@@ -18,11 +18,16 @@ from sklrank.linear_model._online._logistic import LogisticLearner
 from sklrank.linear_model._online._ridge import RidgeLearner
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sklrank._typing import MaxFeatures
 
 __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
 
 _FEATURE_MAP_CONSTRAINTS = {
+    "standardize": ["boolean"],
+    "normalize": [StrOptions({"l2"}), None],
+    "intercept_scaling": [Interval(Real, 0, MAX_FACTOR, closed="right")],
     "max_features": MAX_FEATURES,
     "clip": [Interval(Real, 0, None, closed="neither")],
     "random_state": ["random_state"],
@@ -31,6 +36,18 @@ _FEATURE_MAP_CONSTRAINTS = {
 # Largest permitted ratio of a sample weight to the penalty `alpha`. With larger ratios, rounding
 # errors outweigh the penalty if features are collinear.
 MAX_WEIGHT_TO_ALPHA = 1e10
+
+
+def _candidates(name, values, low, high, low_is_allowed):
+    """Return the values of a parameter, which is a number or a sequence of numbers, as an array."""
+    array = np.array([values] if isinstance(values, Real) else values, dtype=np.float64)
+    valid = array >= low if low_is_allowed else array > low
+    if array.ndim != 1 or not len(array) or not np.all(valid & (array <= high)):
+        raise ValueError(
+            f"{name} must be a number {'from' if low_is_allowed else 'above'} {low:g} to {high:g}, "
+            f"or a sequence of such numbers; got {values!r}"
+        )
+    return array
 
 
 class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
@@ -50,15 +67,22 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def coef_(self) -> np.ndarray:
         """Weights of the standardized features."""
         weights = self._feature_weights("coef_")[:-1]
-        columns, _, _ = self._standardization()
+        feature_map = self._learner.feature_map
         coef = np.zeros((len(self.classes_), self.n_features_in_))
-        coef[:, columns] = weights.T * self._learner.feature_map.scale
+        coef[:, self._standardization()[0]] = feature_map.column_weights(weights).T
         return two_class_weights(coef)
 
     @property
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
-        return two_class_weights(self._feature_weights("intercept_")[-1])
+        weights = self._feature_weights("intercept_")[-1]
+        return two_class_weights(self._learner.feature_map.intercept * weights)
+
+    @property
+    def model_shares_(self) -> np.ndarray:
+        """Shares of the models in the prediction."""
+        check_is_fitted(self, "classes_")
+        return self._learner.model_shares
 
     @property
     def mean_(self) -> np.ndarray:
@@ -99,6 +123,10 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     (AdaGrad [1]_), ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the
     sum over all steps so far. The model does not depend on the units of the features.
 
+    For sparse features, use ``normalize="l2"`` and a small `intercept_scaling`. Otherwise their
+    samples are much shorter than one, and the intercepts outweigh the features. With
+    ``standardize=False`` as well, learning a sample takes time only for its nonzero features.
+
     As a weak learner of a booster, the model learns from the known labels of each sample.
     With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
     known labels, relevant and irrelevant. With top-k feedback and "ovr", the binary models of
@@ -109,12 +137,24 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     multi_class : {"multinomial", "ovr"}, default="multinomial"
         With "multinomial", the model is a softmax regression over all classes. With "ovr", it
         consists of one binary model for each class.
-    learning_rate : float, default=1.0
+    learning_rate : float or array-like of floats, default=1.0
         Learning rate that multiplies each step. Short streams and rare features require larger
-        values.
+        values. If several values are given, a model is learned with each of them. The prediction is
+        the mean of their scores, in which the share of a model is proportional to its likelihood:
+        exp of minus the sum of its log losses so far, each before the sample was learned.
     alpha : float, default=0.0
         Strength of the L2 penalty on the weights, including the intercepts. The penalty is applied
         once for each sample.
+    standardize : bool, default=True
+        If True, each sample is standardized by the means and standard deviations of the previous
+        samples.
+    normalize : {"l2"} or None, default=None
+        If "l2", each sample is scaled to the norm one, after the standardization. If None, it is
+        divided by the square root of the number of features, so that its norm is about one if the
+        features are dense.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight determines the intercept. With smaller values,
+        the steps of the intercept are shorter.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
@@ -129,9 +169,12 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
         Weights of the standardized features. They are 0 for features that are not used. For two
-        classes, the difference between the weights of the second and the first class.
+        classes, the difference between the weights of the second and the first class. With
+        ``normalize="l2"``, they are the weights of the features of samples scaled to the norm one.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts.
+    model_shares_ : ndarray of shape (n_learning_rates,)
+        Shares of the models with each `learning_rate` in the prediction, which sum to one.
     mean_, scale_ : ndarray of shape (n_features,)
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
@@ -164,7 +207,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
 
     _parameter_constraints: dict = {
         "multi_class": [StrOptions({"multinomial", "ovr"})],
-        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right")],
+        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), "array-like"],
         "alpha": [Interval(Real, 0, MAX_FACTOR, closed="both")],
         **_FEATURE_MAP_CONSTRAINTS,
     }
@@ -173,8 +216,11 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         self,
         *,
         multi_class: Literal["multinomial", "ovr"] = "multinomial",
-        learning_rate: float = 1.0,
+        learning_rate: float | Sequence[float] = 1.0,
         alpha: float = 0.0,
+        standardize: bool = True,
+        normalize: Literal["l2"] | None = None,
+        intercept_scaling: float = 1.0,
         max_features: MaxFeatures = None,
         clip: float = 10.0,
         random_state: int | np.random.RandomState | None = None,
@@ -182,11 +228,15 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         self.multi_class = multi_class
         self.learning_rate = learning_rate
         self.alpha = alpha
+        self.standardize = standardize
+        self.normalize = normalize
+        self.intercept_scaling = intercept_scaling
         self.max_features = max_features
         self.clip = clip
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
+        rates = _candidates("learning_rate", self.learning_rate, 0, MAX_FACTOR, False)
         columns = draw_features(self.max_features, n_features, random_state)
         no_frequencies = np.empty((len(columns), 0))
         features = FeatureMap(
@@ -197,9 +247,12 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
             np.empty(0),
             self.clip,
             1.0 / np.sqrt(len(columns)),
+            standardize=self.standardize,
+            normalize=self.normalize == "l2",
+            intercept=self.intercept_scaling,
         )
         return LogisticLearner(
-            features, n_classes, self.multi_class == "multinomial", self.learning_rate, self.alpha
+            features, n_classes, self.multi_class == "multinomial", rates, self.alpha
         )
 
 
@@ -209,7 +262,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     Each sample is standardized by the means and standard deviations of the previous samples.
     Recursive least squares then computes the weights that minimize the sum of two terms: the sum of
     the squared errors over all samples so far, and ``alpha`` times the squared norm of the weights.
-    The cost per sample is quadratic in the number of features used. The probabilities are the
+    The cost per sample is quadratic in the number of features, which `sketch_size` limits. The probabilities are the
     predictions of the regression, clipped at zero and normalized to the sum one.
 
     As a weak learner of a booster, the model is a regression of the negative costs of all labels,
@@ -225,15 +278,20 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         samples. With "rbf", they are random Fourier features, which approximate a Gaussian kernel
         [1]_. With "constant", the only feature is the intercept, and the model estimates the
         frequency of each label.
-    alpha : float, default=1.0
+    alpha : float or array-like of floats, default=1.0
         Strength of the L2 penalty, at least 1e-10. The penalty on the intercept is the smaller of
-        `alpha` and 1. Sample weights must not exceed 1e10 times `alpha`.
+        `alpha` and 1. Sample weights must not exceed 1e10 times `alpha`. If several values are
+        given, a model is learned with each of them, and the cost per sample multiplies. The
+        prediction is the mean of their predictions, in which the share of a model is proportional
+        to its likelihood, ``E ** (-n_samples / 2)``, where `E` is the sum of its squared errors on
+        the samples so far, each before it was learned.
     n_components : int, default=100
         Number of random features for the "rbf" kernel.
     gamma : float, default=0.5
         Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)``, where `z` and `z'` are
-        vectors of standardized features and `d` is the number of features used. The value 1
-        corresponds to ``gamma="scale"`` in scikit-learn.
+        vectors of standardized features and `d` is the number of features used, or 1 if `normalize`
+        is "l2". With ``normalize=None``, the value 1 corresponds to ``gamma="scale"`` in
+        scikit-learn.
     process_noise : float, default=0.0
         Variance, per sample, of the random walk that the weights are assumed to follow, as in a
         Kalman filter. If it is above 0, the influence of old samples decreases over time.
@@ -247,6 +305,23 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     vote_scale : float, default=1.0
         Factor that multiplies the predicted deviations from a uniform vote before the votes are
         clipped at zero.
+    vote_smoothing : float, default=0.0
+        Smoothness of the clipping. If it is above 0, the votes have the same order as the
+        predictions of the regression: instead of ``max(v, 0)``, the vote is
+        ``(v + sqrt(v**2 + s**2)) / 2``, where `s` is this value divided by the number of classes.
+    standardize : bool, default=True
+        If True, each sample is standardized by the means and standard deviations of the previous
+        samples.
+    normalize : {"l2"} or None, default=None
+        If "l2", each sample is scaled to the norm one, after the standardization.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight determines the intercept. With smaller values,
+        the penalty on the intercept is larger.
+    sketch_size : int or None, default=None
+        Maximum number of features of the regression, or of the "rbf" kernel. If the model uses more
+        features, they are reduced to a sketch of this size. The first `sketch_size` features that
+        are nonzero in a sample have an entry of their own. The values of the others are added to,
+        or subtracted from, a random entry (count sketch [2]_).
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
@@ -261,10 +336,13 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
         Weights of the standardized features. They are 0 for features that are not used. For two
-        classes, the difference between the weights of the second and the first class. Not defined
-        for the "rbf" kernel.
+        classes, the difference between the weights of the second and the first class. With
+        ``normalize="l2"``, they are the weights of the features of samples scaled to the norm one.
+        Not defined for the "rbf" kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts. Not defined for the "rbf" kernel.
+    model_shares_ : ndarray of shape (n_alphas,)
+        Shares of the models with each `alpha` in the prediction, which sum to one.
     mean_, scale_ : ndarray of shape (n_features,)
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
@@ -284,6 +362,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     ----------
     .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
        NIPS 2007.
+    .. [2] M. Charikar, K. Chen and M. Farach-Colton, "Finding frequent items in data streams",
+       ICALP 2002.
 
     Examples
     --------
@@ -297,12 +377,14 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions(set(KERNELS))],
-        "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left")],
+        "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left"), "array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "process_noise": [Interval(Real, 0, MAX_FACTOR, closed="both")],
         "boosting_target": [StrOptions({"costs", "relevance"})],
         "vote_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
+        "vote_smoothing": [Interval(Real, 0, MAX_FACTOR, closed="both")],
+        "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
         **_FEATURE_MAP_CONSTRAINTS,
     }
 
@@ -310,12 +392,17 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self,
         *,
         kernel: Literal["linear", "rbf", "constant"] = "linear",
-        alpha: float = 1.0,
+        alpha: float | Sequence[float] = 1.0,
         n_components: int = 100,
         gamma: float = 0.5,
         process_noise: float = 0.0,
         boosting_target: Literal["costs", "relevance"] = "costs",
         vote_scale: float = 1.0,
+        vote_smoothing: float = 0.0,
+        standardize: bool = True,
+        normalize: Literal["l2"] | None = None,
+        intercept_scaling: float = 1.0,
+        sketch_size: int | None = None,
         max_features: MaxFeatures = None,
         clip: float = 3.0,
         random_state: int | np.random.RandomState | None = None,
@@ -327,12 +414,17 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.process_noise = process_noise
         self.boosting_target = boosting_target
         self.vote_scale = vote_scale
+        self.vote_smoothing = vote_smoothing
+        self.standardize = standardize
+        self.normalize = normalize
+        self.intercept_scaling = intercept_scaling
+        self.sketch_size = sketch_size
         self.max_features = max_features
         self.clip = clip
         self.random_state = random_state
 
     def _check_weights(self, weights):
-        max_weight, alpha = weights.max(initial=0.0), self._learner.alpha
+        max_weight, alpha = weights.max(initial=0.0), self._learner.min_alpha
         if max_weight > MAX_WEIGHT_TO_ALPHA * alpha:
             raise ValueError(
                 f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
@@ -340,17 +432,42 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             )
 
     def _make_learner(self, n_features, n_classes, random_state):
+        alphas = _candidates("alpha", self.alpha, 1 / MAX_WEIGHT_TO_ALPHA, np.inf, True)
         n_components = self.n_components if self.kernel == "rbf" else 0
         columns = draw_features(self.max_features, n_features, random_state)
         if self.kernel == "constant":
             columns = columns[:0]
-        frequencies, phases = draw_frequencies(len(columns), n_components, self.gamma, random_state)
-        features = FeatureMap(self.kernel, n_features, columns, frequencies, phases, self.clip)
+        n_slots = min(len(columns), self.sketch_size or len(columns))
+        # Samples of norm one have the kernel exp(-gamma |z - z'|^2), which does not depend on the
+        # number of features.
+        size = 1 if self.normalize == "l2" else max(len(columns), 1)
+        gamma = self.gamma * max(n_slots, 1) / size
+        frequencies, phases = draw_frequencies(n_slots, n_components, gamma, random_state)
+        sketch = {}
+        if n_slots < len(columns):
+            sketch["n_slots"] = n_slots
+            sketch["shared_slots"] = random_state.randint(n_slots, size=len(columns)).astype(
+                np.intp
+            )
+            sketch["signs"] = random_state.choice([-1.0, 1.0], len(columns))
+        features = FeatureMap(
+            self.kernel,
+            n_features,
+            columns,
+            frequencies,
+            phases,
+            self.clip,
+            standardize=self.standardize,
+            normalize=self.normalize == "l2",
+            intercept=self.intercept_scaling,
+            **sketch,
+        )
         return RidgeLearner(
             features,
             n_classes,
-            self.alpha,
+            alphas,
             self.process_noise,
             self.vote_scale,
             self.boosting_target == "relevance",
+            self.vote_smoothing,
         )

@@ -1,17 +1,25 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Feature maps of online linear learners: running standardization and random Fourier features.
+"""Feature maps of online linear learners: running standardization, sketches, random features.
 
-The columns in use are standardized by the statistics of the previous samples, (x - mean) / standard
-deviation. The results are clipped at +-clip, because standard deviations estimated from the first
-few samples are inaccurate. Let z be the clipped values times `scale`. The features of the kernels
-are
+A sample x is mapped to features in four steps:
 
-- CONSTANT: no features;
-- LINEAR: z;
-- RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
-  approximate a Gaussian kernel (Rahimi & Recht 2007).
+1. If `standardize` is True, the columns in use are standardized by the statistics of the previous
+   samples, (x - mean) / standard deviation, and clipped at +-clip, because standard deviations
+   estimated from the first few samples are inaccurate. They are multiplied by `scale`.
+2. If there are more columns than slots, they are reduced to a sketch z: the sum of the values of
+   the columns of each slot, times their signs. A column gets a slot when it is nonzero in a sample
+   for the first time. The first columns get a slot of their own. When all slots are taken, a column
+   shares the slot that was drawn for it (count sketch, Charikar, Chen & Farach-Colton 2002). Thus a
+   stream of samples with few nonzero columns loses nothing. Without a sketch, z are the values.
+3. If `normalize` is True, z is scaled to the norm one.
+4. The features of the kernels are
 
-Each kernel has one more feature, the last one, which is 1 for the intercept.
+   - CONSTANT: no features;
+   - LINEAR: z;
+   - RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
+     approximate a Gaussian kernel (Rahimi & Recht 2007).
+
+Each kernel has one more feature, the last one, whose value is `intercept`.
 """
 
 from libc.math cimport fabs, sqrt
@@ -24,9 +32,11 @@ KERNELS = {"constant": Kernel.CONSTANT, "linear": Kernel.LINEAR, "rbf": Kernel.R
 
 
 cdef class FeatureMap:
-    """Running standardization and feature map.
+    """Running standardization, sketch and feature map.
 
-    Unless the kernel is "rbf", `frequencies` has no columns and `phases` is empty.
+    Unless the kernel is "rbf", `frequencies` has no columns and `phases` is empty. If `signs` is
+    given, the columns are reduced to a sketch. `slots` then contains the slot that each column may
+    share, and `n_slots` is the number of slots.
     """
 
     def __init__(
@@ -38,8 +48,16 @@ cdef class FeatureMap:
         phases,
         double clip,
         double scale=1.0,
+        *,
+        bint standardize=True,
+        bint normalize=False,
+        double intercept=1.0,
+        shared_slots=None,
+        signs=None,
+        Py_ssize_t n_slots=0,
     ):
         mean, m2, inverse_scale = np.zeros((3, len(columns)))
+        no_columns = np.empty(0, dtype=np.intp)
         self.start(
             {
                 "kernel": kernel,
@@ -49,10 +67,18 @@ cdef class FeatureMap:
                 "phases": phases,
                 "clip": clip,
                 "scale": scale,
+                "standardize": standardize,
+                "normalize": normalize,
+                "intercept": intercept,
                 "count": 0,
                 "mean": mean,
                 "m2": m2,
                 "inverse_scale": inverse_scale,
+                "n_slots": len(columns) if signs is None else n_slots,
+                "n_taken": 0,
+                "shared_slots": no_columns if signs is None else shared_slots,
+                "signs": np.empty(0) if signs is None else signs,
+                "slots": no_columns if signs is None else np.full(len(columns), -1, dtype=np.intp),
             }
         )
 
@@ -66,10 +92,18 @@ cdef class FeatureMap:
             "phases": np.asarray(self.phases),
             "clip": self.clip,
             "scale": self.scale,
+            "standardize": self.standardize,
+            "normalize": self.normalize,
+            "intercept": self.intercept,
             "count": self.count,
             "mean": np.array(self.mean),
             "m2": np.array(self.m2),
             "inverse_scale": np.array(self.inverse_scale),
+            "n_slots": self.n_slots,
+            "n_taken": self.n_taken,
+            "shared_slots": np.array(self.shared_slots),
+            "signs": np.asarray(self.signs),
+            "slots": np.array(self.slots),
         }
 
     cdef int set_state(self, State state) except -1:
@@ -77,44 +111,93 @@ cdef class FeatureMap:
         cdef Py_ssize_t n_features = state.count("n_features", 1)
         columns = state.integers("columns", (-1,), 0, n_features - 1)
         cdef Py_ssize_t n_columns = len(columns)
+        cdef Py_ssize_t n_slots = state.count("n_slots", 0, n_columns)
+        cdef Py_ssize_t n_taken = state.count("n_taken", 0, n_slots)
+        signs = state.constants("signs", (-1,))
+        state.require(
+            len(signs) == (n_columns if n_slots < n_columns else 0), "signs do not fit n_slots"
+        )
+        slots = state.integers("slots", (len(signs),), -1, n_slots - 1)
+        shared_slots = state.integers("shared_slots", (len(signs),), 0, n_slots - 1)
         phases = state.constants("phases", (-1,))
-        frequencies = state.constants("frequencies", (n_columns, len(phases)))
+        frequencies = state.constants("frequencies", (n_slots, len(phases)))
         cdef double clip = state.number("clip", 0.0), scale = state.number("scale", 0.0)
+        cdef bint standardize = state.flag("standardize"), normalize = state.flag("normalize")
+        cdef double intercept = state.number("intercept", 0.0)
         cdef double count = state.number("count", 0.0)
         mean, m2, inverse_scale = [
             state.floats(name, (n_columns,)) for name in ("mean", "m2", "inverse_scale")
         ]
-        cdef Py_ssize_t n_outputs = 1 + (n_columns if kernel == LINEAR else len(phases))
+        cdef Py_ssize_t n_outputs = 1 + (n_slots if kernel == LINEAR else len(phases))
         state.require(
             not self.is_ready
-            or (kernel, n_features, n_columns, n_outputs)
-            == (self.kernel, self.n_features, self.n_columns, self.n_outputs),
+            or (kernel, n_features, n_columns, n_slots, n_outputs)
+            == (self.kernel, self.n_features, self.n_columns, self.n_slots, self.n_outputs),
             "its sizes or its kernel are not those of the object",
         )
         self.kernel, self.n_features, self.n_columns = kernel, n_features, n_columns
-        self.n_outputs = n_outputs
+        self.n_slots, self.n_taken, self.n_outputs = n_slots, n_taken, n_outputs
+        self.slots, self.shared_slots, self.signs = slots, shared_slots, signs
         self.columns, self.frequencies, self.phases = columns, frequencies, phases
-        self.clip, self.scale, self.count = clip, scale, count
+        self.standardize, self.normalize = standardize, normalize
+        self.clip, self.scale, self.intercept, self.count = clip, scale, intercept, count
         self.mean, self.m2, self.inverse_scale = mean, m2, inverse_scale
         return 0
 
     cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil:
-        cdef double* z = features if self.kernel == LINEAR else scratch
+        cdef bint has_sketch = self.n_slots < self.n_columns
+        cdef double* z = features if self.kernel == LINEAR else scratch + self.n_columns
+        cdef double* values = scratch if has_sketch else z
         cdef const double* mean = &self.mean[0] if self.n_columns else NULL
         cdef const double* inverse_scale = &self.inverse_scale[0] if self.n_columns else NULL
         cdef double value, clip = self.clip, scale = self.scale
         cdef Py_ssize_t j, n_components = self.phases.shape[0]
         for j in range(self.n_columns):
-            z[j] = bounded(x[self.columns[j]])
-        for j in range(self.n_columns):
-            value = (z[j] - mean[j]) * inverse_scale[j]
-            z[j] = scale * min(max(value, -clip), clip)
+            values[j] = bounded(x[self.columns[j]])
+        if self.standardize:
+            for j in range(self.n_columns):
+                value = (values[j] - mean[j]) * inverse_scale[j]
+                values[j] = scale * min(max(value, -clip), clip)
+        if has_sketch:
+            for j in range(self.n_slots):
+                z[j] = 0.0
+            for j in range(self.n_columns):
+                if self.slots[j] >= 0:
+                    z[self.slots[j]] += self.signs[j] * values[j]
+        if self.normalize:
+            self.scale_to_unit_norm(z)
         if self.kernel == RBF:
             random_features(
-                z, &self.frequencies[0, 0] if self.n_columns else NULL, &self.phases[0],
-                self.n_columns, n_components, features,
+                z, &self.frequencies[0, 0] if self.n_slots else NULL, &self.phases[0],
+                self.n_slots, n_components, features,
             )
-        features[self.n_outputs - 1] = 1.0
+        features[self.n_outputs - 1] = self.intercept
+
+    cdef void scale_to_unit_norm(self, double* z) noexcept nogil:
+        # Divide by the largest absolute value first, so that the squares do not overflow.
+        cdef double largest = 0.0, squares = 0.0, factor
+        cdef Py_ssize_t j
+        for j in range(self.n_slots):
+            largest = max(largest, fabs(z[j]))
+        if largest == 0.0:
+            return
+        for j in range(self.n_slots):
+            z[j] /= largest
+            squares += z[j] * z[j]
+        factor = 1.0 / sqrt(squares)
+        for j in range(self.n_slots):
+            z[j] *= factor
+
+    cdef void assign_slots(self, const double* values) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_columns):
+            if self.slots[j] >= 0 or values[j] == 0.0:
+                continue
+            if self.n_taken < self.n_slots:
+                self.slots[j] = self.n_taken
+                self.n_taken += 1
+            else:
+                self.slots[j] = self.shared_slots[j]
 
     cdef void update(self, const double* x, double* scratch) noexcept nogil:
         cdef double* mean = &self.mean[0] if self.n_columns else NULL
@@ -126,6 +209,10 @@ cdef class FeatureMap:
         share = 1.0 / self.count
         for j in range(self.n_columns):
             scratch[j] = bounded(x[self.columns[j]])
+        if self.n_slots < self.n_columns:
+            self.assign_slots(scratch)
+        if not self.standardize:
+            return
         for j in range(self.n_columns):
             deviation = scratch[j] - mean[j]
             mean[j] += deviation * share
@@ -137,13 +224,26 @@ cdef class FeatureMap:
         """Return the features `(n_samples, n_outputs)` of the samples `X`."""
         self.require_ready()
         cdef double[:, ::1] features = np.empty((X.shape[0], self.n_outputs))
-        cdef double[::1] scratch = np.empty(self.n_columns + 1)
+        cdef double[::1] scratch = np.empty(self.n_columns + self.n_slots + 1)
         cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, the map has {self.n_features}")
         for i in range(X.shape[0]):
             self.transform(&X[i, 0], &features[i, 0], &scratch[0])
         return np.asarray(features)
+
+    def column_weights(self, weights):
+        """Return the weights `(n_columns, n_classes)` of the standardized columns, given those of z.
+
+        If samples are scaled to the norm one, these are the weights of the scaled columns.
+        """
+        self.require_ready()
+        factor = self.scale if self.standardize and not self.normalize else 1.0
+        if self.n_slots == self.n_columns:
+            return factor * weights
+        slots = np.asarray(self.slots)
+        signs = np.where(slots >= 0, self.signs, 0.0)
+        return factor * signs[:, np.newaxis] * weights[slots]
 
     @property
     def standardization(self):

@@ -6,19 +6,36 @@ from sklrank.linear_model._online._feature_map cimport FeatureMap
 
 cdef class LinearLearner(OnlineLearner):
     cdef readonly FeatureMap feature_map
-    cdef double[:, ::1] weights         # (n_outputs, n_classes) W
+    cdef readonly Py_ssize_t n_models
+    cdef double[:, :, ::1] weights      # (n_models, n_outputs, n_classes) W_1, W_2, ...
+    cdef double[::1] log_shares         # (n_models,) logarithms of the shares, up to a constant;
+    #                                     -inf for models that were dropped
+    cdef double[::1] shares             # (n_models,) p_k, which sum to one
     cdef double[::1] features           # (n_outputs,) features f of the sample to learn
-    cdef double[::1] predictions        # (n_classes,) W'f
-    cdef double[::1] scratch            # (n_columns + 1,) scratch memory of the feature map
+    cdef double[:, ::1] model_predictions   # (n_models, n_classes) W_k'f
+    cdef double[::1] scratch            # scratch memory of the feature map
 
-    # Write the features of a sample into `features` and the products W'f into `predictions`.
-    cdef void predict_linear(self, const double* x) noexcept nogil
+    # Write the features of a sample into `features` and the products W_k'f into
+    # `model_predictions`.
+    cdef void predict_models(self, const double* x) noexcept nogil
 
-    # Update the weights and the feature map by the sample of the last call of `predict_linear`.
-    # This method may overwrite `predictions`.
+    # Write the predictions W_k'f of the models, given the features f.
+    cdef void compute_predictions(
+        self, const double* features, double* model_predictions
+    ) noexcept nogil
+
+    # Write the mean of the predictions (n_models, n_classes) of the models, weighted by the shares,
+    # into `predictions` (n_classes,).
+    cdef void average(self, const double* model_predictions, double* predictions) noexcept nogil
+
+    # Update the weights and the feature map by the sample of the last call of `predict_models`.
+    # This method may overwrite `model_predictions`.
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil
 
-    # Replace the products W'f in `predictions` by votes.
+    # Compute the shares from their logarithms, and drop models whose shares are negligible.
+    cdef void update_shares(self) noexcept nogil
+
+    # Replace the mean predictions by votes.
     cdef void vote(self, double* predictions) noexcept nogil
 
 

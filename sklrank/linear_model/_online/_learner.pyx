@@ -1,10 +1,16 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Base class of the online linear learners.
 
-A learner has a feature map, which computes the features f of a sample, and weights W. It computes
-its votes from the products W'f.
+A learner has a feature map, which computes the features f of a sample, and one or more models with
+different parameters, such as different penalties. Model k has the weights W_k. The votes are
+computed from the mean of the predictions W_k'f, in which model k has the share p_k. The shares are
+those of Bayesian model averaging: p_k is proportional to the likelihood of all samples so far, each
+of which was predicted by model k before model k learned it. Thus the parameter need not be known,
+and the prediction follows the best model after a few samples. A model whose share has become
+negligible is dropped, to save time.
 """
 
+from libc.math cimport INFINITY, exp
 from libc.stdlib cimport free, malloc
 
 import numpy as np
@@ -13,56 +19,72 @@ from sklrank._state cimport State
 from sklrank.linear_model._online._feature_map cimport add_product
 
 
+# Models are dropped if their share is less than exp(LOG_NEGLIGIBLE), about 1e-12, of the largest.
+cdef double LOG_NEGLIGIBLE = -27.6
+
+
 cdef class LinearLearner(OnlineLearner):
     """Base class of the learners.
 
     A subclass overrides `update`, and `vote` if necessary. Its constructor sets the initial
-    weights, of shape `(n_outputs, n_classes)`.
+    weights, of shape `(n_models, n_outputs, n_classes)`, and `log_shares`, of shape `(n_models,)`.
     """
 
     cdef dict get_state(self):
-        return {"feature_map": self.feature_map, "weights": self.weight_table}
+        return {
+            "feature_map": self.feature_map,
+            "weights": np.array(self.weights),
+            "log_shares": np.array(self.log_shares),
+        }
 
     cdef int set_state(self, State state) except -1:
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
-        weights = state.floats("weights", (feature_map.n_outputs, -1))
-        cdef Py_ssize_t n_classes = weights.shape[1]
-        state.require(n_classes > 0, "there are no classes")
+        log_shares = state.floats("log_shares", (-1,))
+        cdef Py_ssize_t n_models = len(log_shares)
+        weights = state.floats("weights", (n_models, feature_map.n_outputs, -1))
+        cdef Py_ssize_t n_classes = weights.shape[2]
+        state.require(n_models > 0 and n_classes > 0, "there are no models or no classes")
         state.require(
             not self.is_ready
-            or (feature_map.n_features, n_classes) == (self.n_features, self.n_classes),
+            or (feature_map.n_features, n_classes, n_models)
+            == (self.n_features, self.n_classes, self.n_models),
             "its sizes are not those of the object",
         )
-        features, predictions = np.empty(feature_map.n_outputs), np.empty(n_classes)
-        scratch = np.empty(feature_map.n_columns + 1)
-        self.feature_map, self.weights = feature_map, weights
+        features = np.empty(feature_map.n_outputs)
+        model_predictions = np.empty((n_models, n_classes))
+        scratch = np.empty(feature_map.n_columns + feature_map.n_slots + 1)
+        shares = np.empty(n_models)
+        self.feature_map, self.weights, self.log_shares = feature_map, weights, log_shares
         self.n_features, self.n_classes = feature_map.n_features, n_classes
-        self.features, self.predictions, self.scratch = features, predictions, scratch
+        self.n_models, self.shares = n_models, shares
+        self.features, self.model_predictions = features, model_predictions
+        self.scratch = scratch
+        self.update_shares()
         return 0
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.
         cdef Py_ssize_t n = self.feature_map.n_outputs
-        cdef double* memory = <double*>malloc((n + self.feature_map.n_columns + 1) * sizeof(double))
+        cdef Py_ssize_t size = self.n_models * self.n_classes
+        cdef double* memory = <double*>malloc((n + size + self.scratch.shape[0]) * sizeof(double))
         if memory == NULL:
             with gil:
                 raise MemoryError
-        self.feature_map.transform(x, memory, memory + n)
-        linear_predictions(memory, self.weights, votes)
+        self.feature_map.transform(x, memory, memory + n + size)
+        self.compute_predictions(memory, memory + n)
+        self.average(memory + n, votes)
         free(memory)
         self.vote(votes)
         return 0
 
     cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
-        self.predict_linear(x)
+        self.predict_models(x)
         self.update(x, feedback)
         return 0
 
     cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
-        cdef Py_ssize_t l
-        self.predict_linear(x)
-        for l in range(self.n_classes):
-            votes[l] = self.predictions[l]
+        self.predict_models(x)
+        self.average(&self.model_predictions[0, 0], votes)
         self.vote(votes)
         return 0
 
@@ -70,9 +92,46 @@ cdef class LinearLearner(OnlineLearner):
         self.update(x, feedback)
         return 0
 
-    cdef void predict_linear(self, const double* x) noexcept nogil:
+    cdef void predict_models(self, const double* x) noexcept nogil:
         self.feature_map.transform(x, &self.features[0], &self.scratch[0])
-        linear_predictions(&self.features[0], self.weights, &self.predictions[0])
+        self.compute_predictions(&self.features[0], &self.model_predictions[0, 0])
+
+    cdef void compute_predictions(
+        self, const double* features, double* model_predictions
+    ) noexcept nogil:
+        cdef Py_ssize_t i, n = self.n_models * self.n_classes
+        for i in range(n):
+            model_predictions[i] = 0.0
+        for i in range(self.n_models):
+            if self.shares[i] > 0.0:
+                add_product(
+                    features, &self.weights[i, 0, 0], self.weights.shape[1], self.n_classes,
+                    model_predictions + i * self.n_classes,
+                )
+
+    cdef void average(self, const double* model_predictions, double* predictions) noexcept nogil:
+        cdef Py_ssize_t k, l
+        cdef double share
+        for l in range(self.n_classes):
+            predictions[l] = self.shares[0] * model_predictions[l]
+        for k in range(1, self.n_models):
+            share = self.shares[k]
+            model_predictions += self.n_classes
+            for l in range(self.n_classes):
+                predictions[l] += share * model_predictions[l]
+
+    cdef void update_shares(self) noexcept nogil:
+        cdef double greatest = self.log_shares[0], total = 0.0
+        cdef Py_ssize_t k
+        for k in range(1, self.n_models):
+            greatest = max(greatest, self.log_shares[k])
+        for k in range(self.n_models):
+            if self.log_shares[k] < greatest + LOG_NEGLIGIBLE:
+                self.log_shares[k] = -INFINITY
+            self.shares[k] = exp(self.log_shares[k] - greatest)
+            total += self.shares[k]
+        for k in range(self.n_models):
+            self.shares[k] /= total
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         pass
@@ -82,19 +141,18 @@ cdef class LinearLearner(OnlineLearner):
 
     @property
     def weight_table(self):
-        """Copy of the weights `(n_outputs, n_classes)`, whose last row contains the intercepts."""
+        """Mean weights of the models `(n_outputs, n_classes)`, intercepts in the last row.
+
+        The value of the last feature is the `intercept` of the feature map.
+        """
         self.require_ready()
-        return np.array(self.weights)
+        return np.tensordot(self.shares, self.weights, axes=1)
 
-
-cdef void linear_predictions(
-    const double* features, const double[:, ::1] weights, double* predictions
-) noexcept nogil:
-    # Write W'f into `predictions`.
-    cdef Py_ssize_t l
-    for l in range(weights.shape[1]):
-        predictions[l] = 0.0
-    add_product(features, &weights[0, 0], weights.shape[0], weights.shape[1], predictions)
+    @property
+    def model_shares(self):
+        """Shares `(n_models,)` of the models in the mean, which sum to one, as a copy."""
+        self.require_ready()
+        return np.array(self.shares)
 
 
 cdef void normalize(double* votes, Py_ssize_t n) noexcept nogil:

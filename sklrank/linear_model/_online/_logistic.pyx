@@ -12,6 +12,14 @@ the sample. With g = s_l f_j + alpha w W_jl, the weight W_jl takes the step
 -learning_rate g / sqrt(1 + sum of g^2), where the sum runs over all steps so far. Because of the 1,
 the first steps of a rare feature are short.
 
+With several learning rates, there is a model for each of them. The logarithm of the share of a model
+in the prediction is minus the sum of its losses so far, where the loss of a sample is
+
+    multinomial         -sum_k w_k log softmax(z)_k
+    one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l),
+
+over the known labels. Features that are 0 cost no time if alpha is 0.
+
 The multinomial loss uses only the relevant labels, each with its importance weight w_k.
 One-versus-rest uses all labels, relevant and irrelevant, with the same weight w. For feedback with
 costs c from a booster, this weight is sum_l |c[l] - mean(c)|, which is twice the weight of Jung &
@@ -22,7 +30,7 @@ change the weights of the other labels. The reason is that costs estimated from 
 importance weights are 0 or very large, while the relevance of the labels shown is observed.
 """
 
-from libc.math cimport exp, fabs, sqrt
+from libc.math cimport exp, fabs, log, log1p, sqrt
 
 import numpy as np
 
@@ -35,15 +43,17 @@ cdef class LogisticLearner(LinearLearner):
 
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
-        double learning_rate, double alpha,
+        learning_rates, double alpha,
     ):
+        shape = (len(learning_rates), feature_map.n_outputs, n_classes)
         self.start(
             {
                 "feature_map": feature_map,
-                "weights": np.zeros((feature_map.n_outputs, n_classes)),
-                "sum_squares": np.ones((feature_map.n_outputs, n_classes)),
+                "weights": np.zeros(shape),
+                "log_shares": np.zeros(len(learning_rates)),
+                "sum_squares": np.ones(shape),
                 "multinomial": multinomial,
-                "learning_rate": learning_rate,
+                "learning_rates": learning_rates,
                 "alpha": alpha,
             }
         )
@@ -52,20 +62,20 @@ cdef class LogisticLearner(LinearLearner):
         return LinearLearner.get_state(self) | {
             "sum_squares": np.array(self.sum_squares),
             "multinomial": self.multinomial,
-            "learning_rate": self.learning_rate,
+            "learning_rates": np.asarray(self.learning_rates),
             "alpha": self.alpha,
         }
 
     cdef int set_state(self, State state) except -1:
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
-        weights = state.constants("weights", (feature_map.n_outputs, -1))
+        weights = state.constants("weights", (-1, feature_map.n_outputs, -1))
         sum_squares = state.floats("sum_squares", weights.shape)
         cdef bint multinomial = state.flag("multinomial")
-        cdef double learning_rate = state.number("learning_rate", 0.0)
+        learning_rates = state.constants("learning_rates", weights.shape[:1])
         cdef double alpha = state.number("alpha", 0.0)
         LinearLearner.set_state(self, state)
         self.sum_squares = sum_squares
-        self.multinomial, self.learning_rate, self.alpha = multinomial, learning_rate, alpha
+        self.multinomial, self.learning_rates, self.alpha = multinomial, learning_rates, alpha
         return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
@@ -78,68 +88,123 @@ cdef class LogisticLearner(LinearLearner):
         normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
-        cdef Py_ssize_t j, l
-        cdef double* features = &self.features[0]
-        cdef double* gradient = &self.predictions[0]
+        cdef Py_ssize_t i, k
+        cdef double weight
+        if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
+            for k in range(self.n_models):
+                if self.shares[k] == 0.0:
+                    continue
+                for i in range(feedback.n_relevant):
+                    self.update_label(k, feedback.relevant[i], 1.0, feedback.sample_weight)
+                for i in range(feedback.n_irrelevant):
+                    self.update_label(k, feedback.irrelevant[i], 0.0, feedback.sample_weight)
+        else:
+            weight = self.feedback_weight(feedback)
+            if weight <= 0.0:
+                return
+            for k in range(self.n_models):
+                if self.shares[k] > 0.0:
+                    self.log_shares[k] -= self.loss_gradient(
+                        feedback, weight, &self.model_predictions[k, 0]
+                    )
+                    self.update_all_labels(k, weight)
+        self.feature_map.update(x, &self.scratch[0])
+        if self.n_models > 1:
+            self.update_shares()
+
+    cdef void update_all_labels(self, Py_ssize_t k, double weight) noexcept nogil:
+        cdef const double* gradient = &self.model_predictions[k, 0]
         cdef double* weights
         cdef double* sum_squares
-        cdef double g, weight
-        if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
-            for j in range(feedback.n_relevant):
-                self.update_label(feedback.relevant[j], 1.0, feedback.sample_weight)
-            for j in range(feedback.n_irrelevant):
-                self.update_label(feedback.irrelevant[j], 0.0, feedback.sample_weight)
-            self.feature_map.update(x, &self.scratch[0])
-            return
-        weight = self.loss_gradient(feedback)
-        if weight <= 0.0:
-            return
+        cdef double f, g, rate = self.learning_rates[k], shrinkage = weight * self.alpha
+        cdef Py_ssize_t j, l
         for j in range(self.feature_map.n_outputs):
-            weights = &self.weights[j, 0]
-            sum_squares = &self.sum_squares[j, 0]
+            f = self.features[j]
+            if f == 0.0 and shrinkage == 0.0:
+                continue
+            weights = &self.weights[k, j, 0]
+            sum_squares = &self.sum_squares[k, j, 0]
             for l in range(self.n_classes):
-                g = features[j] * gradient[l] + weight * self.alpha * weights[l]
+                g = f * gradient[l] + shrinkage * weights[l]
                 sum_squares[l] += g * g
-                weights[l] -= self.learning_rate * g / sqrt(sum_squares[l])
-        self.feature_map.update(x, &self.scratch[0])
+                weights[l] -= rate * g / sqrt(sum_squares[l])
 
-    cdef void update_label(self, Py_ssize_t label, double relevance, double weight) noexcept nogil:
-        cdef double slope = weight * (sigmoid(self.predictions[label]) - relevance), g
-        cdef double shrinkage = weight * self.alpha
+    cdef void update_label(
+        self, Py_ssize_t k, Py_ssize_t label, double relevance, double weight
+    ) noexcept nogil:
         cdef Py_ssize_t j
+        cdef double margin = self.model_predictions[k, label]
+        cdef double slope = weight * (sigmoid(margin) - relevance), g
+        cdef double shrinkage = weight * self.alpha
+        if self.n_models > 1:
+            self.log_shares[k] -= weight * (softplus(margin) - relevance * margin)
         for j in range(self.feature_map.n_outputs):
-            g = self.features[j] * slope + shrinkage * self.weights[j, label]
-            self.sum_squares[j, label] += g * g
-            self.weights[j, label] -= self.learning_rate * g / sqrt(self.sum_squares[j, label])
+            g = self.features[j] * slope + shrinkage * self.weights[k, j, label]
+            if g == 0.0:
+                continue
+            self.sum_squares[k, j, label] += g * g
+            self.weights[k, j, label] -= (
+                self.learning_rates[k] * g / sqrt(self.sum_squares[k, j, label])
+            )
 
-    cdef double loss_gradient(self, const LabelFeedback* feedback) noexcept nogil:
-        cdef double* gradient = &self.predictions[0]
-        cdef double weight = 0.0, mean
+    cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil:
+        cdef double weight = 0.0, mean = 0.0
         cdef Py_ssize_t i, l
-        for i in range(feedback.n_relevant):
-            weight += feedback.weights[i]
+        if self.multinomial or feedback.costs == NULL:
+            for i in range(feedback.n_relevant):
+                weight += feedback.weights[i]
+            return weight if self.multinomial else weight / max(feedback.n_relevant, 1)
+        for l in range(self.n_classes):
+            mean += feedback.costs[l] / self.n_classes
+        for l in range(self.n_classes):
+            weight += fabs(feedback.costs[l] - mean)
+        return weight
+
+    cdef double loss_gradient(
+        self, const LabelFeedback* feedback, double weight, double* margins
+    ) noexcept nogil:
+        cdef double* gradient = margins
+        cdef double loss = 0.0
+        cdef Py_ssize_t i, l
+        cdef bint needs_loss = self.n_models > 1
         if self.multinomial:
+            if needs_loss:
+                loss = weight * log_sum_exp(margins, self.n_classes)
+                for i in range(feedback.n_relevant):
+                    loss -= feedback.weights[i] * margins[feedback.relevant[i]]
             softmax(gradient, self.n_classes)
             for l in range(self.n_classes):
                 gradient[l] *= weight
             for i in range(feedback.n_relevant):
                 gradient[feedback.relevant[i]] -= feedback.weights[i]
-            return weight
+            return loss
+        if needs_loss:
+            for l in range(self.n_classes):
+                loss += softplus(margins[l])
+            for i in range(feedback.n_relevant):
+                loss -= margins[feedback.relevant[i]]
         for l in range(self.n_classes):
             gradient[l] = sigmoid(gradient[l])
         for i in range(feedback.n_relevant):
             gradient[feedback.relevant[i]] -= 1.0
-        if feedback.costs == NULL:
-            weight /= max(feedback.n_relevant, 1)
-        else:
-            mean = weight = 0.0
-            for l in range(self.n_classes):
-                mean += feedback.costs[l] / self.n_classes
-            for l in range(self.n_classes):
-                weight += fabs(feedback.costs[l] - mean)
         for l in range(self.n_classes):
             gradient[l] *= weight
-        return weight
+        return weight * loss
+
+
+cdef inline double softplus(double z) noexcept nogil:
+    # log(1 + exp(z))
+    return max(z, 0.0) + log1p(exp(-fabs(z)))
+
+
+cdef double log_sum_exp(const double* values, Py_ssize_t n) noexcept nogil:
+    cdef double greatest = values[0], total = 0.0
+    cdef Py_ssize_t l
+    for l in range(1, n):
+        greatest = max(greatest, values[l])
+    for l in range(n):
+        total += exp(values[l] - greatest)
+    return greatest + log(total)
 
 
 cdef inline double sigmoid(double z) noexcept nogil:

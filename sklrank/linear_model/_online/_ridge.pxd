@@ -6,27 +6,40 @@ from sklrank.linear_model._online._learner cimport LinearLearner
 
 
 cdef class RidgeLearner(LinearLearner):
-    cdef readonly double alpha, process_noise, vote_scale
+    cdef const double[::1] alphas           # (n_models,)
+    cdef readonly double process_noise, vote_scale, vote_smoothing
     cdef readonly bint learns_relevance     # True: from relevance; False: from costs
-    # The matrix P is covariance - gain gain_direction gain_direction'.
-    cdef double[:, ::1] covariance          # (n_outputs, n_outputs) lower triangle in use
-    cdef double[::1] gain_direction         # (n_outputs,) P f of the last sample learned
-    cdef double gain                        # 1 / (1 / w + f . P f) of this sample
+    # The matrix P of model k is covariance[k] - gain[k] gain_direction[k] gain_direction[k]'.
+    cdef double[:, :, ::1] covariance       # (n_models, n_outputs, n_outputs) lower triangles in use
+    cdef double[:, ::1] gain_direction      # (n_models, n_outputs) P f of the last sample learned
+    cdef double[::1] gain                   # (n_models,) 1 / (1 / w + f . P f) of this sample
     cdef double[::1] last_direction         # (n_outputs,) scratch memory
     cdef double[::1] known_weight           # (n_classes,) n_l in the docstring of `_ridge.pyx`
     cdef double mean_known_weight           # mean of n in the docstring of `_ridge.pyx`
+    cdef double[::1] squared_errors         # (n_models,) E_k in the docstring of `_ridge.pyx`
+    cdef double total_weight                # N in the docstring of `_ridge.pyx`
 
-    # Apply the pending step to the covariance and add the process noise. Then write P f of the
-    # sample to learn into `gain_direction`, and return f . P f.
-    cdef double compute_gain_direction(self, double process_noise) noexcept nogil
+    # Apply the pending step to the covariance of model i and add the process noise. Then write P f
+    # of the sample to learn into its `gain_direction`, and return f . P f.
+    cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil
 
-    # Update the weights of all labels. `predictions` must contain the errors of the labels.
-    cdef void update_all_labels(self, double weight) noexcept nogil
+    # Replace the predictions of model i in `model_predictions` by the errors of all labels, given
+    # the sum of the importance weights of the relevant labels.
+    cdef void compute_errors(
+        self, Py_ssize_t i, const LabelFeedback* feedback, double importance
+    ) noexcept nogil
 
-    # Update the weights of the known labels. `predictions` must contain W'f.
+    # Update the weights of model i for all labels. `model_predictions` must contain their errors.
+    cdef void update_all_labels(self, Py_ssize_t i, double weight) noexcept nogil
+
+    # Update the weights of the known labels. `model_predictions` must contain W_k'f.
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil
 
-    # Update the weights of one known label, whose relevance is 0 or 1. `variance` is f . P f.
+    # Update the weights of model i for one known label, whose relevance is 0 or 1. `variance` is
+    # f . P f.
     cdef void update_label(
-        self, Py_ssize_t label, double relevance, double weight, double variance
+        self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil
+
+    # Compute the shares of the models from their squared errors.
+    cdef void compare_models(self, double weight) noexcept nogil

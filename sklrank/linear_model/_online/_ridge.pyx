@@ -33,7 +33,19 @@ labels that are known more often are shorter,
 Here n_l is the total weight of the samples in which label l was known, including this sample, and
 the mean is taken over all labels. If all labels are known equally often, this is recursive least
 squares for each label with its expected proportion of the samples.
+
+With several penalties alpha, there is a model for each of them. The share of model k in the
+prediction is proportional to E_k^(-N / 2), where E_k is the sum of w |t - W_k'f|^2 over the samples
+so far, with the weights before the sample was learned, and N is the sum of w. This is the likelihood
+of normal errors whose unknown variance is replaced by its estimate. A sample counts as a single
+observation, whatever the number of labels, because the errors of the labels are correlated. With
+`learns_relevance`, the sum runs over the known labels.
+
+With a `vote_smoothing` s > 0, the vote for a label is (v + sqrt(v^2 + (s / m)^2)) / 2 instead of
+max(v, 0), up to normalization. Thus the votes have the same order as the predictions, and no ties.
 """
+
+from libc.math cimport log, sqrt
 
 import numpy as np
 
@@ -47,23 +59,31 @@ cdef class RidgeLearner(LinearLearner):
     """Compiled learner of OnlineRidgeClassifier, which documents and validates the parameters."""
 
     def __init__(
-        self, FeatureMap feature_map not None, Py_ssize_t n_classes, double alpha,
+        self, FeatureMap feature_map not None, Py_ssize_t n_classes, alphas,
         double process_noise, double vote_scale, bint learns_relevance=False,
+        double vote_smoothing=0.0,
     ):
-        cdef Py_ssize_t n = feature_map.n_outputs
-        variances = np.append(np.full(n - 1, 1.0 / alpha), 1.0 / min(alpha, 1.0))
+        cdef Py_ssize_t n = feature_map.n_outputs, n_models = len(alphas)
+        covariance = np.zeros((n_models, n, n))
+        for matrix, alpha in zip(covariance, alphas):
+            np.fill_diagonal(matrix, 1.0 / alpha)
+            matrix[n - 1, n - 1] = 1.0 / min(alpha, 1.0)
         self.start(
             {
                 "feature_map": feature_map,
-                "weights": np.zeros((n, n_classes)),
-                "covariance": np.diag(variances),
-                "gain_direction": np.zeros(n),
-                "gain": 0.0,
+                "weights": np.zeros((n_models, n, n_classes)),
+                "log_shares": np.zeros(n_models),
+                "covariance": covariance,
+                "gain_direction": np.zeros((n_models, n)),
+                "gain": np.zeros(n_models),
                 "known_weight": np.zeros(n_classes),
                 "mean_known_weight": 0.0,
-                "alpha": alpha,
+                "squared_errors": np.zeros(n_models),
+                "total_weight": 0.0,
+                "alphas": alphas,
                 "process_noise": process_noise,
                 "vote_scale": vote_scale,
+                "vote_smoothing": vote_smoothing,
                 "learns_relevance": learns_relevance,
             }
         )
@@ -72,135 +92,193 @@ cdef class RidgeLearner(LinearLearner):
         return LinearLearner.get_state(self) | {
             "covariance": np.array(self.covariance),
             "gain_direction": np.array(self.gain_direction),
-            "gain": self.gain,
+            "gain": np.array(self.gain),
             "known_weight": np.array(self.known_weight),
             "mean_known_weight": self.mean_known_weight,
-            "alpha": self.alpha,
+            "squared_errors": np.array(self.squared_errors),
+            "total_weight": self.total_weight,
+            "alphas": np.asarray(self.alphas),
             "process_noise": self.process_noise,
             "vote_scale": self.vote_scale,
+            "vote_smoothing": self.vote_smoothing,
             "learns_relevance": self.learns_relevance,
         }
 
     cdef int set_state(self, State state) except -1:
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
         cdef Py_ssize_t n = feature_map.n_outputs
-        weights = state.constants("weights", (n, -1))
-        covariance = state.floats("covariance", (n, n))
-        gain_direction = state.floats("gain_direction", (n,))
-        known_weight = state.floats("known_weight", (weights.shape[1],))
-        cdef double gain = state.any_number("gain")
+        weights = state.constants("weights", (-1, n, -1))
+        cdef Py_ssize_t n_models = weights.shape[0]
+        covariance = state.floats("covariance", (n_models, n, n))
+        gain_direction = state.floats("gain_direction", (n_models, n))
+        gain = state.floats("gain", (n_models,))
+        known_weight = state.floats("known_weight", (weights.shape[2],))
+        squared_errors = state.floats("squared_errors", (n_models,))
+        alphas = state.constants("alphas", (n_models,))
         cdef double mean_known_weight = state.any_number("mean_known_weight")
-        cdef double alpha = state.number("alpha", 0.0)
+        cdef double total_weight = state.any_number("total_weight")
         cdef double process_noise = state.number("process_noise", 0.0)
         cdef double vote_scale = state.number("vote_scale", 0.0)
+        cdef double vote_smoothing = state.number("vote_smoothing", 0.0)
         cdef bint learns_relevance = state.flag("learns_relevance")
         last_direction = np.empty(n)
         LinearLearner.set_state(self, state)
         self.covariance, self.gain_direction, self.gain = covariance, gain_direction, gain
         self.known_weight, self.mean_known_weight = known_weight, mean_known_weight
-        self.alpha, self.process_noise, self.vote_scale = alpha, process_noise, vote_scale
+        self.squared_errors, self.total_weight = squared_errors, total_weight
+        self.alphas, self.process_noise = alphas, process_noise
+        self.vote_scale, self.vote_smoothing = vote_scale, vote_smoothing
         self.learns_relevance = learns_relevance
         self.last_direction = last_direction
         return 0
 
+    @property
+    def min_alpha(self):
+        """Smallest penalty of the models."""
+        self.require_ready()
+        return float(np.min(self.alphas))
+
     cdef void vote(self, double* predictions) noexcept nogil:
+        cdef double v, square, uniform = 1.0 / self.n_classes
         cdef Py_ssize_t l
+        square = (self.vote_smoothing * uniform) ** 2
         for l in range(self.n_classes):
-            predictions[l] = max(1.0 / self.n_classes + self.vote_scale * predictions[l], 0.0)
+            v = uniform + self.vote_scale * predictions[l]
+            if square > 0.0 and v < 0.0:
+                # The same as below, without the cancellation of nearly equal numbers.
+                predictions[l] = 0.5 * square / (sqrt(v * v + square) - v)
+            elif square > 0.0:
+                predictions[l] = 0.5 * (v + sqrt(v * v + square))
+            else:
+                predictions[l] = max(v, 0.0)
         normalize(predictions, self.n_classes)
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
-        cdef double* errors = &self.predictions[0]
-        cdef double weight = 1.0
-        cdef Py_ssize_t l
-        if self.learns_relevance:
-            weight = feedback.sample_weight
-            if feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
-                self.update_known_labels(feedback)
-                self.feature_map.update(x, &self.scratch[0])
-                return
-            for l in range(self.n_classes):
-                errors[l] = -1.0 / self.n_classes - errors[l]
+        cdef double weight = feedback.sample_weight if self.learns_relevance else 1.0
+        cdef double importance = 0.0
+        cdef Py_ssize_t i, l
+        if self.learns_relevance and (
+            feedback.n_relevant + feedback.n_irrelevant < self.n_classes
+        ):
+            self.update_known_labels(feedback)
+            self.feature_map.update(x, &self.scratch[0])
+            self.compare_models(weight)
+            return
+        if not self.learns_relevance and feedback.costs == NULL:
             for l in range(feedback.n_relevant):
-                errors[feedback.relevant[l]] += 1.0
-        elif feedback.costs != NULL:
-            for l in range(self.n_classes):
-                errors[l] = -feedback.costs[l] - errors[l]
-        else:
-            weight = 0.0
-            for l in range(self.n_classes):
-                errors[l] = -1.0 / self.n_classes - errors[l]
-            for l in range(feedback.n_relevant):
-                weight += feedback.weights[l]
-            for l in range(feedback.n_relevant):
-                errors[feedback.relevant[l]] += feedback.weights[l] / weight
+                importance += feedback.weights[l]
+            weight = importance
         if weight <= 0.0:
             return
-        self.update_all_labels(weight)
-        self.feature_map.update(x, &self.scratch[0])
-
-    cdef void update_all_labels(self, double weight) noexcept nogil:
-        cdef const double* errors = &self.predictions[0]
-        cdef double* weights
-        cdef double step, variance = self.compute_gain_direction(self.process_noise)
-        cdef Py_ssize_t j, l
-        # The variance can be 0 or negative only by rounding errors. The weights in this direction
-        # are then already determined and are not updated.
-        self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
-        for j in range(self.feature_map.n_outputs):
-            step = self.gain * self.gain_direction[j]
-            weights = &self.weights[j, 0]
-            for l in range(self.n_classes):
-                weights[l] += step * errors[l]
+        for i in range(self.n_models):
+            if self.shares[i] > 0.0:
+                self.compute_errors(i, feedback, importance)
+                self.update_all_labels(i, weight)
         for l in range(self.n_classes):
             self.known_weight[l] += weight
         self.mean_known_weight += weight
+        self.feature_map.update(x, &self.scratch[0])
+        self.compare_models(weight)
+
+    cdef void compute_errors(
+        self, Py_ssize_t i, const LabelFeedback* feedback, double importance
+    ) noexcept nogil:
+        cdef double* errors = &self.model_predictions[i, 0]
+        cdef double uniform = 1.0 / self.n_classes
+        cdef Py_ssize_t l
+        if feedback.costs != NULL and not self.learns_relevance:
+            for l in range(self.n_classes):
+                errors[l] = -feedback.costs[l] - errors[l]
+            return
+        for l in range(self.n_classes):
+            errors[l] = -uniform - errors[l]
+        for l in range(feedback.n_relevant):
+            errors[feedback.relevant[l]] += (
+                1.0 if self.learns_relevance else feedback.weights[l] / importance
+            )
+
+    cdef void update_all_labels(self, Py_ssize_t i, double weight) noexcept nogil:
+        cdef const double* errors = &self.model_predictions[i, 0]
+        cdef double* weights
+        cdef double step, squares = 0.0
+        cdef double variance = self.compute_gain_direction(i, self.process_noise)
+        cdef Py_ssize_t j, l
+        # The variance can be 0 or negative only by rounding errors. The weights in this direction
+        # are then already determined and are not updated.
+        self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
+        for j in range(self.feature_map.n_outputs):
+            step = self.gain[i] * self.gain_direction[i, j]
+            weights = &self.weights[i, j, 0]
+            for l in range(self.n_classes):
+                weights[l] += step * errors[l]
+        if self.n_models > 1:
+            for l in range(self.n_classes):
+                squares += errors[l] * errors[l]
+            self.squared_errors[i] += weight * squares
 
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil:
         cdef double share = <double>(feedback.n_relevant + feedback.n_irrelevant) / self.n_classes
-        cdef double weight = share * feedback.sample_weight
-        cdef double variance = self.compute_gain_direction(share * self.process_noise)
-        cdef Py_ssize_t i
-        self.gain = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
-        if self.gain == 0.0:
-            return
+        cdef double sample_weight = feedback.sample_weight, weight = share * sample_weight, variance
+        cdef Py_ssize_t i, l
         self.mean_known_weight += weight
-        for i in range(feedback.n_relevant):
-            self.update_label(feedback.relevant[i], 1.0, feedback.sample_weight, variance)
-        for i in range(feedback.n_irrelevant):
-            self.update_label(feedback.irrelevant[i], 0.0, feedback.sample_weight, variance)
+        for l in range(feedback.n_relevant):
+            self.known_weight[feedback.relevant[l]] += sample_weight
+        for l in range(feedback.n_irrelevant):
+            self.known_weight[feedback.irrelevant[l]] += sample_weight
+        for i in range(self.n_models):
+            if self.shares[i] == 0.0:
+                continue
+            variance = self.compute_gain_direction(i, share * self.process_noise)
+            self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
+            for l in range(feedback.n_relevant):
+                self.update_label(i, feedback.relevant[l], 1.0, sample_weight, variance)
+            for l in range(feedback.n_irrelevant):
+                self.update_label(i, feedback.irrelevant[l], 0.0, sample_weight, variance)
 
     cdef void update_label(
-        self, Py_ssize_t label, double relevance, double weight, double variance
+        self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil:
-        cdef double error = relevance - 1.0 / self.n_classes - self.predictions[label]
+        cdef double error = relevance - 1.0 / self.n_classes - self.model_predictions[i, label]
         cdef double gain
         cdef Py_ssize_t j
-        self.known_weight[label] += weight
+        self.squared_errors[i] += weight * error * error
+        if self.gain[i] == 0.0:
+            return
         if self.known_weight[label] > self.mean_known_weight:
             weight *= self.mean_known_weight / self.known_weight[label]
         gain = weight / (1.0 + weight * variance)
         for j in range(self.feature_map.n_outputs):
-            self.weights[j, label] += gain * self.gain_direction[j] * error
+            self.weights[i, j, label] += gain * self.gain_direction[i, j] * error
 
-    cdef double compute_gain_direction(self, double process_noise) noexcept nogil:
+    cdef void compare_models(self, double weight) noexcept nogil:
+        cdef Py_ssize_t i
+        if self.n_models == 1:
+            return
+        self.total_weight += weight
+        for i in range(self.n_models):
+            # If a model has made no error, no model has: the first predictions are equal.
+            if self.squared_errors[i] > 0.0 and self.shares[i] > 0.0:
+                self.log_shares[i] = -0.5 * self.total_weight * log(self.squared_errors[i])
+        self.update_shares()
+
+    cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil:
         # Each entry left of the diagonal is used twice, for itself and its mirror image. Two rows
         # of P are processed at a time, so that the sums are loaded and stored half as often.
         cdef Py_ssize_t n = self.feature_map.n_outputs, j, k
         cdef const double* features = &self.features[0]
-        cdef double* direction = &self.gain_direction[0]
+        cdef double* direction = &self.gain_direction[i, 0]
         cdef double* last = &self.last_direction[0]
         cdef double* p
         cdef double* q
         cdef double a, b, c, d, u, v, p_sum, q_sum, variance = 0.0
         for k in range(n):
             last[k] = direction[k]
-            self.covariance[k, k] += process_noise + ROUNDING * self.covariance[k, k]
+            self.covariance[i, k, k] += process_noise + ROUNDING * self.covariance[i, k, k]
         for j in range(0, n - 1, 2):
-            p = &self.covariance[j, 0]
+            p = &self.covariance[i, j, 0]
             q = p + n
             a, b = features[j], features[j + 1]
-            c, d = self.gain * last[j], self.gain * last[j + 1]
+            c, d = self.gain[i] * last[j], self.gain[i] * last[j + 1]
             p_sum = q_sum = 0.0
             for k in range(j):
                 u = p[k] - c * last[k]
@@ -216,8 +294,8 @@ cdef class RidgeLearner(LinearLearner):
             direction[j] = p_sum + p[j] * a + q[j] * b
             direction[j + 1] = q_sum + q[j] * a + q[j + 1] * b
         if n % 2:
-            p = &self.covariance[n - 1, 0]
-            a, c = features[n - 1], self.gain * last[n - 1]
+            p = &self.covariance[i, n - 1, 0]
+            a, c = features[n - 1], self.gain[i] * last[n - 1]
             p_sum = 0.0
             for k in range(n - 1):
                 u = p[k] - c * last[k]
