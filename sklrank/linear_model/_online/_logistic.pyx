@@ -12,8 +12,8 @@ the sample. With g = s_l f_j + alpha w W_jl, the weight W_jl takes the step
 -learning_rate g / sqrt(1 + sum of g^2), where the sum runs over all steps so far. Because of the 1,
 the first steps of a rare feature are short.
 
-With several learning rates, there is a model for each of them. The logarithm of the share of a model
-in the prediction is minus the sum of its losses so far, where the loss of a sample is
+With several learning rates, there is a model for each of them. The logarithm of the share of a
+model in the prediction is minus the sum of its losses so far, where the loss of a sample is
 
     multinomial         -sum_k w_k log softmax(z)_k
     one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l),

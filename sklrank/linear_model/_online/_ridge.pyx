@@ -36,7 +36,7 @@ squares for each label with its expected proportion of the samples.
 
 With several penalties alpha, there is a model for each of them. The share of model k in the
 prediction is proportional to E_k^(-N / 2), where E_k is the sum of w |t - W_k'f|^2 over the samples
-so far, with the weights before the sample was learned, and N is the sum of w. This is the likelihood
+so far, with the weights before the sample was learned, and N is the sum of w. It is the likelihood
 of normal errors whose unknown variance is replaced by its estimate. A sample counts as a single
 observation, whatever the number of labels, because the errors of the labels are correlated. With
 `learns_relevance`, the sum runs over the known labels.
