@@ -182,11 +182,12 @@ def recommended_learners(
 
     For :class:`AdaOLMR` (``feedback="full"``), the list consists of
 
+    - logistic regressions for each label with the learning rates 0.3, 1 and 3. With many sparse
+      features and samples, they are the best learners. They are the first ones since an expert
+      consists of the first learners: thus one expert consists of them alone;
     - ridge regressions on the negative costs, with the penalties 1, 10 and 100, of standardized and
-      of raw samples. Each is good on its own, which matters since an expert consists of the first
-      learners. More than 512 features are reduced to a sketch of 512;
-    - logistic regressions for each label with the learning rates 0.3, 1 and 3. They are the best
-      learners with many sparse features;
+      of raw samples. With few samples, they are the best learners. More than 512 features are
+      reduced to a sketch of 512;
     - 8 ridge regressions with 50 random Fourier features of up to 50 features, which bend the
       boundaries;
     - the recent frequency of each label. It improves the ranking if similar samples follow each
@@ -253,7 +254,7 @@ def _full_information():
         max_features=50,
     )
     frequencies = OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4)
-    first = [ridge, clone(ridge).set_params(standardize=False), logistic]
+    first = [logistic, ridge, clone(ridge).set_params(standardize=False)]
     return first, [rbf], [frequencies]
 
 

@@ -91,10 +91,10 @@ class Recorder(ClassifierMixin, BaseEstimator):
         return votes[np.newaxis] / votes.sum()
 
 
-def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf):
+def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf, start=1.0):
     """Return the learners' calls, alpha, and log weights of experts of Algorithms 1 to 3."""
     totals = [None] * len(tilts)
-    alpha = np.full(len(tilts), 1.0 if rate is None else 0.0)
+    alpha = np.full(len(tilts), start)
     log_v, calls = np.zeros(len(tilts)), [[] for _ in tilts]
     for t, x in enumerate(X):
         shown = record.actions[t], record.propensities[t], rewards[t]
@@ -147,8 +147,9 @@ def test_top_k_bbm_is_algorithm_2(make, k):
     assert_array_equal(model.expert_weights_, [0, 0, 1])
 
 
+@pytest.mark.parametrize("start", [0.0, "auto"])
 @pytest.mark.parametrize("rate, clip", [("theory", None), (0.3, None), (0.3, 1.0)])
-def test_top_k_adaptive_is_algorithm_3(rate, clip):
+def test_top_k_adaptive_is_algorithm_3(rate, clip, start):
     """With the step of line 13 or another one, and with gradients clipped at 1 (Appendix C.2)."""
     X, Y = make_rows(60)
     record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.4), 3)
@@ -158,6 +159,7 @@ def test_top_k_adaptive_is_algorithm_3(rate, clip):
         n_estimators=3,
         exploration=0.4,
         learning_rate=rate,
+        initial_weight=start,
         gradient_clip=clip,
         random_state=0,
         **EXACT,
@@ -172,6 +174,7 @@ def test_top_k_adaptive_is_algorithm_3(rate, clip):
         logistic_costs,
         8 * 0.4 * np.sqrt(2) / 4**2 if rate == "theory" else rate,
         np.inf if clip is None else clip,
+        1.0 if start == "auto" else start,
     )
     check_calls(model, calls)
     assert_allclose(model.estimator_weights_, alpha, atol=1e-10)

@@ -262,8 +262,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     Each sample is standardized by the means and standard deviations of the previous samples.
     Recursive least squares then computes the weights that minimize the sum of two terms: the sum of
     the squared errors over all samples so far, and ``alpha`` times the squared norm of the weights.
-    The cost per sample is quadratic in the number of features, which `sketch_size` limits. The probabilities are the
-    predictions of the regression, clipped at zero and normalized to the sum one.
+    The cost per sample is quadratic in the number of features, which `sketch_size` limits. The
+    probabilities are the predictions of the regression, clipped at zero and normalized to the sum
+    one.
 
     As a weak learner of a booster, the model is a regression of the negative costs of all labels,
     which corresponds to a second-order step of gradient boosting for every sample. With top-k

@@ -233,7 +233,7 @@ cdef class FeatureMap:
         return np.asarray(features)
 
     def column_weights(self, weights):
-        """Return the weights `(n_columns, n_classes)` of the standardized columns, given those of z.
+        """Return the weights `(n_columns, n_classes)` of standardized columns, given those of z.
 
         If samples are scaled to the norm one, these are the weights of the scaled columns.
         """

@@ -6,8 +6,9 @@ different parameters, such as different penalties. Model k has the weights W_k. 
 computed from the mean of the predictions W_k'f, in which model k has the share p_k. The shares are
 those of Bayesian model averaging: p_k is proportional to the likelihood of all samples so far, each
 of which was predicted by model k before model k learned it. Thus the parameter need not be known,
-and the prediction follows the best model after a few samples. A model whose share has become
-negligible is dropped, to save time.
+and the prediction follows the best model after a few samples. A model whose share is negligible
+after 1000 samples is dropped, to save time. An earlier decision would be rash: the model that
+learns fastest at first is often not the best one later.
 """
 
 from libc.math cimport INFINITY, exp
@@ -19,8 +20,10 @@ from sklrank._state cimport State
 from sklrank.linear_model._online._feature_map cimport add_product
 
 
-# Models are dropped if their share is less than exp(LOG_NEGLIGIBLE), about 1e-12, of the largest.
+# Models are dropped if, after MIN_SAMPLES samples, their share is less than exp(LOG_NEGLIGIBLE),
+# about 1e-12, of the largest one.
 cdef double LOG_NEGLIGIBLE = -27.6
+cdef double MIN_SAMPLES = 1000.0
 
 
 cdef class LinearLearner(OnlineLearner):
@@ -103,7 +106,7 @@ cdef class LinearLearner(OnlineLearner):
         for i in range(n):
             model_predictions[i] = 0.0
         for i in range(self.n_models):
-            if self.shares[i] > 0.0:
+            if self.log_shares[i] > -INFINITY:
                 add_product(
                     features, &self.weights[i, 0, 0], self.weights.shape[1], self.n_classes,
                     model_predictions + i * self.n_classes,
@@ -121,12 +124,14 @@ cdef class LinearLearner(OnlineLearner):
                 predictions[l] += share * model_predictions[l]
 
     cdef void update_shares(self) noexcept nogil:
-        cdef double greatest = self.log_shares[0], total = 0.0
+        cdef double greatest = self.log_shares[0], total = 0.0, low = -INFINITY
         cdef Py_ssize_t k
         for k in range(1, self.n_models):
             greatest = max(greatest, self.log_shares[k])
+        if self.feature_map.count >= MIN_SAMPLES:
+            low = greatest + LOG_NEGLIGIBLE
         for k in range(self.n_models):
-            if self.log_shares[k] < greatest + LOG_NEGLIGIBLE:
+            if self.log_shares[k] < low:
                 self.log_shares[k] = -INFINITY
             self.shares[k] = exp(self.log_shares[k] - greatest)
             total += self.shares[k]

@@ -9,7 +9,7 @@ cdef class LogisticLearner(LinearLearner):
     cdef readonly bint multinomial
     cdef readonly double alpha
     cdef const double[::1] learning_rates   # (n_models,)
-    cdef double[:, :, ::1] sum_squares      # 1 + sums of squared gradients, of the shape of `weights`
+    cdef double[:, :, ::1] sum_squares      # 1 + sums of squared gradients; the shape of `weights`
 
     # Take a gradient step of model k for one label of relevance 0 or 1, given W_k'f in
     # `model_predictions`. Subtract the loss from the log share of the model.

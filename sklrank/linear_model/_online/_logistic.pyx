@@ -12,8 +12,8 @@ the sample. With g = s_l f_j + alpha w W_jl, the weight W_jl takes the step
 -learning_rate g / sqrt(1 + sum of g^2), where the sum runs over all steps so far. Because of the 1,
 the first steps of a rare feature are short.
 
-With several learning rates, there is a model for each of them. The logarithm of the share of a model
-in the prediction is minus the sum of its losses so far, where the loss of a sample is
+With several learning rates, there is a model for each of them. The logarithm of the share of a
+model in the prediction is minus the sum of its losses so far, where the loss of a sample is
 
     multinomial         -sum_k w_k log softmax(z)_k
     one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l),
@@ -30,7 +30,7 @@ change the weights of the other labels. The reason is that costs estimated from 
 importance weights are 0 or very large, while the relevance of the labels shown is observed.
 """
 
-from libc.math cimport exp, fabs, log, log1p, sqrt
+from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 import numpy as np
 
@@ -92,7 +92,7 @@ cdef class LogisticLearner(LinearLearner):
         cdef double weight
         if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
             for k in range(self.n_models):
-                if self.shares[k] == 0.0:
+                if self.log_shares[k] == -INFINITY:
                     continue
                 for i in range(feedback.n_relevant):
                     self.update_label(k, feedback.relevant[i], 1.0, feedback.sample_weight)
@@ -103,7 +103,7 @@ cdef class LogisticLearner(LinearLearner):
             if weight <= 0.0:
                 return
             for k in range(self.n_models):
-                if self.shares[k] > 0.0:
+                if self.log_shares[k] > -INFINITY:
                     self.log_shares[k] -= self.loss_gradient(
                         feedback, weight, &self.model_predictions[k, 0]
                     )

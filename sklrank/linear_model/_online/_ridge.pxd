@@ -10,7 +10,7 @@ cdef class RidgeLearner(LinearLearner):
     cdef readonly double process_noise, vote_scale, vote_smoothing
     cdef readonly bint learns_relevance     # True: from relevance; False: from costs
     # The matrix P of model k is covariance[k] - gain[k] gain_direction[k] gain_direction[k]'.
-    cdef double[:, :, ::1] covariance       # (n_models, n_outputs, n_outputs) lower triangles in use
+    cdef double[:, :, ::1] covariance       # (n_models, n_outputs, n_outputs) lower triangles
     cdef double[:, ::1] gain_direction      # (n_models, n_outputs) P f of the last sample learned
     cdef double[::1] gain                   # (n_models,) 1 / (1 / w + f . P f) of this sample
     cdef double[::1] last_direction         # (n_outputs,) scratch memory

@@ -36,7 +36,7 @@ squares for each label with its expected proportion of the samples.
 
 With several penalties alpha, there is a model for each of them. The share of model k in the
 prediction is proportional to E_k^(-N / 2), where E_k is the sum of w |t - W_k'f|^2 over the samples
-so far, with the weights before the sample was learned, and N is the sum of w. This is the likelihood
+so far, with the weights before the sample was learned, and N is the sum of w. It is the likelihood
 of normal errors whose unknown variance is replaced by its estimate. A sample counts as a single
 observation, whatever the number of labels, because the errors of the labels are correlated. With
 `learns_relevance`, the sum runs over the known labels.
@@ -45,7 +45,7 @@ With a `vote_smoothing` s > 0, the vote for a label is (v + sqrt(v^2 + (s / m)^2
 max(v, 0), up to normalization. Thus the votes have the same order as the predictions, and no ties.
 """
 
-from libc.math cimport log, sqrt
+from libc.math cimport INFINITY, log, sqrt
 
 import numpy as np
 
@@ -171,7 +171,7 @@ cdef class RidgeLearner(LinearLearner):
         if weight <= 0.0:
             return
         for i in range(self.n_models):
-            if self.shares[i] > 0.0:
+            if self.log_shares[i] > -INFINITY:
                 self.compute_errors(i, feedback, importance)
                 self.update_all_labels(i, weight)
         for l in range(self.n_classes):
@@ -226,7 +226,7 @@ cdef class RidgeLearner(LinearLearner):
         for l in range(feedback.n_irrelevant):
             self.known_weight[feedback.irrelevant[l]] += sample_weight
         for i in range(self.n_models):
-            if self.shares[i] == 0.0:
+            if self.log_shares[i] == -INFINITY:
                 continue
             variance = self.compute_gain_direction(i, share * self.process_noise)
             self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
@@ -257,7 +257,7 @@ cdef class RidgeLearner(LinearLearner):
         self.total_weight += weight
         for i in range(self.n_models):
             # If a model has made no error, no model has: the first predictions are equal.
-            if self.squared_errors[i] > 0.0 and self.shares[i] > 0.0:
+            if self.squared_errors[i] > 0.0 and self.log_shares[i] > -INFINITY:
                 self.log_shares[i] = -0.5 * self.total_weight * log(self.squared_errors[i])
         self.update_shares()
 
