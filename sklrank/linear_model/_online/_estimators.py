@@ -81,7 +81,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def model_shares_(self) -> np.ndarray:
         """Shares of the models in the prediction."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         return self._learner.model_shares
 
     @property
