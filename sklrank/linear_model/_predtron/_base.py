@@ -534,7 +534,7 @@ class KernelModel:
         """Return the scores `(n_samples, n_scores)`."""
         if not len(self.insertion_order):
             return np.zeros((X.shape[0], len(self.coefs)))
-        weights = self.weights
+        weights = np.ascontiguousarray(self.weights)  # `coefs[:, kept]` is Fortran-contiguous
         supports = np.arange(len(self.insertion_order))
         scores = [
             linear_scores(weights, Rows(self._kernel_values(X[batch], supports), 0.0))
