@@ -60,6 +60,9 @@ def extensions():
 class BuildExtensions(build_ext):
     """Builds the compiled modules with flags that the compiler knows."""
 
+    # Editable installs look up the options of setup.cfg by this name, or by that of the class.
+    command_name = "build_ext"
+
     def build_extensions(self):
         for extension in self.extensions:
             if self.compiler.compiler_type == "msvc":
