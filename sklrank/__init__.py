@@ -2,7 +2,7 @@
 
 All estimators follow scikit-learn's conventions. Several threads may predict with the same model,
 but while one thread fits or updates a model, no other thread may use it: online models and
-boosters raise RuntimeError for the later one of such calls. The package has the following
+online boosters raise RuntimeError for the later one of such calls. The package has the following
 subpackages:
 
 - :mod:`sklrank.online_boosting`: online boosting for multilabel ranking, with full information or

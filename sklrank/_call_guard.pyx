@@ -66,14 +66,16 @@ cdef class CallGuard:
         return super().__reduce_ex__(max(protocol, 2))
 
 
+@cython.final
+@cython.freelist(8)
 cdef class ExclusiveCalls:
-    """Context manager: an exclusive call of each of several objects, such as weak learners."""
+    """Context manager: an exclusive call of each object of a list, such as weak learners."""
 
-    cdef tuple guards
+    cdef list guards
     cdef Py_ssize_t n_begun
 
-    def __init__(self, guards):
-        self.guards = tuple(guards)
+    def __cinit__(self, list guards not None):
+        self.guards = guards
 
     def __enter__(self):
         try:
@@ -84,10 +86,10 @@ cdef class ExclusiveCalls:
             self.end()
             raise
 
-    def __exit__(self, *exception):
+    def __exit__(self, kind, error, traceback):
         self.end()
 
-    cdef end(self):
+    cdef void end(self) noexcept:
         cdef Py_ssize_t i
         for i in range(self.n_begun):
             (<CallGuard>self.guards[i]).end_exclusive()
