@@ -94,7 +94,7 @@ def test_grid_search_on_multiclass(scorer, loss, multiclass):
 )
 def test_probabilities_in_a_list(scorer, loss, estimator, multilabel):
     X, Y = multilabel
-    estimator.fit(X, Y)
+    estimator = clone(estimator).fit(X, Y)
     scores = np.column_stack([proba[:, 1] for proba in estimator.predict_proba(X)])
     assert scorer(estimator, X, Y) == pytest.approx(-loss(Y, scores))
 
