@@ -203,8 +203,8 @@ def test_html_representation_links_to_the_documentation(estimator):
     package = next(
         (
             f"sklrank.{subpackage}"
-            for subpackage in sklrank.__all__[1:]
-            if type(estimator).__name__ in getattr(sklrank, subpackage).__all__
+            for subpackage in sklrank.__all__
+            if type(estimator).__name__ in getattr(getattr(sklrank, subpackage), "__all__", ())
         ),
         None,
     )
@@ -232,7 +232,13 @@ def test_data_frames_of_a_transformer(estimator):
 
 # Methods that need no fitted model, beside those of BaseEstimator and those that scikit-learn adds.
 FITTING = {"fit", "fit_transform", "partial_fit", "progressive_fit"}
-ADDED = ("set_output", "set_fit_request", "set_partial_fit_request", "set_score_request")
+ADDED = (
+    "set_callbacks",
+    "set_output",
+    "set_fit_request",
+    "set_partial_fit_request",
+    "set_score_request",
+)
 ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}
 
 

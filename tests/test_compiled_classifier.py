@@ -473,6 +473,9 @@ TREE_PARAMS = {
     "random_state": ["seed", -1],
 }
 LINEAR_PARAMS = {
+    "standardize": ["yes", None],
+    "normalize": ["l1", True],
+    "intercept_scaling": [0, -1, None],
     "max_features": [0, 0.0, 1.5, -1, "all"],
     "clip": [0, -1, None],
     "random_state": ["seed", -1],
@@ -490,6 +493,8 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "process_noise": [-1, None],
     "boosting_target": ["votes", None],
     "vote_scale": [0, -1],
+    "vote_smoothing": [-1, None],
+    "sketch_size": [0, 1.5],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}
 

@@ -45,6 +45,7 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         Number of features.
     """
 
+    _doc_link_module = ""  # private, without a page in the documentation
     _parameter_constraints: dict = {
         "scale": [Interval(Real, 0, None, closed="neither")],
         "marginals": [StrOptions({"standard", "quantile"})],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,6 +234,8 @@ class StackedRanker(LabelRanker, _BaseComposition):
 
     def _templates(self):
         templates = default_rankers() if self.estimators is None else self.estimators
+        if not isinstance(templates, Sequence):
+            return []  # `fit` raises the error.
         return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
 
     def _held_out(self, rankers, X, positions, folds, n_fits):
