@@ -26,6 +26,7 @@ settings.load_profile("no deadline")
 NOT_FOR_THREADS = {
     "model": "all threads would train one model",
     "objective": "all threads would boost one objective",
+    "problem": "all threads would boost one objective",
     "recorder": "it records the calls of all threads",
     "routing": "the configuration of scikit-learn is that of one thread",
 }

@@ -186,7 +186,7 @@ class PredtronMixin:
     ):
         model = self._model
         prediction_scores = radii = None
-        before = self._totals()
+        before = self._totals() if self.verbose else None
         for batch in self._track(self._batches(X, task), "batch", may_stop=scores is None):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
@@ -199,7 +199,7 @@ class PredtronMixin:
             play(rows, starts, task, radii, batch_scores, prediction_scores)
             if reject_rule is not None:
                 reject_rule.update(prediction_scores, task.chosen_labels)
-        if self.verbose:
+        if before is not None:
             n_rounds, n_mistakes, loss = np.subtract(self._totals(), before)
             figures = {
                 "mean loss": loss / n_rounds,
