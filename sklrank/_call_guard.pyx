@@ -74,7 +74,7 @@ cdef class ExclusiveCalls:
     cdef list guards
     cdef Py_ssize_t n_begun
 
-    def __cinit__(self, list guards not None):
+    def __init__(self, list guards not None):
         self.guards = guards
 
     def __enter__(self):
