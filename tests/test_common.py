@@ -173,6 +173,8 @@ def expected_failed_checks(estimator):
     # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
     if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
         return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
+    if isinstance(estimator, PlackettLuceRanker):
+        return {}
     # The update of an online learner depends on the samples before, and a weight of two is one
     # update, not two. The counts of a single leaf do not depend on the order of the samples.
     is_batch_learner = isinstance(estimator, StumpClassifier)
