@@ -28,7 +28,12 @@ from sklrank.boosting import (
     RankBoost,
     RankingRefiner,
 )
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -110,6 +115,9 @@ ESTIMATORS = [
     PairwiseRanker(LogisticRegression()),
     PairwiseRanker(RandomForestClassifier(5, random_state=0), voting="soft"),
     PairwiseRanker(),
+    PlackettLuceRanker(),
+    PlackettLuceRanker(alpha=1.0, ties="breslow", tol=1e-9),
+    PlackettLuceRanker(kernel="rbf", alpha=0.1, n_components=20),
     StackedRanker(
         [
             ("forest", LabelwiseRanker(ExtraTreesRegressor(5, random_state=0))),
@@ -165,6 +173,8 @@ def expected_failed_checks(estimator):
     # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
     if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
         return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
+    if isinstance(estimator, PlackettLuceRanker):
+        return {}
     # The update of an online learner depends on the samples before, and a weight of two is one
     # update, not two. The counts of a single leaf do not depend on the order of the samples.
     is_batch_learner = isinstance(estimator, StumpClassifier)

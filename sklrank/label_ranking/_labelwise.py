@@ -125,7 +125,7 @@ class LabelwiseRanker(DecompositionRanker):
     def _default_estimator(self, random_state, n_jobs):
         return ExtraTreesRegressor(random_state=random_state, n_jobs=n_jobs)
 
-    def _fit_rankings(self, X, positions):
+    def _fit_rankings(self, X, positions, sample_weight=None):
         if is_classifier(self._template()):
             raise ValueError(
                 "estimator must be a regressor, which learns positions; got the classifier "

@@ -25,7 +25,7 @@ from sklrank._sklearn import (
     _safe_indexing,
     one_blas_thread,
 )
-from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
@@ -40,7 +40,7 @@ _N_FOLDS = 5
 _MANY_SAMPLES = 5000
 
 
-class StackedRanker(LabelRanker, _BaseComposition):
+class StackedRanker(MetaLabelRanker, _BaseComposition):
     r"""Label ranker that combines the scores of several rankers by a weighted sum.
 
     No single ranker is the most accurate on all data. Forests are accurate if the positions change
@@ -138,7 +138,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
     """
 
     _parameter_constraints: dict = {
-        **LabelRanker._parameter_constraints,
+        **MetaLabelRanker._parameter_constraints,
         "estimators": [list, None],
         "cv": [StrOptions({"auto"}), "cv_object"],
     }
@@ -197,7 +197,7 @@ class StackedRanker(LabelRanker, _BaseComposition):
         """
         return self._set_params("estimators", **params)
 
-    def _fit_rankings(self, X, positions):
+    def _fit_rankings(self, X, positions, sample_weight=None):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         names, rankers = zip(*self._named_templates(seed))
         folds = self._folds(X, positions, seed)
