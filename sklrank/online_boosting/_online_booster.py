@@ -55,7 +55,14 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     _accepts_indicators = True
     _accepts_sparse = True
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["partial_fit"]), list, tuple, StrOptions({"trees"}), None],
+        "estimator": [
+            HasMethods(["partial_fit"]),
+            HasMethods(["partial_fit_costs"]),
+            list,
+            tuple,
+            StrOptions({"trees"}),
+            None,
+        ],
         "n_estimators": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": MAX_FEATURES_OR_AUTO,
         "max_iter": [Interval(Integral, 1, None, closed="left")],

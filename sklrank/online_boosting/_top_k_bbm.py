@@ -46,7 +46,9 @@ class TopKBBM(TopKBooster):
 
         A classifier without ``predict_proba`` votes for the label that it predicts. If its
         ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
-        which the vote is divided equally; if the set is empty, among all labels.
+        which the vote is divided equally; if the set is empty, among all labels. Other weak
+        learners are possible too, such as classifiers of two classes, classifiers of indicator
+        matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
