@@ -154,7 +154,8 @@ ESTIMATORS = [
     AdaRank(),
     AdaRank(metric="map", search="weighted", step_rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
-    RankingRefiner(0, n_estimators=5),
+    RankingRefiner(0),
+    RankingRefiner(0, n_estimators=5, combination="product"),
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
     ),
@@ -247,6 +248,7 @@ ADDED = (
     "set_output",
     "set_fit_request",
     "set_partial_fit_request",
+    "set_predict_request",
     "set_score_request",
 )
 ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}
