@@ -15,13 +15,22 @@ only the relevance of the k labels shown (`_pair_feedback`).
 
 By default, all boosters except :class:`OnlineBMR` use the weak learners that rank best on the
 benchmark sets (:func:`recommended_learners`). Any scikit-learn classifier whose `partial_fit`
-accepts `classes` and `sample_weight` can be boosted.
+accepts `classes` and `sample_weight` can be boosted. :class:`OnlineVotingClassifier` is not a
+booster, but a weak learner: it weights the votes of classifiers by their rank losses.
 """
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR
 from sklrank.online_boosting._online_bmr import OnlineBMR
+from sklrank.online_boosting._online_voting import OnlineVotingClassifier
 from sklrank.online_boosting._top_k_adaptive import TopKAdaptive
 from sklrank.online_boosting._top_k_bbm import TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 
-__all__ = ["AdaOLMR", "OnlineBMR", "TopKAdaptive", "TopKBBM", "recommended_learners"]
+__all__ = [
+    "AdaOLMR",
+    "OnlineBMR",
+    "OnlineVotingClassifier",
+    "TopKAdaptive",
+    "TopKBBM",
+    "recommended_learners",
+]
