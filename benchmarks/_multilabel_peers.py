@@ -1,8 +1,8 @@
 """Simple online models of several labels, which score each sample and then learn from it.
 
-A function takes samples `X` and an indicator matrix `Y`. It returns the scores of each sample before
-it is learned. With top-k feedback, the argument `shown` is a function that returns the indices of
-the labels to show, given the scores; then only these labels are learned.
+A function takes samples `X` and an indicator matrix `Y`, and returns the scores of each sample
+before it is learned. With top-k feedback, the argument `shown` is a function that returns the
+indices of the labels to show, given the scores. Then only these labels are learned.
 """
 
 import numpy as np

@@ -44,7 +44,13 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    OnlineVotingClassifier,
+    TopKAdaptive,
+    TopKBBM,
+)
 from sklrank.tree import (
     HoeffdingTreeClassifier,
     HonestForestRegressor,
@@ -75,6 +81,8 @@ ESTIMATORS = [
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf", process_noise=1e-6),
     OnlineRidgeClassifier(boosting_target="relevance"),
+    OnlineVotingClassifier(),
+    OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineRidgeClassifier()], learning_rate=3),
     BanditronClassifier(),
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),
