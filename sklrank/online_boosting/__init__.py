@@ -17,9 +17,9 @@ By default, all boosters except :class:`OnlineBMR` use the weak learners that ra
 benchmark sets (:func:`recommended_learners`). Weak learners of different kinds vote together. The
 parameter `estimator` accepts
 
-- classifiers with ``partial_fit(X, y, classes, sample_weight)``. They learn one copy of a sample for
-  each relevant label l, with the weight ``max(c) - c[l]``, where c are the costs of votes. Their
-  votes are the probabilities by `predict_proba`, or the labels by `predict`;
+- classifiers with ``partial_fit(X, y, classes, sample_weight)``. They learn one copy of a sample
+  for each relevant label l, with the weight ``max(c) - c[l]``, where c are the costs of votes.
+  Their votes are the probabilities by `predict_proba`, or the labels by `predict`;
 - classifiers of indicator matrices, whose tag `single_output` is False, such as
   :class:`~sklearn.multioutput.MultiOutputClassifier`. They learn the row of the indicator matrix
   once, with the weight ``sum(abs(c - mean(c))) / 2``. If `predict_proba` returns a list with an
