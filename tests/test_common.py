@@ -34,6 +34,7 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -133,6 +134,7 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
+    LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
     MCSSBClassifier(n_estimators=10),

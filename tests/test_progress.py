@@ -42,6 +42,7 @@ needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1
 
 NOT_ITERATIVE = {
     "HonestTreeRegressor",
+    "LeafSizeForest",
     "LevelSplitsRegressor",
     "RadialFeatures",
     "StumpClassifier",
