@@ -26,11 +26,18 @@ and tied rankings.
 samples. With its default parameters, it is the recommended ranker if its training time is
 acceptable.
 
+:class:`PlackettLuceRanker`, :class:`StackedRanker` and :class:`CalibratedLabelRanker`, which wraps
+any ranker, predict the probability that one label comes before another (`predict_pair_proba`).
+:class:`ConformalTopLabels` and :class:`ConformalRanks` wrap any ranker, too: their sets of labels
+and intervals of positions contain the truth with a given probability.
+
 Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"``: it changes the
 rankings without a warning. The examples of `LabelwiseRanker.decision_function` show a loop to use
 instead.
 """
 
+from sklrank.label_ranking._calibrated import CalibratedLabelRanker
+from sklrank.label_ranking._conformal import ConformalRanks, ConformalTopLabels
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
@@ -38,6 +45,9 @@ from sklrank.label_ranking._positions import orderings_from_positions, positions
 from sklrank.label_ranking._stacked import StackedRanker
 
 __all__ = [
+    "CalibratedLabelRanker",
+    "ConformalRanks",
+    "ConformalTopLabels",
     "LabelwiseRanker",
     "PairwiseRanker",
     "PlackettLuceRanker",
