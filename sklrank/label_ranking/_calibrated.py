@@ -137,7 +137,8 @@ class CalibratedLabelRanker(MetaLabelRanker):
             ) from error
 
     def _label_scores(self, X):
-        return self.ranker_.decision_function(self._check_fitted_rows(X))
+        X = self._check_fitted_rows(X)
+        return self.ranker_.decision_function(X)
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:

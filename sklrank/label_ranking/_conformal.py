@@ -12,7 +12,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.utils import check_random_state
 
 from sklrank._call_guard import shared_call
-from sklrank._rankings import close_ranks, positions_from_scores
+from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import HasMethods, Interval, _num_samples, _safe_indexing, one_blas_thread
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
@@ -82,7 +82,8 @@ class ConformalRanker(MetaLabelRanker):
         return np.sort(scores, axis=0)[number - 1]
 
     def _label_scores(self, X):
-        return self.ranker_.decision_function(self._check_fitted_rows(X))
+        X = self._check_fitted_rows(X)
+        return self.ranker_.decision_function(X)
 
 
 class ConformalTopLabels(ConformalRanker):
@@ -206,7 +207,7 @@ class ConformalTopLabels(ConformalRanker):
             highest scores.
         """
         X = self._check_fitted_rows(X)
-        predicted = positions_from_scores(self.ranker_.decision_function(X)) <= self._fitted_k
+        predicted = strict_positions(self.ranker_.decision_function(X)) <= self._fitted_k
         return (self._confidences(X) >= self.threshold_) | predicted
 
 
@@ -296,7 +297,7 @@ class ConformalRanks(ConformalRanker):
 
     def _centers_and_widths(self, X):
         if not hasattr(self.ranker_, "predict_pair_proba"):
-            centers = positions_from_scores(self.ranker_.decision_function(X))
+            centers = strict_positions(self.ranker_.decision_function(X))
             return centers, np.ones(centers.shape)
         before = self.ranker_.predict_pair_proba(X)
         # The comparison of a label with itself has the variance 1/4.

@@ -100,8 +100,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "logistic": the weights are those of a logistic regression with non-negative weights. It
           predicts, for two labels of a sample, which of them comes first, from the differences of
           their scores.
-        - "auto": the rule with the larger mean Kendall tau of held-out samples, whose rankings were
-          not used for the weights.
+        - "auto": "logistic" if its mean Kendall tau of held-out samples, whose rankings were not
+          used for the weights, is larger by more than the standard error of the difference;
+          otherwise "least_squares".
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.
@@ -522,11 +523,12 @@ WEIGHTINGS = {"least_squares": non_negative_weights, "logistic": logistic_weight
 
 
 def best_weighting(scores, positions, groups):
-    """Return the name of the weighting with the largest mean tau of held-out samples.
+    """Return the name of the weighting that agrees best with held-out samples.
 
-    The weights for the samples of a group are computed from the samples of all other groups.
+    The weights for the samples of a group are computed from the samples of all other groups. It is
+    "least_squares" unless the mean tau of "logistic" is larger by more than its standard error.
     """
-    taus = dict.fromkeys(WEIGHTINGS, 0.0)
+    taus = {name: np.zeros(len(positions)) for name in WEIGHTINGS}
     for group in np.unique(groups):
         test = groups == group
         if test.all() or np.isnan(positions[~test]).all():
@@ -534,8 +536,10 @@ def best_weighting(scores, positions, groups):
         for name, compute in WEIGHTINGS.items():
             weights, _ = compute(scores[:, ~test], positions[~test])
             combined = np.tensordot(weights, scores[:, test], axes=1)
-            taus[name] += kendall_tau_score(positions[test], -combined, average=False).sum()
-    return max(taus, key=taus.get)
+            taus[name][test] = kendall_tau_score(positions[test], -combined, average=False)
+    gain = taus["logistic"] - taus["least_squares"]
+    is_better = gain.mean() > gain.std() / np.sqrt(len(gain))
+    return "logistic" if is_better else "least_squares"
 
 
 def pair_scale(scores, positions):
