@@ -104,7 +104,7 @@ cdef class FullInformation(PairFeedback):
     cdef void discount_pairs(
         self, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
-        # Give each pair a weight in proportion to `pair_discount`. The sum of the weights is `weight`.
+        # Give each pair a weight in proportion to `pair_discount`. The sum is `weight`.
         cdef Py_ssize_t j, k, n = 0
         cdef double total = 0.0
         self.rank(scores)
