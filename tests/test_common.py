@@ -39,7 +39,13 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    OnlineVotingClassifier,
+    TopKAdaptive,
+    TopKBBM,
+)
 from sklrank.tree import (
     HoeffdingTreeClassifier,
     HonestForestRegressor,
@@ -70,6 +76,8 @@ ESTIMATORS = [
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf", process_noise=1e-6),
     OnlineRidgeClassifier(boosting_target="relevance"),
+    OnlineVotingClassifier(),
+    OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineRidgeClassifier()], learning_rate=3),
     BanditronClassifier(),
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),

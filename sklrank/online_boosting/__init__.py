@@ -38,12 +38,23 @@ parameter `estimator` accepts
 A learner whose `partial_fit` has no parameter `sample_weight`, such as those of river's interface
 to scikit-learn, learns copies of the samples instead: in proportion to their weights, and one copy
 in the mean.
+
+:class:`OnlineVotingClassifier` is not a booster, but a weak learner: it weights the votes of
+classifiers by their rank losses.
 """
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR
 from sklrank.online_boosting._online_bmr import OnlineBMR
+from sklrank.online_boosting._online_voting import OnlineVotingClassifier
 from sklrank.online_boosting._top_k_adaptive import TopKAdaptive
 from sklrank.online_boosting._top_k_bbm import TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 
-__all__ = ["AdaOLMR", "OnlineBMR", "TopKAdaptive", "TopKBBM", "recommended_learners"]
+__all__ = [
+    "AdaOLMR",
+    "OnlineBMR",
+    "OnlineVotingClassifier",
+    "TopKAdaptive",
+    "TopKBBM",
+    "recommended_learners",
+]

@@ -39,8 +39,9 @@ class TopKAdaptive(TopKBooster):
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - If None, the learners of ``recommended_learners(feedback="top-k")`` are used. They learn
-          from the relevance of the labels shown instead of the estimated costs.
+        - If None, the learner of ``recommended_learners(feedback="top-k")`` is used, a weighted
+          vote of linear models. They learn from the relevance of the labels shown instead of the
+          estimated costs, so that `TopKBBM` and `TopKAdaptive` rank the labels in the same way.
         - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
           split early. Each tree has at most 256 leaves.
         - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
@@ -54,11 +55,12 @@ class TopKAdaptive(TopKBooster):
         matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
-        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
-        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
-        are accepted if all weak learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier`,
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` and :class:`OnlineVotingClassifier` run in
+        compiled code. Missing values (NaN) are accepted if all weak learners accept them, as trees
+        do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. If "auto", the number is 3 if `estimator` is None, 100 for trees
+        Number of weak learners. If "auto", the number is 1 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
         Number of labels to show, from 2 to the number of labels, or from 1 with
