@@ -116,7 +116,9 @@ def errors_of_estimate(name, seed, n_samples, randomization, rho, estimate):
     model.partial_fit(X, Y)
     rounds = np.random.RandomState(seed).choice(len(X), 30, replace=False)
     scores = model.decision_function(X[rounds])
-    q = 1.0 / (1.0 + np.exp(-direct_margins(model, X[rounds]))) if model._direct_model else None
+    q = None
+    if estimate == "doubly-robust":
+        q = 1.0 / (1.0 + np.exp(-direct_margins(model, X[rounds])))
     scheme = RANDOMIZATIONS[randomization](rho)
     errors = []
     for i, t in enumerate(rounds):
