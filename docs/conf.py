@@ -56,6 +56,7 @@ html_theme_options = {
     "logo": {"text": "sklrank"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
+    "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 8,
     "secondary_sidebar_items": {
         "**": ["page-toc", "sg_download_links"],

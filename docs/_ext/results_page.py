@@ -32,6 +32,8 @@ def blocks(lines):
             yield list(run)
 
 
+# Fewer rows are shown as printed.
+N_ROWS = 4
 NUMBER = re.compile(r"[+-]{0,2}\d[\d.,:/%]*\*?|-")
 RULE = re.compile(r"-+( +-+)+")
 
@@ -72,7 +74,7 @@ def spaced_table(lines):
     The header of a table whose first column has none is indented. Two spaces or more separate the
     cells of a row; or all cells but the first are numbers.
     """
-    for first in range(len(lines) - 2):
+    for first in range(len(lines) - N_ROWS):
         indented = lines[first].startswith(" " * 10)
         header = [""] * indented + cells(lines[first])
         if len(header) < 2 or NUMBER.fullmatch(header[0]):
