@@ -1,5 +1,7 @@
 """The directive `decision-map`: a tree of questions as an inline SVG with links.
 
+Narrow screens show the same tree as nested lists.
+
 The argument is a JSON file. A node is an object with the key "text". An inner node has "children",
 each with "if", the answer that leads to it. A leaf has "page", the name of a page of this
 documentation to which its box links.
@@ -103,8 +105,20 @@ def extent(node):
     return max(x for x, _ in ends), max(y for _, y in ends)
 
 
+def nested_list(node, address):
+    """Return the tree as nested lists, for narrow screens."""
+    text = html.escape(node["text"])
+    if "page" in node:
+        return f'<a href="{html.escape(address(node["page"]))}">{text}</a>'
+    items = "".join(
+        f"<li><em>{html.escape(child['if'])}:</em> {nested_list(child, address)}</li>"
+        for child in node["children"]
+    )
+    return f"{text}<ul>{items}</ul>"
+
+
 def svg(tree, address):
-    """Return the map as an SVG element, whose colors are those of the theme."""
+    """Return the map as an SVG element with the colors of the theme, and as nested lists."""
     place(tree, 0, 1)
     width, height = extent(tree)
     return (
@@ -112,6 +126,7 @@ def svg(tree, address):
         f'aria-label="Decision map" viewBox="-1 0 {width + 2} {height + 2}" '
         f'style="min-width: {0.8 * width:.0f}px; max-width: {width}px">'
         f"{''.join(draw(tree, address))}</svg></div>"
+        f'<div class="decision-list">{nested_list(tree, address)}</div>'
     )
 
 

@@ -22,12 +22,17 @@ from sklrank.datasets import make_multilabel_ranking_stream
 
 NAMES = ["beach", "city", "dog", "food", "forest", "night", "people", "snow"]
 X, Y = make_multilabel_ranking_stream(
-    6000, n_features=10, n_labels=len(NAMES), cardinality=2.5, drift="abrupt",
-    drift_points=[5000], random_state=3,
-)  # fmt: skip
+    6000,
+    n_features=10,
+    n_labels=len(NAMES),
+    cardinality=2.5,
+    drift="abrupt",
+    drift_points=[5000],
+    random_state=3,
+)
 photos = pd.DataFrame(X, columns=[f"color_{i}" for i in range(10)]).round(3)
 photos["tags"] = [";".join(np.array(NAMES)[row == 1]) for row in Y]
-photos.head()
+photos[["color_0", "color_1", "color_2", "tags"]].head()
 
 # %%
 # 2. Features and an indicator matrix
