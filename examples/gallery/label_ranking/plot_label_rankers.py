@@ -39,7 +39,8 @@ scores = {
 }
 
 # %%
-# Each dot is a fold; the line is the mean.
+# Each dot is a fold; the line is the mean. The weights of the stack are estimated, too: with few
+# samples, the best member alone may rank better.
 figure, ax = plt.subplots(figsize=(7.5, 3.8))
 for place, values in enumerate(scores.values()):
     ax.plot(np.full(len(values), place), values, "o", alpha=0.7)
