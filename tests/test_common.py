@@ -28,7 +28,13 @@ from sklrank.boosting import (
     RankBoost,
     RankingRefiner,
 )
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -118,6 +124,9 @@ ESTIMATORS = [
     PairwiseRanker(LogisticRegression()),
     PairwiseRanker(RandomForestClassifier(5, random_state=0), voting="soft"),
     PairwiseRanker(),
+    PlackettLuceRanker(),
+    PlackettLuceRanker(alpha=1.0, ties="breslow", tol=1e-9),
+    PlackettLuceRanker(kernel="rbf", alpha=0.1, n_components=20),
     StackedRanker(
         [
             ("forest", LabelwiseRanker(ExtraTreesRegressor(5, random_state=0))),
@@ -125,6 +134,7 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
+    LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
     MCSSBClassifier(n_estimators=10),
@@ -154,7 +164,8 @@ ESTIMATORS = [
     AdaRank(),
     AdaRank(metric="map", search="weighted", step_rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
-    RankingRefiner(0, n_estimators=5),
+    RankingRefiner(0),
+    RankingRefiner(0, n_estimators=5, combination="product"),
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
     ),
@@ -173,6 +184,8 @@ def expected_failed_checks(estimator):
     # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
     if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
         return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
+    if isinstance(estimator, PlackettLuceRanker):
+        return {}
     # The update of an online learner depends on the samples before, and a weight of two is one
     # update, not two. The counts of a single leaf do not depend on the order of the samples.
     is_batch_learner = isinstance(estimator, StumpClassifier)
@@ -245,6 +258,7 @@ ADDED = (
     "set_output",
     "set_fit_request",
     "set_partial_fit_request",
+    "set_predict_request",
     "set_score_request",
 )
 ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}

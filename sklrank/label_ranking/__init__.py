@@ -12,12 +12,15 @@ If labels are numbers, positions and orderings are permutations of the same numb
 detect that one was passed instead of the other. :func:`positions_from_orderings` and
 :func:`orderings_from_positions` convert between them.
 
-A ranker decomposes rankings into targets for any regressor or classifier, and combines the
+Two rankers decompose rankings into targets for any regressor or classifier, and combine the
 predictions into a ranking:
 
 - :class:`LabelwiseRanker` learns the position of each label by regression, then sorts the labels.
 - :class:`PairwiseRanker` learns by classification which of two labels comes first, then counts
   votes. It also learns from incomplete and tied rankings.
+
+:class:`PlackettLuceRanker` learns a probability distribution over rankings, also from incomplete
+and tied rankings.
 
 :class:`StackedRanker` combines several such rankers. Their weights are determined on held-out
 samples. With its default parameters, it is the recommended ranker if its training time is
@@ -30,12 +33,14 @@ instead.
 
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
+from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._positions import orderings_from_positions, positions_from_orderings
 from sklrank.label_ranking._stacked import StackedRanker
 
 __all__ = [
     "LabelwiseRanker",
     "PairwiseRanker",
+    "PlackettLuceRanker",
     "StackedRanker",
     "orderings_from_positions",
     "positions_from_orderings",

@@ -1,8 +1,6 @@
 """Weak learners of a booster: their choice, their number and their compiled interface."""
 
 from collections.abc import Sequence
-from functools import lru_cache
-from inspect import signature
 
 import numpy as np
 from sklearn.base import clone
@@ -12,6 +10,11 @@ from sklrank._randomness import draw_features, set_random_states
 from sklrank._validation import input_tags_of, is_integer
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.online_boosting._learner_kinds import (
+    CostSensitiveOneVsAll,
+    is_binary_classifier,
+    kind_of,
+)
 from sklrank.online_boosting._online_voting import OnlineVotingClassifier
 from sklrank.tree import HoeffdingTreeClassifier
 
@@ -101,23 +104,17 @@ def _check_templates(estimator):
             "estimator is an empty list; give at least one weak learner, or None for the default"
         )
     for template in templates:
-        learn = getattr(template, "partial_fit", lambda: None)
-        if not {"classes", "sample_weight"} <= _parameters_of(getattr(learn, "__func__", learn)):
+        if kind_of(template) is None:
             raise TypeError(
-                "estimator must have partial_fit(X, y, classes, sample_weight), which "
-                f"{template!r} lacks; a weak learner learns one sample at a time, with weights"
+                "estimator must have partial_fit(X, y, classes, sample_weight) of a classifier, "
+                "partial_fit and predict_ranks of a ranker, or partial_fit_costs(X, costs), which "
+                f"{template!r} lacks; a weak learner learns one sample at a time"
             )
         # Compiled learners are created without a validation of their parameters, and scikit-learn
         # skips the validation in calls that are nested in a validated call.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()
     return templates
-
-
-@lru_cache(maxsize=16)
-def _parameters_of(function):
-    # Inspecting a function is slow, and many templates have the same function.
-    return set(signature(function).parameters)
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
@@ -149,6 +146,8 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             weak = _random_tree(random_state)
         else:
             weak = clone(templates[i % len(templates)])
+            if n_labels > 2 and is_binary_classifier(weak):
+                weak = CostSensitiveOneVsAll(weak)
             set_random_states(weak, random_state)
         if isinstance(weak, CompiledClassifier):
             if weak.random_state is not None:

@@ -13,7 +13,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
     LinearRegression,
@@ -126,6 +130,39 @@ def test_label_ranked_by_a_single_sample_keeps_its_position(estimator):
     few[1:, 2] = np.nan
     scores = LabelwiseRanker(estimator, incomplete="relative").fit(X, few).decision_function(X)
     assert_allclose(scores[:, 2], np.full(120, -Y[0, 2] / 6))
+
+
+@pytest.mark.parametrize("multi_output", [False, True])
+def test_out_of_bag_scores(multi_output):
+    """The scores of a sample are those of the trees whose bootstrap samples lack it."""
+    forest = RandomForestRegressor(20, random_state=0)
+    ranker = LabelwiseRanker(forest, oob_score=True, multi_output=multi_output).fit(X, Y)
+    for number, model in enumerate(ranker.estimators_):
+        for row in range(10):
+            trees = [
+                tree.predict(X[row : row + 1])[0]
+                for tree, samples in zip(model.estimators_, model.estimators_samples_)
+                if row not in samples
+            ]
+            columns = slice(None) if multi_output else number
+            expected = -np.mean(trees, axis=0)
+            assert_allclose(ranker.oob_decision_function_[row, columns], expected)
+    ranker.set_params(oob_score=False).fit(X, Y)
+    assert not hasattr(ranker, "oob_decision_function_")
+    with pytest.raises(ValueError, match="oob_score=True needs an estimator with out-of-bag"):
+        LabelwiseRanker(Ridge(), oob_score=True).fit(X, Y)
+
+
+def test_out_of_bag_scores_of_incomplete_rankings():
+    """The forest of a label predicts the samples that do not rank it."""
+    forest = RandomForestRegressor(20, random_state=0)
+    ranker = LabelwiseRanker(forest, oob_score=True, incomplete="relative").fit(X, INCOMPLETE)
+    scores = ranker.decision_function(X)
+    for label, model in enumerate(ranker.estimators_):
+        missing = np.isnan(INCOMPLETE[:, label])
+        found = ranker.oob_decision_function_[:, label]
+        assert_allclose(found[missing], scores[missing, label])
+        assert_allclose(found[~missing], -model.oob_prediction_)
 
 
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])
