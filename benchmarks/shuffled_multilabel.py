@@ -1,30 +1,41 @@
 """Default settings on shuffled multilabel streams, compared with simple models.
 
 The samples of both parts are shuffled. A model scores each sample, then learns from it. The loss is
-the mean rank loss of the last samples, as many as the test part has. The table shows means and
-standard errors over several orders.
+the mean rank loss of the last samples, as many as the test part has. The tables show means and
+standard errors over several orders. The last line of each model counts the data sets on which the
+default settings are at least as good, and shows the largest loss (reward) of the default settings
+relative to it.
 
 1. Full information: AdaOLMR, and one model per label of these kinds: AdaGrad logistic regression of
-   standardized and of unit-length samples, ridge regression of both, and the nearest neighbors
-   among the last 1000 samples. The step size of AdaGrad is chosen by the test loss, and its rivals'
-   samples are standardized by the training part beforehand: advantages that an online model cannot
-   have.
-2. Top-k feedback (k = 3): reward per round, and rank loss in brackets.
+   standardized and of unit-length samples, ridge regression of both, the nearest neighbors among
+   the last 1000 samples, and Vowpal Wabbit (`pip install vowpalwabbit`).
+2. Top-k feedback (k = 3): reward per round, and rank loss in brackets. The boosters, AdaGrad and
+   LinUCB for the labels shown.
+
+The step size of AdaGrad and the bonus of LinUCB are the best ones of each data set, by the loss (1)
+or the reward (2). These models' samples are standardized by the training part beforehand. An online
+model has neither of these advantages.
 
     SKLRANK_DATA=folder python benchmarks/shuffled_multilabel.py [--sets birds emotions] [--only 1]
 """
 
 import argparse
+from importlib.util import find_spec
 
 import numpy as np
 from _common import load_multilabel, print_header, print_table
+from _multilabel_peers import UniformExploration, adagrad, linucb, neighbors, ridge, vowpal_wabbit
 
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 
-SETS = ("medical", "genbase", "birds", "cal500", "foodtruck", "emotions", "scene", "yeast")
-LARGE_SETS = ("mediamill_reduced", "bibtex", "delicious")
+SETS = (
+    *("medical", "genbase", "birds", "cal500", "foodtruck"),
+    *("emotions", "scene", "yeast", "mediamill_reduced", "bibtex", "delicious"),
+)
+LARGE_SETS = ("bibtex", "delicious")
 STEPS = (0.1, 0.3, 1.0, 3.0)
+BONUSES = (0.1, 0.3, 1.0)
 K, WINDOW, NEIGHBORS = 3, 1000, 10
 
 
@@ -38,152 +49,139 @@ def standardized(X, n_train):
     return (X - mean) / np.where(deviation > 0.0, deviation, 1.0) / np.sqrt(X.shape[1])
 
 
-def adagrad(X, Y, step, shown=None):
-    """Return the scores of each sample before it is learned.
-
-    `shown` chooses the labels that are learned, given the scores. If None, all labels are learned.
-    """
-    X = np.hstack([X, np.ones((len(X), 1))])
-    shape = (Y.shape[1], X.shape[1])
-    weights, squares, scores = np.zeros(shape), np.ones(shape), np.empty(Y.shape)
-    for x, y, score in zip(X, Y, scores):
-        np.dot(weights, x, out=score)
-        used = np.flatnonzero(x)
-        labels = np.arange(len(y)) if shown is None else shown(score)
-        error = 1.0 / (1.0 + np.exp(-np.clip(score[labels], -500.0, 500.0))) - y[labels]
-        gradient = np.outer(error, x[used])
-        cells = np.ix_(labels, used)
-        squares[cells] += gradient**2
-        weights[cells] -= step * gradient / np.sqrt(squares[cells])
-    return scores
-
-
-def ridge(X, Y):
-    X = np.hstack([X, np.ones((len(X), 1))])
-    inverse, weights = np.eye(X.shape[1]), np.zeros((X.shape[1], Y.shape[1]))
-    scores = np.empty(Y.shape)
-    for x, y, score in zip(X, Y, scores):
-        np.dot(x, weights, out=score)
-        direction = inverse @ x
-        gain = direction / (1.0 + x @ direction)
-        weights += np.outer(gain, y - score)
-        inverse -= np.outer(gain, direction)
-    return scores
-
-
-def neighbors(X, Y):
-    scores = np.zeros(Y.shape)
-    for i in range(1, len(X)):
-        start = max(0, i - WINDOW)
-        distances = ((X[start:i] - X[i]) ** 2).sum(axis=1)
-        nearest = start + np.argsort(distances, kind="stable")[:NEIGHBORS]
-        # Frequencies in the window break ties.
-        scores[i] = Y[nearest].mean(axis=0) + 1e-3 * Y[start:i].mean(axis=0)
-    return scores
-
-
 def full_information(X, Y, n_train, seed):
-    """Name -> rank loss of the last samples."""
+    """Name -> rank loss of the last samples, for each setting of the model."""
     Z, U = standardized(X, n_train), unit_length(X)
 
     def loss(scores):
         return rank_loss(Y[n_train:], scores[n_train:])
 
     labels = range(Y.shape[1])
-    return {
-        "AdaOLMR": loss(AdaOLMR(random_state=seed).progressive_fit(X, Y, classes=labels)),
+    losses = {
+        "AdaOLMR": [loss(AdaOLMR(random_state=seed).progressive_fit(X, Y, classes=labels))],
         "AdaGrad, standardized": [loss(adagrad(Z, Y, step)) for step in STEPS],
         "AdaGrad, unit length": [loss(adagrad(U, Y, step)) for step in STEPS],
-        "ridge, standardized": loss(ridge(Z, Y)),
-        "ridge, unit length": loss(ridge(U, Y)),
-        "nearest neighbors": loss(neighbors(Z, Y)),
+        "ridge, standardized": [loss(ridge(Z, Y))],
+        "ridge, unit length": [loss(ridge(U, Y))],
+        "nearest neighbors": [loss(neighbors(Z, Y, NEIGHBORS, WINDOW))],
     }
+    if find_spec("vowpalwabbit"):
+        losses["Vowpal Wabbit"] = [loss(vowpal_wabbit(X, Y))]
+    return losses
 
 
 def top_k(X, Y, n_train, seed, exploration):
-    """Name -> reward per round and rank loss."""
-    results = {}
+    """Name -> reward per round and rank loss, for each setting of the model."""
 
-    def results_of(scores):
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :K]
+    def results_of(scores, shown_by=None):
+        # Without exploration, the labels shown are those of the largest scores.
+        shown_by = scores if shown_by is None else shown_by
+        best = np.argsort(-shown_by, axis=1, kind="stable")[:, :K]
         greedy = np.take_along_axis(Y, best, axis=1).sum(axis=1).mean()
         # The expected reward of rounds, of which a proportion `exploration` shows random labels.
         reward = (1.0 - exploration) * greedy + exploration * K * Y.mean()
         return reward, rank_loss(Y[n_train:], scores[n_train:])
 
+    results = {}
     for model in (TopKBBM, TopKAdaptive):
-        booster = model(exploration=exploration, random_state=seed)
+        booster = model(k=K, exploration=exploration, random_state=seed)
         scores = booster.progressive_fit(X, Y, classes=range(Y.shape[1]))
-        results[model.__name__] = results_of(scores)
-    views = {"standardized": standardized(X, n_train), "unit length": unit_length(X)}
-    for name, view in views.items():
-        results[f"AdaGrad of labels shown, {name}"] = []
-        for step in STEPS:
-            random = np.random.RandomState(seed)
-
-            def shown(score, random=random):
-                if random.uniform() < exploration:
-                    return random.permutation(len(score))[:K]
-                return np.argsort(-score, kind="stable")[:K]
-
-            scores = adagrad(view, Y, step, shown)
-            results[f"AdaGrad of labels shown, {name}"].append(results_of(scores))
+        results[model.__name__] = [results_of(scores)]
+    for view, Z in (("standardized", standardized(X, n_train)), ("unit length", unit_length(X))):
+        results[f"AdaGrad, {view}"] = [
+            results_of(adagrad(Z, Y, step, UniformExploration(K, exploration, seed)))
+            for step in STEPS
+        ]
+        runs = [linucb(Z, Y, bonus, UniformExploration(K, exploration, seed)) for bonus in BONUSES]
+        results[f"LinUCB, {view}"] = [results_of(scores, bounds) for bounds, scores in runs]
     return results
 
 
-def mean_and_error(values):
-    values = np.asarray(values)
-    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0 * values[0]
-    return values.mean(axis=0), error
-
-
-def orders_of(name, n_orders, n_rows):
+def orders_of(name, args):
     X_train, Y_train, X_test, Y_test = load_multilabel(name)
     X, Y, n_train = np.vstack([X_train, X_test]), np.vstack([Y_train, Y_test]), len(X_train)
-    for seed in range(n_orders):
+    n_rows = min(args.large_rows if name in LARGE_SETS else args.rows, len(X))
+    for seed in range(args.orders):
         order = np.random.default_rng(seed).permutation(len(X))[:n_rows]
-        yield X[order], Y[order], min(n_train, len(order) // 2) if n_rows else n_train, seed
+        yield X[order], Y[order], n_train * n_rows // len(X), seed
+
+
+def collect(function, args, *arguments):
+    """Data set -> name of the model -> measures of the shape (orders, settings, measures)."""
+    results = {}
+    for name in args.sets:
+        runs = [function(*data, *arguments) for data in orders_of(name, args)]
+        results[name] = {
+            model: np.array([np.reshape(run[model], (len(run[model]), -1)) for run in runs])
+            for model in runs[0]
+        }
+    return results
+
+
+def best_setting(values, sign):
+    """Return the measures `(orders, measures)` of the setting with the best first measure."""
+    return values[:, np.argmin(sign * values[:, :, 0].mean(axis=0))]
+
+
+def print_results(title, results, sign, defaults):
+    """Print the mean results of the models, the best of which is the smallest `sign * result`."""
+    rows = []
+    for model in next(iter(results.values())):
+        cells = []
+        ratios = {default: [] for default in defaults}
+        for of_models in results.values():
+            values = best_setting(of_models[model], sign)
+            mean = values.mean(axis=0)
+            error = values[:, 0].std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else 0.0
+            digits = 4 if len(mean) == 1 else 3
+            cell = f"{mean[0]:.{digits}f} +- {error:.{digits}f}"
+            cells.append(cell if len(mean) == 1 else f"{cell} ({mean[1]:.3f})")
+            for default in defaults:
+                own = best_setting(of_models[default], sign).mean(axis=0)
+                ratios[default].append(own / np.where(mean > 0.0, mean, np.nan))
+        summaries = []
+        for default in defaults:
+            if model in defaults:
+                summaries.append("")
+                continue
+            ratio = np.array(ratios[default])
+            # The second measure is always a loss.
+            wins = [f"{np.sum(sign * ratio[:, 0] <= sign)}"]
+            wins += [f"{np.sum(ratio[:, 1] <= 1.0)}"] if ratio.shape[1] > 1 else []
+            worst = sign * np.nanmax(sign * ratio[:, 0])
+            summaries.append(f"{' / '.join(wins)} of {len(ratio)} ({worst:.2f})")
+        rows.append([model, *cells, *summaries])
+    print_table(title, ["model", *results, *(f"vs {name}" for name in defaults)], rows)
 
 
 def print_losses(args):
-    rows = {}
-    for name in args.sets:
-        runs = [full_information(*data) for data in orders_of(name, args.orders, args.rows)]
-        for model in runs[0]:
-            mean, error = mean_and_error([run[model] for run in runs])
-            best = int(np.argmin(mean)) if np.ndim(mean) else ()
-            rows.setdefault(model, [model]).append(f"{mean[best]:.4f} +- {error[best]:.4f}")
-    title = f"1. Rank loss, {args.orders} orders; AdaGrad: best of the steps {STEPS} by test loss"
-    print_table(title, ["model", *args.sets], rows.values())
+    title = f"1. Rank loss, {args.orders} orders"
+    print_results(title, collect(full_information, args), 1, ["AdaOLMR"])
 
 
 def print_rewards(args, exploration):
-    rows = {}
-    for name in args.sets:
-        runs = [top_k(*data, exploration) for data in orders_of(name, args.orders, args.rows)]
-        for model in runs[0]:
-            mean, error = (
-                np.reshape(values, (-1, 2)) for values in mean_and_error([r[model] for r in runs])
-            )
-            best = int(np.argmax(mean[:, 0]))
-            cell = f"{mean[best, 0]:.3f} +- {error[best, 0]:.3f} ({mean[best, 1]:.3f})"
-            rows.setdefault(model, [model]).append(cell)
     title = (
         f"2. Reward per round (rank loss), k = {K}, exploration {exploration:g}, {args.orders} "
-        f"orders; AdaGrad: best of the steps {STEPS} by reward"
+        f"orders"
     )
-    print_table(title, ["model", *args.sets], rows.values())
+    results = collect(top_k, args, exploration)
+    print_results(title, results, -1, ["TopKBBM", "TopKAdaptive"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=SETS + LARGE_SETS, default=list(SETS))
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, help="use only this number of samples of each order")
+    parser.add_argument(
+        "--rows", type=int, default=10**9, help="use at most this number of samples of each order"
+    )
+    parser.add_argument(
+        "--large-rows", type=int, default=3000, help=f"the same for {' and '.join(LARGE_SETS)}"
+    )
     parser.add_argument("--exploration", type=float, nargs="+", default=[0.05, 0.5])
     parser.add_argument("--only", type=int, nargs="+", choices=(1, 2), default=[1, 2])
     args = parser.parse_args()
-    print_header(peers=())
+    print_header(peers=("vowpalwabbit",))
     if 1 in args.only:
         print_losses(args)
     if 2 in args.only:

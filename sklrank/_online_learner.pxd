@@ -30,3 +30,11 @@ cdef class OnlineLearner(Persistent):
     # results that `learn_cached` reuses.
     cdef int predict_cached(self, const double* x, double* votes) except -1 nogil
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil
+
+
+# Return the proportion of pairs of a known relevant and a known irrelevant label that the scores
+# (n_classes,) put in the wrong order, where a pair of equal scores counts one half. Return 0 if
+# there is no pair.
+cdef double known_rank_loss(
+    const double* scores, Py_ssize_t n_classes, const LabelFeedback* feedback
+) noexcept nogil

@@ -118,3 +118,38 @@ def check_lists(
     for i in range(labels.shape[0]):
         if not 0 <= labels[i] < n_classes:
             raise ValueError(f"label {labels[i]} is outside the {n_classes} classes")
+
+
+cdef double known_rank_loss(
+    const double* scores, Py_ssize_t n_classes, const LabelFeedback* feedback
+) noexcept nogil:
+    cdef double n_wrong = 0.0
+    cdef Py_ssize_t i
+    if feedback.n_relevant == 0 or feedback.n_irrelevant == 0:
+        return 0.0
+    for i in range(feedback.n_relevant):
+        if feedback.irrelevant != NULL:
+            n_wrong += n_not_below(
+                scores, feedback.irrelevant, feedback.n_irrelevant, scores[feedback.relevant[i]]
+            )
+        else:
+            # The irrelevant labels are all labels except the relevant ones.
+            n_wrong += n_not_below(scores, NULL, n_classes, scores[feedback.relevant[i]])
+            n_wrong -= n_not_below(
+                scores, feedback.relevant, feedback.n_relevant, scores[feedback.relevant[i]]
+            )
+    return n_wrong / (<double>feedback.n_relevant * <double>feedback.n_irrelevant)
+
+
+cdef inline double n_not_below(
+    const double* scores, const Py_ssize_t* labels, Py_ssize_t n, double score
+) noexcept nogil:
+    # Return the number of labels (of labels 0, ..., n - 1 if NULL) above the score, plus half the
+    # number of labels whose score is equal.
+    cdef Py_ssize_t i, total = 0
+    for i in range(n):
+        if labels == NULL:
+            total += (scores[i] > score) + (scores[i] >= score)
+        else:
+            total += (scores[labels[i]] > score) + (scores[labels[i]] >= score)
+    return 0.5 * total

@@ -21,6 +21,7 @@ cdef class State:
     cdef bint flag(self, str name) except? -1
     cdef object choice(self, str name, options)
     cdef object part(self, str name, type kind)
+    cdef list parts(self, str name, type kind)              # a list of compiled objects
 
     # Raise ValueError with this message unless the condition holds.
     cdef int require(self, bint holds, str message) except -1

@@ -159,6 +159,14 @@ cdef class State:
             self.require(False, f"{name} is not a {kind.__name__} with a state")
         return value
 
+    cdef list parts(self, str name, type kind):
+        value = self.get(name)
+        if not isinstance(value, list) or not all(
+            isinstance(part, kind) and (<Persistent>part).is_ready for part in value
+        ):
+            self.require(False, f"{name} is not a list of {kind.__name__} objects with a state")
+        return list(value)
+
 
 cdef class Persistent(CallGuard):
     """Base class of the compiled classes whose objects are saved."""

@@ -201,7 +201,7 @@ class DocumentRankerMixin:
         warn_without_qid(qid, n_samples)
         self._fitted_with_qid = qid is not None
 
-    def _scores_by_query(self, X, qid):
+    def _scores_by_query(self, X, qid, **arguments):
         """Return the predictions; raise an error if `qid` is None but was given in `fit`."""
         check_is_fitted(self)
         if qid is None and self._fitted_with_qid:
@@ -211,6 +211,6 @@ class DocumentRankerMixin:
                 "sklearn.set_config(enable_metadata_routing=True); permutation_importance cannot: "
                 "use sklrank.model_selection.query_permutation_importance"
             )
-        scores = self.predict(X)
+        scores = self.predict(X, **arguments)
         warn_without_qid(qid, len(scores))
         return scores

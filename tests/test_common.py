@@ -48,7 +48,13 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    OnlineVotingClassifier,
+    TopKAdaptive,
+    TopKBBM,
+)
 from sklrank.tree import (
     HoeffdingTreeClassifier,
     HonestForestRegressor,
@@ -79,6 +85,8 @@ ESTIMATORS = [
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf", process_noise=1e-6),
     OnlineRidgeClassifier(boosting_target="relevance"),
+    OnlineVotingClassifier(),
+    OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineRidgeClassifier()], learning_rate=3),
     BanditronClassifier(),
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),
@@ -162,7 +170,8 @@ ESTIMATORS = [
     AdaRank(),
     AdaRank(metric="map", search="weighted", step_rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
-    RankingRefiner(0, n_estimators=5),
+    RankingRefiner(0),
+    RankingRefiner(0, n_estimators=5, combination="product"),
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
     ),
@@ -255,6 +264,7 @@ ADDED = (
     "set_output",
     "set_fit_request",
     "set_partial_fit_request",
+    "set_predict_request",
     "set_score_request",
 )
 ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}

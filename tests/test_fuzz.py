@@ -74,7 +74,13 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    OnlineVotingClassifier,
+    TopKAdaptive,
+    TopKBBM,
+)
 from sklrank.tree import (
     HoeffdingTreeClassifier,
     HonestForestRegressor,
@@ -98,6 +104,7 @@ CONFIGURATIONS = {
     "OnlineLogisticRegression(multi_class='ovr', alpha=0.1)": CLASSES,
     "OnlineRidgeClassifier()": CLASSES,
     "OnlineRidgeClassifier(kernel='rbf', n_components=4)": CLASSES,
+    "OnlineVotingClassifier()": CLASSES,
     "BanditronClassifier()": CLASSES,
     "BanditronClassifier(mirror_map='entropy', exploration='ag3')": CLASSES,
     "BanditronClassifier(mirror_map='schatten')": CLASSES,
@@ -359,7 +366,11 @@ ESTIMATORS = [
 # Values of the parameters whose constraints do not tell them.
 PARAMETERS = {
     "estimator": ESTIMATORS,
-    "estimators": ["[('one', LabelwiseRanker(Ridge()))]", "[]", "[('one', 1)]", "[1]"],
+    "estimators": [
+        "[('one', LabelwiseRanker(Ridge()))]",
+        "[HoeffdingTreeClassifier(), OnlineRidgeClassifier()]",
+        *("[]", "[('one', 1)]", "[1]"),
+    ],
     "ranker": ["LabelwiseRanker(Ridge())", "PairwiseRanker(GaussianNB())", "Ridge()", "1"],
     "base_ranker": ["0", "2", "3", "'a'", "Ridge()", "NDCGBoost(n_estimators=1)"],
     "cv": ["2", "3", "1", "100", "'nope'"],

@@ -14,14 +14,47 @@ differ in the costs of votes (`_costs`) and in the choice of the expert:
 only the relevance of the k labels shown (`_pair_feedback`).
 
 By default, all boosters except :class:`OnlineBMR` use the weak learners that rank best on the
-benchmark sets (:func:`recommended_learners`). Any scikit-learn classifier whose `partial_fit`
-accepts `classes` and `sample_weight` can be boosted.
+benchmark sets (:func:`recommended_learners`). Weak learners of different kinds vote together. The
+parameter `estimator` accepts
+
+- classifiers with ``partial_fit(X, y, classes, sample_weight)``. They learn one copy of a sample
+  for each relevant label l, with the weight ``max(c) - c[l]``, where c are the costs of votes.
+  Their votes are the probabilities by `predict_proba`, or the labels by `predict`;
+- classifiers of indicator matrices, whose tag `single_output` is False, such as
+  :class:`~sklearn.multioutput.MultiOutputClassifier`. They learn the row of the indicator matrix
+  once, with the weight ``sum(abs(c - mean(c))) / 2``. If `predict_proba` returns a list with an
+  array for each label, the votes are proportional to the probabilities that labels are relevant;
+- classifiers of two classes, whose tag `multi_class` is False. For more than two labels, one clone
+  for each label learns whether a vote for the label costs less than a uniform vote. The weight is
+  the difference of these costs. The votes are proportional to the probabilities of the labels;
+- rankers with ``partial_fit(X, Y)`` and `predict_ranks`, such as
+  :class:`~sklrank.linear_model.PredtronLabelRanker`, which learn like classifiers of indicator
+  matrices. A label of rank r among m labels receives the vote ``2 (m - r) / (m (m - 1))``;
+- learners of costs, which have the method ``partial_fit_costs(X, costs)``. For each sample, it
+  receives X of shape (1, n_features) and the costs of a vote for each label, of shape
+  (1, n_labels). They vote like classifiers. A learner with an edge has votes h of lower cost
+  ``costs @ h`` than random votes.
+
+A learner whose `partial_fit` has no parameter `sample_weight`, such as those of river's interface
+to scikit-learn, learns copies of the samples instead: in proportion to their weights, and one copy
+in the mean.
+
+:class:`OnlineVotingClassifier` is not a booster, but a weak learner: it weights the votes of
+classifiers by their rank losses.
 """
 
 from sklrank.online_boosting._ada_olmr import AdaOLMR
 from sklrank.online_boosting._online_bmr import OnlineBMR
+from sklrank.online_boosting._online_voting import OnlineVotingClassifier
 from sklrank.online_boosting._top_k_adaptive import TopKAdaptive
 from sklrank.online_boosting._top_k_bbm import TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 
-__all__ = ["AdaOLMR", "OnlineBMR", "TopKAdaptive", "TopKBBM", "recommended_learners"]
+__all__ = [
+    "AdaOLMR",
+    "OnlineBMR",
+    "OnlineVotingClassifier",
+    "TopKAdaptive",
+    "TopKBBM",
+    "recommended_learners",
+]

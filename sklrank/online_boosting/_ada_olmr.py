@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklrank.online_boosting._costs import LogisticCosts
+from sklrank._sklearn import StrOptions
+from sklrank.online_boosting._costs import GRADIENTS
 from sklrank.online_boosting._online_booster import OnlineBooster
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ class AdaOLMR(OnlineBooster):
 
         A classifier without ``predict_proba`` votes for the label that it predicts. If its
         ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
-        which the vote is divided equally; if the set is empty, among all labels.
+        which the vote is divided equally; if the set is empty, among all labels. Other weak
+        learners are possible too, such as classifiers of two classes, classifiers of indicator
+        matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
@@ -52,6 +55,18 @@ class AdaOLMR(OnlineBooster):
     n_estimators : int or "auto", default="auto"
         Number of weak learners. If "auto", the number is 12 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
+    loss : {"logistic", "exponential"}, default="logistic"
+        Loss of a pair of labels, whose gradient gives the costs: ``log(1 + exp(z))`` or ``exp(z)``,
+        where z is the score of the irrelevant label minus the score of the relevant label. The
+        bounds of [1]_ hold for "logistic". The gradients of "exponential" are not bounded, so they
+        are clipped to [-1, 1] in the steps of the weights, and a difference z above 30 counts as
+        30.
+    pair_weights : {"uniform", "dcg"}, default="uniform"
+        Weights of the pairs of a relevant and an irrelevant label. If "uniform", all pairs of a
+        sample have the same weight, as in [1]_. If "dcg", the weight is proportional to the DCG
+        discount ``1 / log2(1 + position)`` of the label that the current scores rank first among
+        the two. Thus the first positions of the ranking count most. The sum of the weights of a
+        sample is the same in both cases.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
         Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
         "log2", or None for all features. An int larger than the number of features selects all of
@@ -89,6 +104,11 @@ class AdaOLMR(OnlineBooster):
         Weights alpha of the weak learners, in [-2, 2].
     expert_weights_ : ndarray of shape (n_estimators,)
         Weights that Hedge gives to the experts, which sum to one.
+    empirical_edges_ : ndarray of shape (n_estimators,)
+        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
+        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
+        that are known. Random votes with an edge gamma towards these labels have the empirical edge
+        gamma. Since the costs sum to zero, this is Eq. 10 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
@@ -132,12 +152,18 @@ class AdaOLMR(OnlineBooster):
     """
 
     _hedge = True
+    _parameter_constraints: dict = {
+        **OnlineBooster._parameter_constraints,
+        "loss": [StrOptions(set(GRADIENTS))],
+    }
 
     def __init__(
         self,
         estimator: Any = None,
         n_estimators: int | Literal["auto"] = "auto",
         *,
+        loss: Literal["logistic", "exponential"] = "logistic",
+        pair_weights: Literal["uniform", "dcg"] = "uniform",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
@@ -147,6 +173,8 @@ class AdaOLMR(OnlineBooster):
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
+        self.loss = loss
+        self.pair_weights = pair_weights
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -155,4 +183,5 @@ class AdaOLMR(OnlineBooster):
         self.n_jobs = n_jobs
 
     def _make_cost_rule(self, n_labels, n_learners):
-        return LogisticCosts(n_labels, n_learners)
+        clip = float("inf") if self.loss == "logistic" else 1.0
+        return GRADIENTS[self.loss](n_labels, n_learners, gradient_clip=clip)

@@ -1,34 +1,43 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Adapter that makes a weak learner of a scikit-learn classifier with `partial_fit`."""
+"""Adapter that makes a weak learner of an estimator in the style of scikit-learn."""
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from sklrank._state cimport State
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+
+from sklrank.online_boosting._learner_kinds import accepts_parameter, copies_of, kind_of
 
 
 cdef Py_ssize_t MAX_LABEL = np.iinfo(np.intp).max
 
 
 cdef class EstimatorLearner(OnlineLearner):
-    """A weak learner around a scikit-learn classifier.
+    """A weak learner around an estimator in the style of scikit-learn.
 
-    The votes are the probabilities by `predict_proba`. If the classifier does not have this method,
-    the vote is divided equally among the labels that it predicts ([1]_, Section 2.1): `predict`
-    returns either one label or a row of an indicator matrix, which represents a set of labels. The
-    votes for the empty set are uniform, since it does not prefer any label. Before the first call
-    of `partial_fit`, the votes are uniform too. Learning a sample is one call of `partial_fit` with
-    one copy of the sample for each relevant label.
+    What the estimator learns from depends on its kind, see `_learner_kinds`. Its votes are
+
+    - the probabilities by `predict_proba`. If they are a list with an array for each label, as
+      those of `MultiOutputClassifier` and of forests, the votes are proportional to the
+      probabilities that the labels are relevant;
+    - the ranks r of a ranker, by `predict_ranks`, as Borda counts: ``2 (m - r) / (m (m - 1))`` for
+      m labels. Thus a difference between two votes is proportional to the difference of ranks;
+    - otherwise, votes that are divided equally among the labels that `predict` returns ([1]_,
+      Section 2.1): either one label or a row of an indicator matrix, which represents a set of
+      labels. The votes for the empty set are uniform, since it does not prefer any label.
+
+    Before the first call of `partial_fit`, the votes are uniform.
 
     Parameters
     ----------
     estimator : object
-        The classifier. Its classes are 0, 1, ..., n_classes - 1.
+        The estimator. Its classes are 0, 1, ..., n_classes - 1.
     n_features, n_classes : int
         Number of features and of classes.
     is_fitted : bool, default=False
-        Whether the classifier has already learned a sample.
+        Whether the estimator has already learned a sample.
 
     References
     ----------
@@ -39,6 +48,10 @@ cdef class EstimatorLearner(OnlineLearner):
     cdef readonly object estimator
     cdef readonly bint is_fitted
     cdef object all_labels
+    cdef str kind               # see `_learner_kinds`
+    cdef bint weighted          # whether `partial_fit` accepts weights
+    cdef object credits         # (n_classes,) see `copies_of`; None if `weighted`
+    cdef object total           # (2,)
 
     def __init__(
         self, estimator, Py_ssize_t n_features, Py_ssize_t n_classes, bint is_fitted=False
@@ -49,16 +62,19 @@ cdef class EstimatorLearner(OnlineLearner):
                 "n_features": n_features,
                 "all_labels": np.arange(n_classes),
                 "is_fitted": is_fitted,
+                "credits": np.zeros(n_classes),
+                "total": np.zeros(2),
             }
         )
 
     cdef dict get_state(self):
-        return {
+        state = {
             "estimator": self.estimator,
             "n_features": self.n_features,
             "all_labels": self.all_labels,
             "is_fitted": self.is_fitted,
         }
+        return state if self.weighted else state | {"credits": self.credits, "total": self.total}
 
     cdef int set_state(self, State state) except -1:
         cdef Py_ssize_t n_features = state.count("n_features", 1)
@@ -72,6 +88,18 @@ cdef class EstimatorLearner(OnlineLearner):
             not self.is_ready or (n_features, n_classes) == (self.n_features, self.n_classes),
             "its sizes are not those of the object",
         )
+        cdef str kind = kind_of(estimator)
+        state.require(kind is not None, f"{estimator!r} cannot be boosted")
+        cdef bint weighted = kind == "costs" or accepts_parameter(estimator, "sample_weight")
+        credits = total = None
+        if not weighted:
+            credits, total = state.floats("credits", (n_classes,)), state.floats("total", (2,))
+            state.require(
+                np.min(credits) >= 0.0 and np.max(credits) < 1.0 and np.min(total) >= 0.0
+                and np.all(np.isfinite(total)),
+                "credits or total are out of range",
+            )
+        self.kind, self.weighted, self.credits, self.total = kind, weighted, credits, total
         self.n_features, self.n_classes = n_features, n_classes
         self.estimator, self.is_fitted, self.all_labels = estimator, is_fitted, all_labels
         return 0
@@ -82,9 +110,8 @@ cdef class EstimatorLearner(OnlineLearner):
         return 0
 
     cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
-        if feedback.n_relevant > 0:
-            with gil:
-                self.learn_sample(x, feedback)
+        with gil:
+            self.learn_sample(x, feedback)
         return 0
 
     cdef predict_sample(self, const double* x, double* votes):
@@ -94,14 +121,21 @@ cdef class EstimatorLearner(OnlineLearner):
             votes[i] = probabilities[i]
 
     def predict_votes(self, row):
-        """Return the votes `(n_classes,)` of the classifier, normalized to a distribution."""
+        """Return the votes `(n_classes,)` of the estimator, normalized to a distribution."""
         self.require_ready()
         if not self.is_fitted:
             return np.full(self.n_classes, 1.0 / self.n_classes)
         # Some classifiers divide by zero if they have not learned samples of all classes.
         with np.errstate(all="ignore"):
             if hasattr(self.estimator, "predict_proba"):
-                votes = np.array(self.estimator.predict_proba(row), dtype=float)
+                votes = self.estimator.predict_proba(row)
+                votes = (
+                    self.relevances(votes)
+                    if isinstance(votes, list) and np.ndim(votes[0]) == 2
+                    else np.array(votes, dtype=float)
+                )
+            elif self.kind == "rows" and not is_classifier(self.estimator):
+                votes = self.n_classes - np.array(self.estimator.predict_ranks(row), dtype=float)
             else:
                 votes = self.indicate(self.estimator.predict(row))
         if votes.shape != (1, self.n_classes):
@@ -113,6 +147,27 @@ cdef class EstimatorLearner(OnlineLearner):
         votes[~(votes > 0.0)] = 0.0
         total = votes.sum()
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
+
+    def relevances(self, probabilities):
+        """Return the probabilities `(1, n_classes)` that the labels are relevant.
+
+        `probabilities` is a list of an array `(1, n_values)` for each label. The value 1 means that
+        the label is relevant. If only one value has occurred in training, `classes_` of the
+        estimator tells which one.
+        """
+        relevances = np.zeros((1, len(probabilities)))
+        values = getattr(self.estimator, "classes_", None)
+        for label, columns in enumerate(probabilities):
+            known = [0, 1] if values is None else list(values[label])
+            if np.shape(columns) != (1, len(known)):
+                raise ValueError(
+                    f"predict_proba of {self.estimator!r} returned an array of shape "
+                    f"{np.shape(columns)} for label {label}, not (1, {len(known)}): it needs a "
+                    "column for each value, 0 and 1, that occurred in training"
+                )
+            if 1 in known:
+                relevances[0, label] = columns[0][known.index(1)]
+        return relevances
 
     def indicate(self, predicted):
         """Return the labels that `predict` returned for one sample as indicators `(1, n_classes)`.
@@ -137,6 +192,14 @@ cdef class EstimatorLearner(OnlineLearner):
         return indicator
 
     cdef learn_sample(self, const double* x, const LabelFeedback* feedback):
+        if self.kind == "costs":
+            self.learn_costs(x, feedback)
+        elif self.kind == "rows":
+            self.learn_row(x, feedback)
+        elif feedback.n_relevant > 0:
+            self.learn_labels(x, feedback)
+
+    cdef learn_labels(self, const double* x, const LabelFeedback* feedback):
         cdef Py_ssize_t[::1] labels = np.empty(feedback.n_relevant, dtype=np.intp)
         cdef double[::1] weights = np.empty(feedback.n_relevant)
         cdef Py_ssize_t i
@@ -144,14 +207,75 @@ cdef class EstimatorLearner(OnlineLearner):
             labels[i] = feedback.relevant[i]
             weights[i] = feedback.weights[i]
         if np.max(weights) > 0.0:
-            with np.errstate(all="ignore"):
-                self.estimator.partial_fit(
-                    as_rows(x, self.n_features, feedback.n_relevant),
-                    np.asarray(labels),
-                    classes=self.all_labels,
-                    sample_weight=np.asarray(weights),
-                )
-            self.is_fitted = True
+            self.partial_fit(
+                as_rows(x, self.n_features, feedback.n_relevant),
+                np.asarray(labels),
+                np.asarray(weights),
+                np.asarray(labels),
+                self.all_labels,
+            )
+
+    cdef learn_row(self, const double* x, const LabelFeedback* feedback):
+        cdef double[::1] costs = costs_of(feedback, self.n_classes)
+        cdef Py_ssize_t i
+        weight = np.abs(costs - np.mean(costs)).sum() / 2
+        if weight == 0.0:
+            return
+        row = as_rows(x, self.n_features, 1)
+        target = np.zeros((1, self.n_classes), dtype=np.intp)
+        cdef Py_ssize_t[:, ::1] entries = target
+        if feedback.irrelevant != NULL and (
+            feedback.n_relevant + feedback.n_irrelevant < self.n_classes
+        ):
+            target[0] = self.predict_votes(row) > 1.0 / self.n_classes
+            for i in range(feedback.n_irrelevant):
+                entries[0, feedback.irrelevant[i]] = 0
+        for i in range(feedback.n_relevant):
+            entries[0, feedback.relevant[i]] = 1
+        classes = [np.arange(2)] * self.n_classes
+        self.partial_fit(
+            row,
+            target,
+            np.array([weight]),
+            np.zeros(1, dtype=np.intp),
+            classes if is_classifier(self.estimator) else self.all_labels,
+        )
+
+    cdef learn_costs(self, const double* x, const LabelFeedback* feedback):
+        with np.errstate(all="ignore"):
+            self.estimator.partial_fit_costs(
+                as_rows(x, self.n_features, 1),
+                np.asarray(costs_of(feedback, self.n_classes))[np.newaxis],
+            )
+        self.is_fitted = True
+
+    def partial_fit(self, rows, target, weights, credits, classes):
+        """Call `partial_fit` of the estimator, with as many copies of rows as their weights tell.
+
+        `credits` are the positions of the credits that the rows use, see `copies_of`.
+        """
+        arguments = {"classes": classes} if accepts_parameter(self.estimator, "classes") else {}
+        if self.weighted:
+            arguments["sample_weight"] = weights
+        else:
+            carried = self.credits[credits]
+            copies = copies_of(weights, carried, self.total)
+            self.credits[credits] = carried
+            if not copies.any():
+                return
+            rows, target = np.repeat(rows, copies, axis=0), np.repeat(target, copies, axis=0)
+        with np.errstate(all="ignore"):
+            self.estimator.partial_fit(rows, target, **arguments)
+        self.is_fitted = True
+
+
+cdef costs_of(const LabelFeedback* feedback, Py_ssize_t n_classes):
+    # Return a copy (n_classes,) of the costs of votes.
+    cdef double[::1] costs = np.empty(n_classes)
+    cdef Py_ssize_t i
+    for i in range(n_classes):
+        costs[i] = feedback.costs[i]
+    return costs
 
 
 cdef as_rows(const double* x, Py_ssize_t n_features, Py_ssize_t n_rows):

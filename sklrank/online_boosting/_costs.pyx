@@ -2,7 +2,7 @@
 """Cost rules: the costs of votes, the weights of learners and the losses of experts.
 
 A rule sums over the known pairs of a relevant label a and an irrelevant label b. Each pair has a
-weight w_ab, which is 1 / (|Y| |Y^c|) with full information. There are two rules, in the notation of
+weight w_ab, which is 1 / (|Y| |Y^c|) with full information. The rules are, in the notation of
 Jung & Tewari (2018):
 
 `PotentialCosts` implements Eqs. 1 and 2 (OnlineBMR). The cost of a vote for label l is the expected
@@ -22,10 +22,15 @@ losses
 
 are exact, also if the scores are not integers, and need a constant number of operations.
 
+`TabulatedCosts` implements the same equations for any loss of pairs that does not decrease in z.
+The loss is approximated by polynomials on small intervals, to a relative error of 1e-10. The
+expected loss has the same intervals, so that its polynomials are tabulated (`_random_walk.py`).
+
 `LogisticCosts` implements Eq. 8 (Ada.OLMR). The costs are the gradient of the logistic rank loss,
 sum_ab w_ab log(1 + exp(s[b] - s[a])). The weights of the learners are updated by gradient steps on
 the same loss (Algorithm 3, line 9). With another step size and clipped gradients, this is line 13
-of Algorithm 3 of Raman et al. (2020).
+of Algorithm 3 of Raman et al. (2020). `ExponentialCosts` are the gradient of the exponential rank
+loss, sum_ab w_ab exp(s[b] - s[a]).
 
 To add a rule, derive a class from `CostRule` that defines `costs`, extends `get_state` and
 `set_state` by its parameters and, if needed, overrides the other methods that `_costs.pxd`
@@ -51,7 +56,12 @@ import numpy as np
 
 from sklrank._state cimport State
 
-from sklrank.online_boosting._random_walk import walk_tails
+from sklrank.online_boosting._random_walk import (
+    N_COEFFICIENTS,
+    expected_pieces,
+    loss_pieces,
+    walk_tails,
+)
 
 cdef enum:
     HINGE = 0
@@ -60,6 +70,14 @@ cdef enum:
 LOSSES = {"hinge": HINGE, "rank": RANK}
 
 cdef double MAX_LEARNER_WEIGHT = 2.0
+# The exponential loss counts larger differences of scores as this one, so that costs are finite.
+cdef double MAX_EXPONENT = 30.0
+
+cdef enum:
+    DEGREE = 5          # of the polynomials of `TabulatedCosts`
+    N_POWERS = DEGREE + 1
+
+assert N_POWERS == N_COEFFICIENTS
 
 
 cdef class CostRule:
@@ -294,6 +312,129 @@ cdef class PotentialCosts(CostRule):
             costs[j] += potential
 
 
+cdef class TabulatedCosts(CostRule):
+    """Boost-by-majority potentials of any loss of pairs (Eqs. 1 and 2).
+
+    Parameters
+    ----------
+    n_labels, n_learners : int
+        Number of labels and of weak learners.
+    edge : float
+        Edge gamma of the random votes.
+    loss : callable
+        Maps an array of differences s[b] - s[a] to losses, see `loss_pieces`. If it is not convex,
+        each learner votes for a single label, as Theorem 2 requires.
+    """
+
+    cdef readonly double edge
+    cdef double[:, ::1] pieces              # the loss, see `loss_pieces`
+    cdef Py_ssize_t per_unit
+    cdef dict walks                         # maps |Y| to the tables of `expected_pieces`
+    cdef const double[:, ::1] tables        # those of the current |Y|
+    cdef const Py_ssize_t[::1] centers
+    cdef Py_ssize_t baseline_size
+
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
+        pieces, per_unit, convex = loss_pieces(loss, n_learners)
+        self.start(
+            {
+                "n_labels": n_labels,
+                "n_learners": n_learners,
+                "tie_loss": 0.5,
+                "edge": edge,
+                "pieces": pieces,
+                "per_unit": per_unit,
+                "single_label": not convex,
+            }
+        )
+
+    cdef dict get_state(self):
+        return CostRule.get_state(self) | {
+            "edge": self.edge,
+            "pieces": np.array(self.pieces),
+            "per_unit": self.per_unit,
+            "single_label": self.single_label,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef double edge = state.number("edge", 0.0, 1.0)
+        cdef Py_ssize_t per_unit = state.count("per_unit", 1)
+        cdef Py_ssize_t n_learners = state.count("n_learners", 1)
+        cdef bint single_label = state.flag("single_label")
+        pieces = state.floats("pieces", (-1, N_POWERS))
+        state.require(
+            len(pieces) - 1 == 2 * n_learners * per_unit, "pieces do not match the learners"
+        )
+        CostRule.set_state(self, state)
+        self.edge, self.pieces, self.per_unit = edge, pieces, per_unit
+        self.single_label = single_label
+        self.walks = {}
+        self.baseline_size = 0
+        return 0
+
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        if baseline_size != self.baseline_size and baseline_size not in self.walks:
+            edge = min(self.edge, 1.0 / baseline_size)
+            stay = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = expected_pieces(
+                np.asarray(self.pieces), self.per_unit, stay, stay + edge, self.n_learners
+            )
+        return 0
+
+    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
+        if pairs.baseline_size != self.baseline_size:
+            with gil:
+                self.load_walk(pairs.baseline_size)
+        return 0
+
+    cdef load_walk(self, Py_ssize_t baseline_size):
+        self.tables, self.centers = self.walks[baseline_size]
+        self.baseline_size = baseline_size
+
+    cdef void costs(
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
+        double* scratch,
+    ) noexcept nogil:
+        # The names are those of `PotentialCosts.costs`. The differences z, z + 1 and z - 1 have the
+        # same position t in their intervals.
+        cdef const double* center = &self.tables[self.centers[self.n_learners - 1 - i], 0]
+        cdef const double* t
+        cdef double* irrelevant_scores = scratch
+        cdef double* irrelevant_costs = scratch + self.n_labels
+        cdef double weight = pairs.weight, score, z, now, up, down, potential = 0.0, relevant_cost
+        cdef double scale = self.per_unit
+        cdef Py_ssize_t j, k, p, cell, shift = N_POWERS * self.per_unit, limit = i * self.per_unit
+        for k in range(pairs.n_irrelevant):
+            irrelevant_scores[k] = scale * scores[pairs.irrelevant[k]]
+            irrelevant_costs[k] = 0.0
+        for j in range(self.n_labels):
+            costs[j] = 0.0
+        for j in range(pairs.n_relevant):
+            score = scale * scores[pairs.relevant[j]]
+            relevant_cost = 0.0
+            for k in range(pairs.n_irrelevant):
+                z = irrelevant_scores[k] - score
+                # Rounding errors of scores may exceed the limit.
+                cell = min(max(<Py_ssize_t>floor(z), -limit), limit)
+                z -= cell
+                t = center + N_POWERS * cell
+                now, up, down = t[DEGREE], t[DEGREE + shift], t[DEGREE - shift]
+                for p in range(DEGREE - 1, -1, -1):
+                    now = now * z + t[p]
+                    up = up * z + t[p + shift]
+                    down = down * z + t[p - shift]
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                potential += weight * now
+                relevant_cost += weight * (down - now)
+                irrelevant_costs[k] += weight * (up - now)
+            costs[pairs.relevant[j]] = relevant_cost
+        for k in range(pairs.n_irrelevant):
+            costs[pairs.irrelevant[k]] = irrelevant_costs[k]
+        for j in range(self.n_labels):
+            costs[j] += potential
+
+
 cdef class LogisticCosts(CostRule):
     """Gradient of the logistic rank loss (Eq. 8), which also updates the weights of the learners.
 
@@ -403,6 +544,39 @@ cdef class LogisticCosts(CostRule):
             )
 
 
+cdef class ExponentialCosts(LogisticCosts):
+    """Gradient of the exponential rank loss, which also updates the weights of the learners.
+
+    The parameters are those of `LogisticCosts`. A difference s[b] - s[a] above 30 counts as 30.
+    """
+
+    cdef void costs(
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
+        double* scratch,
+    ) noexcept nogil:
+        cdef double* irrelevant_scores = scratch
+        cdef double* irrelevant_costs = scratch + self.n_labels
+        cdef double weight = pairs.weight, score, slope, slope_sum
+        cdef Py_ssize_t j, k
+        for j in range(self.n_labels):
+            costs[j] = 0.0
+        for k in range(pairs.n_irrelevant):
+            irrelevant_scores[k] = scores[pairs.irrelevant[k]]
+            irrelevant_costs[k] = 0.0
+        for j in range(pairs.n_relevant):
+            score = scores[pairs.relevant[j]]
+            slope_sum = 0.0
+            for k in range(pairs.n_irrelevant):
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                slope = weight * exp(min(irrelevant_scores[k] - score, MAX_EXPONENT))
+                irrelevant_costs[k] += slope
+                slope_sum += slope
+            costs[pairs.relevant[j]] = -slope_sum
+        for k in range(pairs.n_irrelevant):
+            costs[pairs.irrelevant[k]] = irrelevant_costs[k]
+
+
 cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
     # Return the sum of the values. With four partial sums, an addition does not wait for the
     # result of the previous one.
@@ -418,3 +592,20 @@ cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
         a += values[i]
         i += 1
     return (a + b) + (c + d)
+
+
+def logistic_loss(differences):
+    """Return log(1 + exp(z)) for each difference of scores."""
+    return np.logaddexp(0.0, differences)
+
+
+# The losses that have a gradient rule, and the losses whose potentials are tabulated.
+GRADIENTS = {"logistic": LogisticCosts, "exponential": ExponentialCosts}
+TABULATED = {"logistic": logistic_loss}
+
+
+def potential_costs(n_labels, n_learners, edge, loss):
+    """Return the rule of the potentials of a loss, which is a name or a callable."""
+    if isinstance(loss, str) and loss in LOSSES:
+        return PotentialCosts(n_labels, n_learners, edge, loss)
+    return TabulatedCosts(n_labels, n_learners, edge, TABULATED.get(loss, loss))

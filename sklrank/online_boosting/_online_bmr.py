@@ -6,10 +6,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.online_boosting._costs import LOSSES, PotentialCosts
+from sklrank.online_boosting._costs import LOSSES, TABULATED, potential_costs
 from sklrank.online_boosting._online_booster import OnlineBooster
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from sklrank._typing import MaxFeatures
@@ -43,7 +45,9 @@ class OnlineBMR(OnlineBooster):
 
         A classifier without ``predict_proba`` votes for the label that it predicts. If its
         ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
-        which the vote is divided equally; if the set is empty, among all labels.
+        which the vote is divided equally; if the set is empty, among all labels. Other weak
+        learners are possible too, such as classifiers of two classes, classifiers of indicator
+        matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
         :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
@@ -57,9 +61,27 @@ class OnlineBMR(OnlineBooster):
         learner's vote for a relevant label and its vote for an irrelevant label. For a sample with
         more than ``1 / edge`` relevant labels, the inverse of their number is used instead. The
         edge should be tuned; small values are suitable if there are many labels.
-    loss : {"hinge", "rank"}, default="hinge"
-        Loss whose expectation is the potential. If "rank", each learner votes for a single label:
-        its whole vote is given to the label with the largest vote.
+    loss : {"hinge", "rank", "logistic"} or callable, default="hinge"
+        Loss of a pair of labels, whose expectation is the potential.
+
+        - "hinge" : ``max(1 + z, 0)``, where z is the score of the irrelevant label minus the score
+          of the relevant label.
+        - "rank" : 1 if z is positive, 0.5 if z is 0.
+        - "logistic" : ``log(1 + exp(z))``.
+        - A callable maps an array of differences z from ``-n_estimators`` to ``n_estimators`` to
+          an array of losses. It must not decrease in z, and must be smooth except at multiples of
+          1/64. Its potentials have a relative error below 1e-9. Like those of "logistic", they
+          are tables of polynomials, which take about ``200 * n_estimators**2`` bytes for each
+          number of relevant labels.
+
+        If the loss is not convex, such as "rank", each learner votes for a single label: its whole
+        vote is given to the label with the largest vote ([1]_, Theorem 2).
+    pair_weights : {"uniform", "dcg"}, default="uniform"
+        Weights of the pairs of a relevant and an irrelevant label. If "uniform", all pairs of a
+        sample have the same weight, as in [1]_. If "dcg", the weight is proportional to the DCG
+        discount ``1 / log2(1 + position)`` of the label that the current scores rank first among
+        the two. Thus the first positions of the ranking count most. The sum of the weights of a
+        sample is the same in both cases.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
         Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
         "log2", or None for all features. An int larger than the number of features selects all of
@@ -98,6 +120,11 @@ class OnlineBMR(OnlineBooster):
     expert_weights_ : ndarray of shape (n_estimators,)
         Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
+    empirical_edges_ : ndarray of shape (n_estimators,)
+        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
+        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
+        that are known. Random votes with an edge gamma towards these labels have the empirical edge
+        gamma. If the costs sum to zero, this is Eq. 10 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
@@ -140,7 +167,7 @@ class OnlineBMR(OnlineBooster):
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
         "edge": [Interval(Real, 0, 1, closed="neither")],
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [StrOptions({*LOSSES, *TABULATED}), callable],
     }
 
     def __init__(
@@ -149,7 +176,8 @@ class OnlineBMR(OnlineBooster):
         n_estimators: int | Literal["auto"] = "auto",
         *,
         edge: float = 0.1,
-        loss: Literal["hinge", "rank"] = "hinge",
+        loss: Literal["hinge", "rank", "logistic"] | Callable[[np.ndarray], np.ndarray] = "hinge",
+        pair_weights: Literal["uniform", "dcg"] = "uniform",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
@@ -161,6 +189,7 @@ class OnlineBMR(OnlineBooster):
         self.n_estimators = n_estimators
         self.edge = edge
         self.loss = loss
+        self.pair_weights = pair_weights
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -169,4 +198,4 @@ class OnlineBMR(OnlineBooster):
         self.n_jobs = n_jobs
 
     def _make_cost_rule(self, n_labels, n_learners):
-        return PotentialCosts(n_labels, n_learners, self.edge, self.loss)
+        return potential_costs(n_labels, n_learners, self.edge, self.loss)

@@ -55,8 +55,16 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     _accepts_indicators = True
     _accepts_sparse = True
     _parameter_constraints: dict = {
-        "estimator": [HasMethods(["partial_fit"]), list, tuple, StrOptions({"trees"}), None],
+        "estimator": [
+            HasMethods(["partial_fit"]),
+            HasMethods(["partial_fit_costs"]),
+            list,
+            tuple,
+            StrOptions({"trees"}),
+            None,
+        ],
         "n_estimators": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "pair_weights": [StrOptions({"uniform", "dcg"})],
         "max_features": MAX_FEATURES_OR_AUTO,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
@@ -77,7 +85,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         """
         n_samples = len(indptr) - 1
         draws = self._random_state.random_sample(n_samples) if self._hedge else None
-        return FullInformation(indptr, labels, len(self.classes_)), draws
+        return FullInformation(indptr, labels, len(self.classes_), self._discounted), draws
+
+    @property
+    def _discounted(self):
+        """Whether pairs of labels are weighted by discounts; see `PairFeedback`."""
+        return self.pair_weights == "dcg"
 
     @_fit_context(prefer_skip_nested_validation=True)
     @exclusive_call
@@ -301,11 +314,18 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         weights = np.exp(self._log_expert_weights - self._log_expert_weights.max())
         return weights / weights.sum()
 
+    @property
+    def empirical_edges_(self) -> np.ndarray:
+        """Empirical edges of the weak learners, from all rounds."""
+        self._check_fitted()
+        gains, weights = self._edge_sums
+        return np.divide(gains, weights, out=np.zeros(len(gains)), where=weights > 0.0)
+
     def __setstate__(self, state):
         super().__setstate__(state)
         # Copy the arrays, since the rounds write into them, and joblib may have memory-mapped them
         # read-only.
-        for name in {"estimator_weights_", "_log_expert_weights"} & set(vars(self)):
+        for name in {"estimator_weights_", "_log_expert_weights", "_edge_sums"} & set(vars(self)):
             if getattr(self, name) is not None:
                 setattr(self, name, np.array(getattr(self, name)))
 
@@ -332,6 +352,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         self._cost_rule = self._make_cost_rule(n_labels, self.n_estimators_)
         self.estimator_weights_ = np.full(self.n_estimators_, self._cost_rule.initial_weight)
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
+        self._edge_sums = np.zeros((2, self.n_estimators_))
         self.n_rounds_ = 0
 
     def _rounds(self, n_threads=1):
@@ -373,6 +394,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
                 self._log_expert_weights,
                 expert_draws,
                 scores,
+                self._edge_sums,
             )
         finally:
             self.n_rounds_ = rounds.n_rounds

@@ -6,6 +6,15 @@ from sklrank.online_boosting._costs cimport LabelPairs
 
 cdef class PairFeedback:
     cdef readonly Py_ssize_t n_samples, n_labels
+    cdef readonly bint discounted           # whether pairs are weighted by `pair_discount`
+    cdef double[::1] discounts              # working memory: (n_labels,)
+
+    # Compute the discounts of the labels if they have these `scores`.
+    cdef void rank(self, const double* scores) noexcept nogil
+
+    # Return the factor of the weight of the pair of the labels `a` and `b`: the discount of the
+    # better position of the two. Call `rank` before.
+    cdef double pair_discount(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
 
     # Return `baseline_size` of the pairs of sample `t` (see `LabelPairs`), or 0 if nothing can be
     # learned from the sample.
@@ -24,6 +33,11 @@ cdef class FullInformation(PairFeedback):
     cdef const Py_ssize_t[::1] labels
     cdef Py_ssize_t[::1] irrelevant         # working memory
     cdef char[::1] is_relevant              # working memory
+    cdef double[::1] weights                # working memory: weights of the pairs, if discounted
+
+    cdef void discount_pairs(
+        self, const double* scores, double weight, LabelPairs* pairs
+    ) noexcept nogil
 
 
 cdef class TopKFeedback(PairFeedback):

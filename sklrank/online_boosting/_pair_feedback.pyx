@@ -10,6 +10,8 @@ Therefore losses are not normalized, and the potentials assume a random learner 
 label (Section 3.2.2 of Raman et al.).
 """
 
+from libc.math cimport log2
+
 import numpy as np
 
 from sklrank._online_learner import check_lists
@@ -17,6 +19,26 @@ from sklrank._online_learner import check_lists
 
 cdef class PairFeedback:
     """Base class of the kinds of feedback. `_pair_feedback.pxd` states what its methods must do."""
+
+    def set_discounted(self, bint discounted):
+        """Weight pairs by the discounts of the current ranks of their labels, or do not."""
+        self.discounted = discounted
+        self.discounts = np.empty(self.n_labels if discounted else 0)
+
+    cdef void rank(self, const double* scores) noexcept nogil:
+        # The DCG discount of the label at position r is 1 / log2(1 + r). Labels of equal score are
+        # ranked by their index.
+        cdef Py_ssize_t l, j, position
+        for l in range(self.n_labels):
+            position = 1
+            for j in range(l):
+                position += scores[j] >= scores[l]
+            for j in range(l + 1, self.n_labels):
+                position += scores[j] > scores[l]
+            self.discounts[l] = 1.0 / log2(1.0 + position)
+
+    cdef double pair_discount(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        return max(self.discounts[a], self.discounts[b])
 
     cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
         return 1
@@ -40,7 +62,7 @@ cdef class FullInformation(PairFeedback):
 
     def __init__(
         self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
-        Py_ssize_t n_labels,
+        Py_ssize_t n_labels, bint discounted=False,
     ):
         check_lists(indptr, labels, indptr.shape[0] - 1, n_labels)
         self.n_samples = indptr.shape[0] - 1
@@ -48,6 +70,8 @@ cdef class FullInformation(PairFeedback):
         self.indptr, self.labels = indptr, labels
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
+        self.set_discounted(discounted)
+        self.weights = np.empty(n_labels * n_labels // 4 if discounted else 0)
 
     cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t n_relevant = self.indptr[t + 1] - self.indptr[t]
@@ -73,7 +97,25 @@ cdef class FullInformation(PairFeedback):
                 n += 1
         for j in range(n_relevant):
             self.is_relevant[pairs.relevant[j]] = False
+        if self.discounted:
+            self.discount_pairs(scores, weight, pairs)
         return True
+
+    cdef void discount_pairs(
+        self, const double* scores, double weight, LabelPairs* pairs
+    ) noexcept nogil:
+        # Give each pair a weight in proportion to `pair_discount`. The sum of the weights is `weight`.
+        cdef Py_ssize_t j, k, n = 0
+        cdef double total = 0.0
+        self.rank(scores)
+        for j in range(pairs.n_relevant):
+            for k in range(pairs.n_irrelevant):
+                self.weights[n] = self.pair_discount(pairs.relevant[j], pairs.irrelevant[k])
+                total += self.weights[n]
+                n += 1
+        for j in range(n):
+            self.weights[j] *= weight / total
+        pairs.weights = &self.weights[0]
 
 
 cdef class TopKFeedback(PairFeedback):
@@ -95,6 +137,7 @@ cdef class TopKFeedback(PairFeedback):
         self, const Py_ssize_t[:, ::1] actions not None,
         const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
         Py_ssize_t n_labels, double min_propensity, double max_propensity,
+        bint discounted=False,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -108,6 +151,7 @@ cdef class TopKFeedback(PairFeedback):
         self.min_propensity, self.max_propensity = min_propensity, max_propensity
         self.relevant, self.irrelevant, self.irrelevant_positions = np.empty((3, k), dtype=np.intp)
         self.weights = np.empty(k * k)
+        self.set_discounted(discounted)
 
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
@@ -127,6 +171,8 @@ cdef class TopKFeedback(PairFeedback):
         pairs.baseline_size = self.baseline_size(t)
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
+        if self.discounted and n_relevant * n_irrelevant > 0:
+            self.rank(scores)
         n_relevant = 0
         for i in range(self.k):
             if not self.rewards[t, i]:
@@ -135,6 +181,10 @@ cdef class TopKFeedback(PairFeedback):
                 propensity = self.propensities[t, i, self.irrelevant_positions[j]]
                 propensity = min(max(propensity, self.min_propensity), self.max_propensity)
                 self.weights[n_relevant * n_irrelevant + j] = weight / propensity
+                if self.discounted:
+                    self.weights[n_relevant * n_irrelevant + j] *= self.pair_discount(
+                        self.actions[t, i], self.irrelevant[j]
+                    )
             n_relevant += 1
         # A sample without a known pair has zero costs. Learning from these costs keeps the estimate
         # unbiased. If all labels were shown, there is nothing to estimate.
@@ -161,7 +211,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     def __init__(
         self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,
         const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
-        double min_propensity, double max_propensity,
+        double min_propensity, double max_propensity, bint discounted=False,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
         sampler.require_ready()
@@ -173,7 +223,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         self.shown_rewards = np.zeros((1, k), dtype=np.int8)
         super().__init__(
             self.shown_actions, self.shown_propensities, self.shown_rewards, sampler.n_labels,
-            min_propensity, max_propensity,
+            min_propensity, max_propensity, discounted,
         )
         self.n_samples = n
         self.sampler, self.uniforms = sampler, uniforms

@@ -1,12 +1,18 @@
-"""Tail sums of the random walk from which the potentials are computed, see `_costs.pyx`."""
+"""Tables of the random walk from which the potentials are computed, see `_costs.pyx`."""
 
 import numpy as np
+from numpy.polynomial import chebyshev
 
-__all__ = ["walk_tails"]
+__all__ = ["N_COEFFICIENTS", "expected_pieces", "loss_pieces", "walk_tails"]
 
 # Smaller probabilities at the ends of a distribution are dropped, since they are negligible
 # compared with rounding errors.
 NEGLIGIBLE = 1e-30
+# Polynomials of this number of coefficients approximate a loss on small intervals. The intervals
+# are made smaller until the relative error is below the tolerance.
+N_COEFFICIENTS = 6
+PIECES_PER_UNIT = (4, 8, 16, 32, 64)
+TOLERANCE = 1e-10
 
 
 def walk_tails(up, down, n_learners):
@@ -51,3 +57,106 @@ def walk_tails(up, down, n_learners):
         np.array(lows, dtype=np.intp),
         np.array(highs, dtype=np.intp),
     )
+
+
+def loss_pieces(loss, n_learners):
+    """Approximate a loss of pairs by polynomials on intervals of equal length.
+
+    Differences of scores by distributions over the labels are from -n_learners to n_learners. If
+    the loss is not convex there, each learner must vote for a single label. Then the differences
+    are integers, and the polynomials are constants, which need to be correct at integers only.
+
+    Parameters
+    ----------
+    loss : callable
+        Maps an array of differences s[b] - s[a], where label a is relevant and b is irrelevant, to
+        an array of losses. It must not decrease.
+    n_learners : int
+        Number of learners.
+
+    Returns
+    -------
+    pieces : ndarray of shape (2 * n_learners * per_unit + 1, N_COEFFICIENTS)
+        Coefficients of 1, t, t**2, ... of the polynomials. Row j is the polynomial for differences
+        ``(j + t) / per_unit - n_learners`` with t in [0, 1).
+    per_unit : int
+        Number of intervals per unit.
+    convex : bool
+        Whether the loss is convex.
+
+    Raises
+    ------
+    ValueError
+        If the loss is not finite, decreases, or has kinks inside of the smallest intervals.
+    """
+    grid = np.arange(-8 * n_learners, 8 * n_learners + 1) / 8
+    values = _evaluate(loss, grid)
+    tolerance = TOLERANCE * np.maximum(np.abs(values), 1.0)
+    if np.any(np.diff(values) < -tolerance[1:]):
+        raise ValueError(f"loss must not decrease in s[b] - s[a], but {loss!r} does")
+    if np.any(values[:-2] - 2 * values[1:-1] + values[2:] < -4 * tolerance[2:]):
+        pieces = np.zeros((2 * n_learners + 1, N_COEFFICIENTS))
+        pieces[:, 0] = values[::8]
+        return pieces, 1, False
+    nodes = chebyshev.chebpts1(N_COEFFICIENTS) / 2 + 0.5
+    between = np.linspace(0.03, 0.97, 2 * N_COEFFICIENTS + 1)
+    inverse = np.linalg.inv(np.vander(nodes, increasing=True))
+    for per_unit in PIECES_PER_UNIT:
+        starts = np.arange(2 * n_learners * per_unit + 1)[:, np.newaxis]
+        pieces = _evaluate(loss, (starts + nodes) / per_unit - n_learners) @ inverse.T
+        exact = _evaluate(loss, (starts + between) / per_unit - n_learners)
+        error = np.abs(pieces @ np.vander(between, N_COEFFICIENTS, increasing=True).T - exact)
+        if np.all(error <= TOLERANCE * np.maximum(np.abs(exact), 1.0)):
+            return pieces, per_unit, True
+    raise ValueError(
+        f"loss must be smooth between multiples of 1/{PIECES_PER_UNIT[-1]}, but {loss!r} has a "
+        "kink elsewhere or large derivatives"
+    )
+
+
+def _evaluate(loss, differences):
+    values = np.asarray(loss(differences), dtype=np.float64)
+    if values.shape != differences.shape or not np.all(np.isfinite(values)):
+        raise ValueError(
+            f"loss must map an array of differences of scores, from {differences.min():g} to "
+            f"{differences.max():g}, to an array of finite numbers of the same shape, but {loss!r} "
+            "does not"
+        )
+    return values
+
+
+def expected_pieces(pieces, per_unit, up, down, n_learners):
+    """Compute the expectations of a loss after 0, 1, ..., n_learners - 1 steps of a random walk.
+
+    The expectation after n + 1 steps is a weighted sum of the expectations after n steps, shifted
+    by -1, 0 and 1. Therefore it has the same intervals, and the polynomials are summed with the
+    same weights. The errors do not grow.
+
+    Parameters
+    ----------
+    pieces, per_unit
+        Polynomials of the loss, see `loss_pieces`.
+    up, down : float
+        Probability of the step +1 and of the step -1. Otherwise the step is 0.
+    n_learners : int
+        Number of tables, one for each number of steps from 0 to n_learners - 1.
+
+    Returns
+    -------
+    tables : ndarray of shape (n_rows, N_COEFFICIENTS)
+        Polynomials of the expectations. The table for n steps covers differences from
+        ``n - n_learners`` to ``n_learners - n``.
+    centers : ndarray of shape (n_learners,), dtype intp
+        Row of the difference 0 in the table for n steps.
+    """
+    tables, centers, start = [], [], 0
+    for n in range(n_learners):
+        tables.append(pieces)
+        centers.append(start + (n_learners - n) * per_unit)
+        start += len(pieces)
+        pieces = (
+            up * pieces[2 * per_unit :]
+            + down * pieces[: -2 * per_unit]
+            + (1.0 - up - down) * pieces[per_unit:-per_unit]
+        )
+    return np.concatenate(tables), np.array(centers, dtype=np.intp)

@@ -80,6 +80,7 @@ cdef class Rounds(ThreadTeam):
     cdef LabelPairs pairs                   # the known pairs of labels
     cdef double[::1] gradients              # (n_learners,) c(s_i) . h_i
     cdef double[::1] losses                 # (n_learners,) loss of each expert, for Hedge
+    cdef double[:, ::1] edge_sums           # (2, n_learners), see `play`
     cdef bint hedge
     cdef double[:, :, ::1] scratch          # (n_threads, N_VECTORS, n_labels)
 
@@ -146,6 +147,7 @@ cdef class Rounds(ThreadTeam):
         double[::1] log_expert_weights,
         const double[::1] draws=None,
         double[:, ::1] out=None,
+        double[:, ::1] edge_sums=None,
     ):
         """Play one round for each sample.
 
@@ -168,6 +170,10 @@ cdef class Rounds(ThreadTeam):
             labels. If None, the last expert scores the labels.
         out : ndarray of shape (n_samples, n_labels), optional
             Output array for the scores of each sample before it is learned.
+        edge_sums : ndarray of shape (2, n_learners), optional
+            For the costs c and the vote h of learner i in each round, ``mean(c) - c @ h`` is added
+            to ``edge_sums[0, i]``, and the sum of ``mean(c) - c[l]`` over the relevant labels l to
+            ``edge_sums[1, i]``.
         """
         cdef Py_ssize_t t, n_samples = X.shape[0], l, size
         cdef const double* scores
@@ -178,6 +184,11 @@ cdef class Rounds(ThreadTeam):
             raise ValueError("sample_weight does not match X")
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
             raise ValueError("out does not match X or the labels")
+        if edge_sums is None:
+            edge_sums = np.zeros((2, self.n_learners))
+        elif (edge_sums.shape[0], edge_sums.shape[1]) != (2, self.n_learners):
+            raise ValueError("edge_sums do not match the learners")
+        self.edge_sums = edge_sums
         self.hedge = log_expert_weights is not None
         for t in range(n_samples):
             size = pair_feedback.baseline_size(t)
@@ -305,7 +316,7 @@ cdef class Rounds(ThreadTeam):
         cdef double* label_weights = &self.scratch[member, LABEL_WEIGHTS, 0]
         cdef double* scratch = &self.scratch[member, RULE_SCRATCH, 0]
         cdef const LabelPairs* pairs = &self.pairs
-        cdef double max_cost
+        cdef double max_cost, mean_cost, vote_cost, relevant_costs
         cdef LabelFeedback feedback
         cdef Py_ssize_t i, j, l
         feedback.n_relevant = pairs.n_relevant
@@ -318,11 +329,13 @@ cdef class Rounds(ThreadTeam):
         for i in range(first, last):
             if i == first or not self.rule.learns_weights:
                 self.rule.costs(i, &self.scores[i, 0], pairs, costs, scratch)
-            max_cost = costs[0]
-            for l in range(1, self.n_labels):
-                max_cost = max(max_cost, costs[l])
+            summarize(costs, &self.votes[i, 0], self.n_labels, &max_cost, &mean_cost, &vote_cost)
+            relevant_costs = 0.0
             for j in range(pairs.n_relevant):
                 label_weights[j] = max_cost - costs[pairs.relevant[j]]
+                relevant_costs += costs[pairs.relevant[j]]
+            self.edge_sums[0, i] += mean_cost - vote_cost
+            self.edge_sums[1, i] += pairs.n_relevant * mean_cost - relevant_costs
             (<OnlineLearner><void*>self.addresses[i]).learn_cached(
                 &self.values[self.starts[i]], &feedback
             )
@@ -346,6 +359,31 @@ cdef class Rounds(ThreadTeam):
                 weights[i] = self.rule.next_weight(weights[i], self.gradients[i], self.n_rounds)
             if self.hedge:
                 log_expert_weights[i] -= self.losses[i]
+
+
+cdef inline void summarize(
+    const double* costs, const double* votes, Py_ssize_t n, double* max_cost, double* mean_cost,
+    double* vote_cost,
+) noexcept nogil:
+    # Compute the maximum and the mean of the costs, and the cost of the votes. With two partial
+    # results each, an operation does not wait for the result of the previous one.
+    cdef double maximum = costs[0], other_maximum = costs[0]
+    cdef double cost_sum = 0.0, other_sum = 0.0, product = 0.0, other_product = 0.0
+    cdef Py_ssize_t i
+    for i in range(0, n - 1, 2):
+        maximum = costs[i] if costs[i] > maximum else maximum
+        other_maximum = costs[i + 1] if costs[i + 1] > other_maximum else other_maximum
+        cost_sum += costs[i]
+        other_sum += costs[i + 1]
+        product += costs[i] * votes[i]
+        other_product += costs[i + 1] * votes[i + 1]
+    if n % 2:
+        maximum = max(maximum, costs[n - 1])
+        cost_sum += costs[n - 1]
+        product += costs[n - 1] * votes[n - 1]
+    max_cost[0] = max(maximum, other_maximum)
+    mean_cost[0] = (cost_sum + other_sum) / n
+    vote_cost[0] = product + other_product
 
 
 cdef Py_ssize_t draw_expert(const double[::1] log_weights, double draw) noexcept nogil:

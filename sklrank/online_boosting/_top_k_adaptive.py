@@ -6,7 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.online_boosting._costs import LogisticCosts
+from sklrank.online_boosting._costs import GRADIENTS
 from sklrank.online_boosting._top_k_booster import TopKBooster
 from sklrank.online_boosting._weak_learners import are_trees
 
@@ -37,8 +37,9 @@ class TopKAdaptive(TopKBooster):
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - If None, the learners of ``recommended_learners(feedback="top-k")`` are used. They learn
-          from the relevance of the labels shown instead of the estimated costs.
+        - If None, the learner of ``recommended_learners(feedback="top-k")`` is used, a weighted
+          vote of linear models. They learn from the relevance of the labels shown instead of the
+          estimated costs, so that `TopKBBM` and `TopKAdaptive` rank the labels in the same way.
         - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
           split early. Each tree has at most 256 leaves.
         - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
@@ -47,14 +48,17 @@ class TopKAdaptive(TopKBooster):
 
         A classifier without ``predict_proba`` votes for the label that it predicts. If its
         ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
-        which the vote is divided equally; if the set is empty, among all labels.
+        which the vote is divided equally; if the set is empty, among all labels. Other weak
+        learners are possible too, such as classifiers of two classes, classifiers of indicator
+        matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
-        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
-        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
-        are accepted if all weak learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier`,
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` and :class:`OnlineVotingClassifier` run in
+        compiled code. Missing values (NaN) are accepted if all weak learners accept them, as trees
+        do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. If "auto", the number is 3 if `estimator` is None, 100 for trees
+        Number of weak learners. If "auto", the number is 1 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
         Number of labels to show, from 2 to the number of labels. If the target consists of class
@@ -74,6 +78,11 @@ class TopKAdaptive(TopKBooster):
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
         of them were swapped with random others).
+    loss : {"logistic", "exponential"}, default="logistic"
+        Loss of a pair of labels, whose gradient gives the costs: ``log(1 + exp(z))`` or ``exp(z)``,
+        where z is the score of the irrelevant label minus the score of the relevant label. The
+        bounds of [1]_ hold for "logistic". The gradients of "exponential" are not bounded, see
+        `gradient_clip`; a difference z above 30 counts as 30.
     learning_rate : float or "theory", default="theory"
         Learning rate of the weights of the learners. In round t, the step size is the learning rate
         divided by the square root of t. If "theory", the learning rate is
@@ -90,6 +99,11 @@ class TopKAdaptive(TopKBooster):
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
         and increases their bias; with (0, 1) the estimates are unbiased.
+    pair_weights : {"uniform", "dcg"}, default="uniform"
+        Weights of the pairs of a relevant and an irrelevant label. If "uniform", all pairs of a
+        sample have the same weight, as in [1]_. If "dcg", the weight is proportional to the DCG
+        discount ``1 / log2(1 + position)`` of the label that the current scores rank first among
+        the two. Thus the first positions of the ranking count most.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
         Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
         "log2", or None for all features. An int larger than the number of features selects all of
@@ -129,6 +143,11 @@ class TopKAdaptive(TopKBooster):
     expert_weights_ : ndarray of shape (n_estimators,)
         Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of
         the votes of the first i learners.
+    empirical_edges_ : ndarray of shape (n_estimators,)
+        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
+        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
+        that are known. Random votes with an edge gamma towards these labels have the empirical edge
+        gamma. Since the costs sum to zero, this is Eq. 5 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
@@ -185,6 +204,7 @@ class TopKAdaptive(TopKBooster):
         **TopKBooster._parameter_constraints,
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"theory"})],
         "initial_weight": [Interval(Real, -2, 2, closed="both"), StrOptions({"auto"})],
+        "loss": [StrOptions(set(GRADIENTS))],
         "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
     }
 
@@ -196,10 +216,12 @@ class TopKAdaptive(TopKBooster):
         k: int = 3,
         exploration: float = 0.05,
         randomization: RandomizationName = "uniform",
+        loss: Literal["logistic", "exponential"] = "logistic",
         learning_rate: float | Literal["theory"] = "theory",
         initial_weight: float | Literal["auto"] = "auto",
         gradient_clip: float | None = 1.0,
         propensity_clip: tuple[float, float] = (0.005, 0.995),
+        pair_weights: Literal["uniform", "dcg"] = "uniform",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
@@ -212,10 +234,12 @@ class TopKAdaptive(TopKBooster):
         self.k = k
         self.exploration = exploration
         self.randomization = randomization
+        self.loss = loss
         self.learning_rate = learning_rate
         self.initial_weight = initial_weight
         self.gradient_clip = gradient_clip
         self.propensity_clip = propensity_clip
+        self.pair_weights = pair_weights
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -232,4 +256,4 @@ class TopKAdaptive(TopKBooster):
         start = self.initial_weight
         if start == "auto":
             start = 0.0 if are_trees(self.estimator, self._default_learners) else 1.0
-        return LogisticCosts(n_labels, n_learners, rate, clip, 1.0, start)
+        return GRADIENTS[self.loss](n_labels, n_learners, rate, clip, 1.0, start)

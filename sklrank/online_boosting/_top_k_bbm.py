@@ -5,11 +5,13 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklrank._sklearn import Interval
-from sklrank.online_boosting._costs import PotentialCosts
+from sklrank._sklearn import Interval, StrOptions
+from sklrank.online_boosting._costs import LOSSES, TABULATED, potential_costs
 from sklrank.online_boosting._top_k_booster import TopKBooster
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from sklrank._typing import MaxFeatures
@@ -36,8 +38,9 @@ class TopKBBM(TopKBooster):
     estimator : estimator, list of estimators, "trees" or None, default=None
         Weak learners.
 
-        - If None, the learners of ``recommended_learners(feedback="top-k")`` are used. They learn
-          from the relevance of the labels shown instead of the estimated costs.
+        - If None, the learner of ``recommended_learners(feedback="top-k")`` is used, a weighted
+          vote of linear models. They learn from the relevance of the labels shown instead of the
+          estimated costs, so that `TopKBBM` and `TopKAdaptive` rank the labels in the same way.
         - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
           split early. Each tree has at most 256 leaves.
         - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
@@ -46,14 +49,17 @@ class TopKBBM(TopKBooster):
 
         A classifier without ``predict_proba`` votes for the label that it predicts. If its
         ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
-        which the vote is divided equally; if the set is empty, among all labels.
+        which the vote is divided equally; if the set is empty, among all labels. Other weak
+        learners are possible too, such as classifiers of two classes, classifiers of indicator
+        matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
         :class:`~sklrank.linear_model.OnlineLogisticRegression`,
-        :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
-        :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
-        are accepted if all weak learners accept them, as trees do.
+        :class:`~sklrank.linear_model.OnlineRidgeClassifier`,
+        :class:`~sklrank.tree.HoeffdingTreeClassifier` and :class:`OnlineVotingClassifier` run in
+        compiled code. Missing values (NaN) are accepted if all weak learners accept them, as trees
+        do.
     n_estimators : int or "auto", default="auto"
-        Number of weak learners. If "auto", the number is 3 if `estimator` is None, 100 for trees
+        Number of weak learners. If "auto", the number is 1 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
         Number of labels to show, from 2 to the number of labels. If the target consists of class
@@ -63,6 +69,21 @@ class TopKBBM(TopKBooster):
         learner's vote for a relevant label and its vote for an irrelevant label. This parameter has
         no effect on the default learners unless all labels of a sample are shown. Tune it for
         learners that use costs or importance weights, such as ``estimator="trees"``.
+    loss : {"hinge", "rank", "logistic"} or callable, default="hinge"
+        Loss of a pair of labels, whose expectation is the potential.
+
+        - "hinge" : ``max(1 + z, 0)``, where z is the score of the irrelevant label minus the score
+          of the relevant label.
+        - "rank" : 1 if z is positive, 0.5 if z is 0.
+        - "logistic" : ``log(1 + exp(z))``.
+        - A callable maps an array of differences z from ``-n_estimators`` to ``n_estimators`` to
+          an array of losses. It must not decrease in z, and must be smooth except at multiples of
+          1/64. Its potentials have a relative error below 1e-9. Like those of "logistic", they
+          are tables of polynomials, which take about ``200 * n_estimators**2`` bytes for each
+          number of relevant labels.
+
+        If the loss is not convex, such as "rank", each learner votes for a single label: its whole
+        vote is given to the label with the largest vote.
     exploration : float, default=0.05
         Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
         that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
@@ -81,6 +102,11 @@ class TopKBBM(TopKBooster):
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
         and increases their bias; with (0, 1) the estimates are unbiased. Like `edge`, the bounds
         affect only learners that use costs or importance weights.
+    pair_weights : {"uniform", "dcg"}, default="uniform"
+        Weights of the pairs of a relevant and an irrelevant label. If "uniform", all pairs of a
+        sample have the same weight, as in [1]_. If "dcg", the weight is proportional to the DCG
+        discount ``1 / log2(1 + position)`` of the label that the current scores rank first among
+        the two. Thus the first positions of the ranking count most.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
         Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
         "log2", or None for all features. An int larger than the number of features selects all of
@@ -120,6 +146,11 @@ class TopKBBM(TopKBooster):
     expert_weights_ : ndarray of shape (n_estimators,)
         Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
+    empirical_edges_ : ndarray of shape (n_estimators,)
+        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
+        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
+        that are known. Random votes with an edge gamma towards these labels have the empirical edge
+        gamma. If the costs sum to zero, this is Eq. 5 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
@@ -171,6 +202,7 @@ class TopKBBM(TopKBooster):
     _parameter_constraints: dict = {
         **TopKBooster._parameter_constraints,
         "edge": [Interval(Real, 0, 1, closed="neither")],
+        "loss": [StrOptions({*LOSSES, *TABULATED}), callable],
     }
 
     def __init__(
@@ -180,9 +212,11 @@ class TopKBBM(TopKBooster):
         *,
         k: int = 3,
         edge: float = 0.1,
+        loss: Literal["hinge", "rank", "logistic"] | Callable[[np.ndarray], np.ndarray] = "hinge",
         exploration: float = 0.05,
         randomization: RandomizationName = "uniform",
         propensity_clip: tuple[float, float] = (0.005, 0.995),
+        pair_weights: Literal["uniform", "dcg"] = "uniform",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
@@ -194,9 +228,11 @@ class TopKBBM(TopKBooster):
         self.n_estimators = n_estimators
         self.k = k
         self.edge = edge
+        self.loss = loss
         self.exploration = exploration
         self.randomization = randomization
         self.propensity_clip = propensity_clip
+        self.pair_weights = pair_weights
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -205,4 +241,4 @@ class TopKBBM(TopKBooster):
         self.n_jobs = n_jobs
 
     def _make_cost_rule(self, n_labels, n_learners):
-        return PotentialCosts(n_labels, n_learners, self.edge, "hinge")
+        return potential_costs(n_labels, n_learners, self.edge, self.loss)

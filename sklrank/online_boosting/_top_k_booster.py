@@ -147,6 +147,7 @@ class TopKBooster(OnlineBooster):
                         rewards[batch],
                         n_labels,
                         *bounds,
+                        self._discounted,
                     )
                     rows = to_dense(X[batch])
                     before = self._play_batch(rounds, batch, rows, feedback, weights)
@@ -203,4 +204,7 @@ class TopKBooster(OnlineBooster):
     def _make_feedback(self, indptr, labels):
         bounds, sampler = self._propensity_bounds(), self._make_sampler(len(self.classes_))
         expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
-        return SimulatedTopKFeedback(sampler, uniforms, indptr, labels, *bounds), expert_draws
+        feedback = SimulatedTopKFeedback(
+            sampler, uniforms, indptr, labels, *bounds, self._discounted
+        )
+        return feedback, expert_draws

@@ -1,8 +1,6 @@
 """Weak learners of a booster: their choice, their number and their compiled interface."""
 
 from collections.abc import Sequence
-from functools import lru_cache
-from inspect import signature
 
 import numpy as np
 from sklearn.base import clone
@@ -12,6 +10,12 @@ from sklrank._randomness import draw_features, set_random_states
 from sklrank._validation import input_tags_of, is_integer
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
+from sklrank.online_boosting._learner_kinds import (
+    CostSensitiveOneVsAll,
+    is_binary_classifier,
+    kind_of,
+)
+from sklrank.online_boosting._online_voting import OnlineVotingClassifier
 from sklrank.tree import HoeffdingTreeClassifier
 
 __all__ = [
@@ -100,23 +104,17 @@ def _check_templates(estimator):
             "estimator is an empty list; give at least one weak learner, or None for the default"
         )
     for template in templates:
-        learn = getattr(template, "partial_fit", lambda: None)
-        if not {"classes", "sample_weight"} <= _parameters_of(getattr(learn, "__func__", learn)):
+        if kind_of(template) is None:
             raise TypeError(
-                "estimator must have partial_fit(X, y, classes, sample_weight), which "
-                f"{template!r} lacks; a weak learner learns one sample at a time, with weights"
+                "estimator must have partial_fit(X, y, classes, sample_weight) of a classifier, "
+                "partial_fit and predict_ranks of a ranker, or partial_fit_costs(X, costs), which "
+                f"{template!r} lacks; a weak learner learns one sample at a time"
             )
         # Compiled learners are created without a validation of their parameters, and scikit-learn
         # skips the validation in calls that are nested in a validated call.
         if hasattr(template, "_parameter_constraints"):
             template._validate_params()
     return templates
-
-
-@lru_cache(maxsize=16)
-def _parameters_of(function):
-    # Inspecting a function is slow, and many templates have the same function.
-    return set(signature(function).parameters)
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
@@ -148,6 +146,8 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             weak = _random_tree(random_state)
         else:
             weak = clone(templates[i % len(templates)])
+            if n_labels > 2 and is_binary_classifier(weak):
+                weak = CostSensitiveOneVsAll(weak)
             set_random_states(weak, random_state)
         if isinstance(weak, CompiledClassifier):
             if weak.random_state is not None:
@@ -193,17 +193,25 @@ def recommended_learners(
     - the recent frequency of each label. It improves the ranking if similar samples follow each
       other, as in a stream with concept drift.
 
-    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the list consists of
-    logistic regressions for the labels shown: of standardized samples with a small and a large
-    `intercept_scaling`, and of raw samples with a small one. Unless all labels are shown, they do
-    not use the estimated costs, since the importance weights of the costs have a high variance.
-    `TopKBBM` adds up the votes of these learners, so neither its `edge` nor the propensities have
-    an effect.
+    For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the list consists of one
+    :class:`OnlineVotingClassifier`. It weights the votes of
+
+    - four logistic regressions for each label, of standardized and of raw samples, with a small and
+      a large `intercept_scaling`, and each with the learning rates 0.3, 1 and 3. If the features
+      decide, a small intercept is better, since a label that is shown and irrelevant lowers its
+      intercept for all samples. With many relevant labels, a large intercept is better;
+    - two ridge regressions on the relevance of the labels shown, of standardized and of raw
+      samples. More than 256 features are reduced to a sketch of 256.
+
+    They learn from the relevance of the labels shown and, unless all labels are shown, do not use
+    the estimated costs, since the importance weights of the costs have a high variance. Therefore
+    neither the propensities nor the `edge` of `TopKBBM` have an effect, and both boosters rank the
+    labels in the same way.
 
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Length of the list. If None, the length is 12 for full information and 3 for top-k feedback.
+        Length of the list. If None, the length is 12 for full information and 1 for top-k feedback.
         Longer lists have more random Fourier features, or repeat the list for top-k feedback.
     feedback : {"full", "top-k"}, default="full"
         Feedback from which the booster learns: the relevance of all labels, or of k labels.
@@ -227,7 +235,7 @@ def recommended_learners(
     if feedback not in ("full", "top-k"):
         raise ValueError(f"feedback must be 'full' or 'top-k', got {feedback!r}")
     if n_estimators is None:
-        n_estimators = 12 if feedback == "full" else 3
+        n_estimators = 12 if feedback == "full" else 1
     if not is_integer(n_estimators) or n_estimators < 1:
         raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
     first, others, last = _full_information() if feedback == "full" else _top_k_feedback()
@@ -259,17 +267,21 @@ def _full_information():
 
 
 def _top_k_feedback():
-    """Return three lists: the first learners, learners that are repeated, and the last learners.
-
-    A label that is shown and irrelevant lowers its own intercept for all samples. A small
-    intercept lets the features decide. With many relevant labels, a large intercept is better.
-    """
-    small, large = (
-        OnlineLogisticRegression(multi_class="ovr", normalize="l2", intercept_scaling=scaling)
-        for scaling in (0.3, 1)
+    """Return three lists: the first learners, learners that are repeated, and the last learners."""
+    logistic = OnlineLogisticRegression(
+        multi_class="ovr", learning_rate=(0.3, 1, 3), normalize="l2"
     )
-    raw = clone(small).set_params(standardize=False)
-    return [small, large, raw], [small, large, raw], []
+    ridge = OnlineRidgeClassifier(
+        normalize="l2", sketch_size=256, vote_smoothing=1, boosting_target="relevance"
+    )
+    views = [
+        clone(logistic).set_params(standardize=standardize, intercept_scaling=scaling)
+        for standardize in (True, False)
+        for scaling in (0.3, 1)
+    ]
+    views += [ridge, clone(ridge).set_params(standardize=False)]
+    vote = OnlineVotingClassifier(views, learning_rate=2)
+    return [vote], [vote], []
 
 
 def _random_tree(random_state):

@@ -285,7 +285,7 @@ def test_parameters_set_later_do_not_change_a_fitted_model(kind):
         {"edge": 0.0},
         {"edge": 1.0},
         {"edge": -0.1},
-        {"loss": "logistic"},
+        {"loss": "squared"},
         {"n_estimators": 0},
         {"max_features": 0},
         {"max_features": 1.5},

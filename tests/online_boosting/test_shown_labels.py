@@ -59,6 +59,34 @@ def test_one_versus_rest_learns_the_labels_shown(model):
     assert_allclose(fitted_weights(logistic, model), W, atol=1e-10)
 
 
+def test_shares_of_learning_rates_follow_the_rank_losses_of_the_labels_shown():
+    """exp of minus the sum of the rank losses, each before the sample is learned."""
+
+    def logistic(rate):
+        learner = OnlineLogisticRegression(multi_class="ovr", learning_rate=rate)
+        return TopKBBM(learner, n_estimators=1, k=K, random_state=0)
+
+    rates = (0.1, 0.5, 2.0)
+    models, losses = [logistic(rate) for rate in rates], np.zeros(3)
+    for t in range(N):
+        row, record = X[t : t + 1], Exploration(ACTIONS[t : t + 1], PROPENSITIES[t : t + 1])
+        a, b = ACTIONS[t]
+        for i, model in enumerate(models):
+            if REWARDS[t].sum() == 1 and WEIGHT[t] > 0:
+                score = model.decision_function(row)[0] if t else np.zeros(M)
+                wrong = (score[b] - score[a]) * (REWARDS[t, 0] - REWARDS[t, 1])
+                losses[i] += WEIGHT[t] * (1.0 if wrong > 0 else 0.5 if wrong == 0 else 0.0)
+            model.partial_fit_feedback(
+                row, record, REWARDS[t : t + 1], range(M), sample_weight=WEIGHT[t : t + 1]
+            )
+    model = logistic(rates).partial_fit_feedback(
+        X, Exploration(ACTIONS, PROPENSITIES), REWARDS, range(M), sample_weight=WEIGHT
+    )
+    shares = np.exp(losses.min() - losses)
+    assert np.ptp(losses) > 0.5
+    assert_allclose(model.estimators_[0].model_shares_, shares / shares.sum(), rtol=1e-9)
+
+
 @pytest.mark.parametrize("process_noise", [0.0, 0.02])
 def test_ridge_regresses_on_the_relevance_of_the_labels_shown(process_noise):
     """P weights a sample by its fraction of labels shown; labels shown more often step less."""
@@ -73,7 +101,7 @@ def test_ridge_regresses_on_the_relevance_of_the_labels_shown(process_noise):
         for l in ACTIONS[t]:
             shown[l] += WEIGHT[t]
             v = WEIGHT[t] * min(1, total * share / shown[l])
-            error = Y[t, l] - 1 / M - f @ W[:, l]
+            error = Y[t, l] - 0.5 - f @ W[:, l]
             W[:, l] += v / (1 + v * f @ P @ f) * (P @ f) * error
         q = share * WEIGHT[t]
         P = P - q / (1 + q * f @ P @ f) * np.outer(P @ f, P @ f)
@@ -82,7 +110,7 @@ def test_ridge_regresses_on_the_relevance_of_the_labels_shown(process_noise):
 
 
 def test_ridge_on_relevance_where_all_labels_are_known():
-    """Ridge regression on the relevance minus a uniform vote, in closed form."""
+    """Ridge regression on the relevance minus 1/2, in closed form."""
     ridge = OnlineRidgeClassifier(alpha=2.0, boosting_target="relevance")
     model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0)
     model.fit(X, Y, sample_weight=WEIGHT)
@@ -95,11 +123,18 @@ def test_ridge_on_relevance_where_all_labels_are_known():
         F[t, :3] = np.clip((row - (rows[:t].mean(axis=0) if t else 0.0)) / safe, -3, 3)
     w = WEIGHT[played]
     gram = (F.T * w) @ F + np.diag([2.0, 2.0, 2.0, 1.0])
-    expected = np.linalg.solve(gram, (F.T * w) @ (Y[played] - 1 / M))
+    expected = np.linalg.solve(gram, (F.T * w) @ (Y[played] - 0.5))
     assert_allclose(model.estimators_[0]._learner.weight_table, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", recommended_learners(4, feedback="top-k"))
+@pytest.mark.parametrize(
+    "learner",
+    [
+        *recommended_learners(feedback="top-k"),
+        OnlineLogisticRegression(multi_class="ovr", learning_rate=(0.3, 1, 3)),
+        OnlineRidgeClassifier(boosting_target="relevance"),
+    ],
+)
 def test_propensities_do_not_matter_to_learners_of_relevance(learner):
     """Their predictions are the same for any propensities."""
     models = [
@@ -131,7 +166,7 @@ def test_recommended_learners_are_named():
     with pytest.raises(ValueError, match="feedback must be"):
         recommended_learners(feedback="bandit")
     assert len(recommended_learners()) == 12
-    assert len(recommended_learners(feedback="top-k")) == 3
+    assert len(recommended_learners(feedback="top-k")) == 1
     for n in (1, 2, 8):
         assert len(recommended_learners(n, feedback="top-k")) == n
 

@@ -22,7 +22,7 @@ LIST = [GaussianNB(), OnlineLogisticRegression(), HoeffdingTreeClassifier()]
 def settings(estimators):
     """Return classes and parameters of weak learners, without the seeds that the booster draws."""
     return [
-        (type(each), {k: v for k, v in each.get_params().items() if k != "random_state"})
+        (type(each), {k: repr(v) for k, v in each.get_params().items() if k != "random_state"})
         for each in estimators
     ]
 
@@ -155,7 +155,7 @@ def test_grid_search_over_numbers_and_auto(booster):
     search = GridSearchCV(booster(random_state=0), grid, cv=2, error_score="raise").fit(X, Y)
     assert len(set(search.cv_results_["mean_test_score"])) > 12
     best, chosen = search.best_estimator_, search.best_params_
-    assert best.n_estimators_ in ((2,) if chosen["n_estimators"] == 2 else (3, 12, 100))
+    assert best.n_estimators_ in ((2,) if chosen["n_estimators"] == 2 else (1, 12, 100))
     assert best.max_features == chosen["max_features"]
 
 

@@ -141,7 +141,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         Learning rate that multiplies each step. Short streams and rare features require larger
         values. If several values are given, a model is learned with each of them. The prediction is
         the mean of their scores, in which the share of a model is proportional to its likelihood:
-        exp of minus the sum of its log losses so far, each before the sample was learned.
+        exp of minus the sum of its log losses so far, each before the sample was learned. In a
+        booster with top-k feedback, the rank losses of the labels shown replace the log losses.
     alpha : float, default=0.0
         Strength of the L2 penalty on the weights, including the intercepts. The penalty is applied
         once for each sample.
@@ -301,11 +302,12 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         With "relevance", it is the relevance of the known labels. Then the weights of unknown
         labels do not change, and the steps of labels that are known more often than the average are
         shorter.
-        "costs" is suited to full information; use "relevance" in boosters with top-k feedback. The
-        parameter has no effect on `fit` and `partial_fit`.
+        The predicted relevance of a label that was never known is 1/2, so that it is soon shown.
+        "costs" is suited to full information; use "relevance" in boosters with top-k feedback.
     vote_scale : float, default=1.0
         Factor that multiplies the predicted deviations from a uniform vote before the votes are
-        clipped at zero.
+        clipped at zero. If `boosting_target` is "relevance", the votes are the predicted
+        relevances, and the factor multiplies their deviations from 1/2.
     vote_smoothing : float, default=0.0
         Smoothness of the clipping. If it is above 0, the votes have the same order as the
         predictions of the regression: instead of ``max(v, 0)``, the vote is

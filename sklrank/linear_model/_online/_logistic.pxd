@@ -12,7 +12,7 @@ cdef class LogisticLearner(LinearLearner):
     cdef double[:, :, ::1] sum_squares      # 1 + sums of squared gradients; the shape of `weights`
 
     # Take a gradient step of model k for one label of relevance 0 or 1, given W_k'f in
-    # `model_predictions`. Subtract the loss from the log share of the model.
+    # `model_predictions`.
     cdef void update_label(
         self, Py_ssize_t k, Py_ssize_t label, double relevance, double weight
     ) noexcept nogil

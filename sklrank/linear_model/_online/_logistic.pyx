@@ -16,9 +16,9 @@ With several learning rates, there is a model for each of them. The logarithm of
 model in the prediction is minus the sum of its losses so far, where the loss of a sample is
 
     multinomial         -sum_k w_k log softmax(z)_k
-    one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l),
+    one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l).
 
-over the known labels. Features that are 0 cost no time if alpha is 0.
+Features that are 0 cost no time if alpha is 0.
 
 The multinomial loss uses only the relevant labels, each with its importance weight w_k.
 One-versus-rest uses all labels, relevant and irrelevant, with the same weight w. For feedback with
@@ -27,13 +27,17 @@ Tewari (2018), Eq. 9. It is 1 for the first learner of Ada.OLMR, and it is small
 learners if the sample is already ranked well. If only some labels of a sample are known, as with
 top-k feedback, one-versus-rest uses these labels with the weight of the sample itself, and does not
 change the weights of the other labels. The reason is that costs estimated from few labels by
-importance weights are 0 or very large, while the relevance of the labels shown is observed.
+importance weights are 0 or very large, while the relevance of the labels shown is observed. The
+loss that decides on the shares is then w times the rank loss of the margins of the known labels.
+Most labels shown are irrelevant, so a log loss would prefer the model that learns fastest that all
+labels are irrelevant, and not the one that ranks them best.
 """
 
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 import numpy as np
 
+from sklrank._online_learner cimport known_rank_loss
 from sklrank._state cimport State
 from sklrank.linear_model._online._learner cimport normalize
 
@@ -94,6 +98,10 @@ cdef class LogisticLearner(LinearLearner):
             for k in range(self.n_models):
                 if self.log_shares[k] == -INFINITY:
                     continue
+                if self.n_models > 1:
+                    self.log_shares[k] -= feedback.sample_weight * known_rank_loss(
+                        &self.model_predictions[k, 0], self.n_classes, feedback
+                    )
                 for i in range(feedback.n_relevant):
                     self.update_label(k, feedback.relevant[i], 1.0, feedback.sample_weight)
                 for i in range(feedback.n_irrelevant):
@@ -136,8 +144,6 @@ cdef class LogisticLearner(LinearLearner):
         cdef double margin = self.model_predictions[k, label]
         cdef double slope = weight * (sigmoid(margin) - relevance), g
         cdef double shrinkage = weight * self.alpha
-        if self.n_models > 1:
-            self.log_shares[k] -= weight * (softplus(margin) - relevance * margin)
         for j in range(self.feature_map.n_outputs):
             g = self.features[j] * slope + shrinkage * self.weights[k, j, label]
             if g == 0.0:

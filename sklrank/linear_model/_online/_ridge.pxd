@@ -19,6 +19,10 @@ cdef class RidgeLearner(LinearLearner):
     cdef double[::1] squared_errors         # (n_models,) E_k in the docstring of `_ridge.pyx`
     cdef double total_weight                # N in the docstring of `_ridge.pyx`
 
+    # Return the value that is subtracted from the relevance of a label, or from the vote for it, to
+    # obtain the target of the regression.
+    cdef double target_center(self) noexcept nogil
+
     # Apply the pending step to the covariance of model i and add the process noise. Then write P f
     # of the sample to learn into its `gain_direction`, and return f . P f.
     cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil

@@ -22,10 +22,12 @@ For the feedback of a booster, the targets are t = -costs, the steepest descent 
 gradient boosting. For feedback with labels but without costs, the target has all votes on these
 labels.
 
-With `learns_relevance`, the target of a known label l among the m labels is t[l] = 1 - 1/m if it is
-relevant and -1/m if it is irrelevant. The weights of unknown labels are not changed. All labels use
-the same P. If a proportion q of them is known (k/m with top-k feedback), P is updated with the
-weight q w. It is then the matrix of a label that is known as often as the average. The steps of
+With `learns_relevance`, the target of a known label is t[l] = 1/2 if it is relevant and -1/2 if it
+is irrelevant. Thus a label that was never known has the predicted relevance 1/2, more than most
+labels that are known: a booster with top-k feedback shows it until its relevance can be estimated.
+The weights of unknown labels are not changed. All labels use the same P. If a proportion q of them
+is known (k/m with top-k feedback), P is updated with the weight q w. It is then the matrix of a
+label that is known as often as the average. The steps of
 labels that are known more often are shorter,
 
     W_l += v P f / (1 + v f . P f) (t[l] - W_l . f),      v = w min(1, mean of n / n_l).
@@ -138,12 +140,15 @@ cdef class RidgeLearner(LinearLearner):
         self.require_ready()
         return float(np.min(self.alphas))
 
+    cdef double target_center(self) noexcept nogil:
+        return 0.5 if self.learns_relevance else 1.0 / self.n_classes
+
     cdef void vote(self, double* predictions) noexcept nogil:
-        cdef double v, square, uniform = 1.0 / self.n_classes
+        cdef double v, square = (self.vote_smoothing / self.n_classes) ** 2
+        cdef double center = self.target_center()
         cdef Py_ssize_t l
-        square = (self.vote_smoothing * uniform) ** 2
         for l in range(self.n_classes):
-            v = uniform + self.vote_scale * predictions[l]
+            v = center + self.vote_scale * predictions[l]
             if square > 0.0 and v < 0.0:
                 # The same as below, without the cancellation of nearly equal numbers.
                 predictions[l] = 0.5 * square / (sqrt(v * v + square) - v)
@@ -184,14 +189,14 @@ cdef class RidgeLearner(LinearLearner):
         self, Py_ssize_t i, const LabelFeedback* feedback, double importance
     ) noexcept nogil:
         cdef double* errors = &self.model_predictions[i, 0]
-        cdef double uniform = 1.0 / self.n_classes
+        cdef double center = self.target_center()
         cdef Py_ssize_t l
         if feedback.costs != NULL and not self.learns_relevance:
             for l in range(self.n_classes):
                 errors[l] = -feedback.costs[l] - errors[l]
             return
         for l in range(self.n_classes):
-            errors[l] = -uniform - errors[l]
+            errors[l] = -center - errors[l]
         for l in range(feedback.n_relevant):
             errors[feedback.relevant[l]] += (
                 1.0 if self.learns_relevance else feedback.weights[l] / importance
@@ -238,7 +243,7 @@ cdef class RidgeLearner(LinearLearner):
     cdef void update_label(
         self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil:
-        cdef double error = relevance - 1.0 / self.n_classes - self.model_predictions[i, label]
+        cdef double error = relevance - 0.5 - self.model_predictions[i, label]
         cdef double gain
         cdef Py_ssize_t j
         self.squared_errors[i] += weight * error * error

@@ -1,0 +1,202 @@
+"""Kinds of weak learners: what a learner of another package learns from.
+
+A booster tells a weak learner the cost of a vote for each label (Jung & Tewari 2018, Section 2.1).
+A learner of another package learns from the costs in one of these ways, its *kind*:
+
+- "costs": the learner has the method ``partial_fit_costs(X, costs)``. It receives the cost vector
+  itself, of shape (1, n_labels), multiplied by the weight of the sample. A learner with an edge
+  has votes h, by `predict_proba`, of smaller cost ``costs @ h`` than random votes. If `costs` is a
+  constant vector, there is nothing to learn.
+- "labels": a classifier of single labels. It receives one copy of the sample for each relevant
+  label, with the importance weight ``max(costs) - costs[label]``.
+- "rows": a classifier of indicator matrices (scikit-learn's tag `single_output` is False), or a
+  ranker (an estimator with `predict_ranks` that is no classifier). It receives the row of the
+  indicator matrix once, with the weight ``sum(abs(costs - mean(costs))) / 2``. For the costs of
+  `AdaOLMR` this is the weight w of Eq. 9. If the relevance of a label is not known, the entry is
+  1 if the learner's own vote for it is larger than ``1 / n_labels``.
+
+A classifier of two classes becomes a :class:`CostSensitiveOneVsAll`, which is of the kind "costs".
+
+If `partial_fit` has no parameter `sample_weight`, a sample is passed several times instead, or not
+at all: see `copies_of`.
+"""
+
+from functools import lru_cache
+from inspect import signature
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+__all__ = [
+    "CostSensitiveOneVsAll",
+    "accepts_parameter",
+    "copies_of",
+    "is_binary_classifier",
+    "kind_of",
+]
+
+
+def kind_of(estimator):
+    """Return "costs", "labels" or "rows", or None if the estimator cannot be boosted."""
+    if hasattr(estimator, "partial_fit_costs"):
+        return "costs"
+    if not hasattr(estimator, "partial_fit"):
+        return None
+    if not is_tagged(estimator) or is_classifier(estimator):
+        if is_tagged(estimator) and not get_tags(estimator).target_tags.single_output:
+            return "rows"
+        return "labels" if accepts_parameter(estimator, "classes") else None
+    return "rows" if hasattr(estimator, "predict_ranks") else None
+
+
+def is_binary_classifier(estimator):
+    """Return True if the estimator is a classifier of two classes only."""
+    if not is_tagged(estimator) or hasattr(estimator, "partial_fit_costs"):
+        return False
+    tags = get_tags(estimator).classifier_tags
+    return is_classifier(estimator) and tags is not None and not tags.multi_class
+
+
+def is_tagged(estimator):
+    """Return True if the estimator has the tags of scikit-learn."""
+    return hasattr(estimator, "__sklearn_tags__")
+
+
+def accepts_parameter(estimator, name):
+    """Return True if `partial_fit` has this parameter.
+
+    A meta-estimator accepts `sample_weight` only if its inner estimator does.
+    """
+    learn = getattr(estimator, "partial_fit", None)
+    if learn is None or name not in parameters_of(getattr(learn, "__func__", learn)):
+        return False
+    inner = getattr(estimator, "estimator", None)
+    if name != "sample_weight" or inner is None:
+        return True
+    return has_fit_parameter(inner, name) and accepts_parameter(inner, name)
+
+
+@lru_cache(maxsize=64)
+def parameters_of(function):
+    """Return the names of the parameters. Inspection is slow, and many learners share a method."""
+    return set(signature(function).parameters)
+
+
+def copies_of(weights, credits, total):
+    """Return how often to learn each of several samples instead of learning it with a weight.
+
+    The mean number of copies is one. A sample has ``weight / mean weight so far`` copies. The
+    fractions are not lost: they are carried over to the next sample that uses the same credit, so
+    that the number of copies of all samples differs by less than one from their relative weights.
+    Thus no random numbers are needed.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Weights, not negative.
+    credits : ndarray of shape (n,)
+        Fractions of copies that were carried over, which are changed in place.
+    total : ndarray of shape (2,)
+        Sum and number of the positive weights so far, which are changed in place.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype intp
+        Numbers of copies.
+    """
+    total += weights.sum(), np.count_nonzero(weights)
+    if total[0] > 0.0:
+        credits += weights / (total[0] / total[1])
+    copies = np.floor(credits)
+    credits -= copies
+    return copies.astype(np.intp)
+
+
+class CostSensitiveOneVsAll(ClassifierMixin, BaseEstimator):
+    """A classifier of two classes for each label, which learn from the costs of votes.
+
+    The classifier of a label learns whether a vote for this label costs less than a vote that is
+    divided equally among all labels. Its weight is the difference between these two costs. With
+    the costs of `AdaOLMR`, which sum to zero, these are the labels whose relevance is known: a
+    relevant label is a positive sample, an irrelevant label is a negative sample, and in each round
+    the weights of the positive and of the negative samples have the same sum (Jung & Tewari 2018,
+    Eq. 9).
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier with ``partial_fit(X, y, classes, sample_weight)``. Without `sample_weight`,
+        samples are repeated instead.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The labels 0, ..., n_labels - 1.
+    estimators_ : list of n_labels classifiers
+        Classifiers of the labels.
+    """
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+    def partial_fit_costs(self, X, costs):
+        """Learn from the costs of votes for one sample.
+
+        Parameters
+        ----------
+        X : ndarray of shape (1, n_features)
+            The sample.
+        costs : ndarray of shape (1, n_labels)
+            Cost of a vote for each label.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        costs = np.asarray(costs, dtype=float)[0]
+        if not hasattr(self, "estimators_"):
+            self.classes_ = np.arange(len(costs))
+            self.estimators_ = [clone(self.estimator) for _ in costs]
+            self.n_learned_ = np.zeros(len(costs), dtype=np.intp)
+            self.credits_, self.total_ = np.zeros(len(costs)), np.zeros(2)
+        gains = costs.mean() - costs
+        weighted = accepts_parameter(self.estimator, "sample_weight")
+        if not weighted:
+            copies = copies_of(np.abs(gains), self.credits_, self.total_)
+        for label in np.flatnonzero(gains if weighted else copies):
+            n_copies = 1 if weighted else copies[label]
+            self.estimators_[label].partial_fit(
+                np.repeat(X, n_copies, axis=0),
+                np.full(n_copies, int(gains[label] > 0.0)),
+                classes=np.arange(2),
+                **({"sample_weight": np.abs(gains[[label]])} if weighted else {}),
+            )
+            self.n_learned_[label] += 1
+        return self
+
+    def predict_proba(self, X):
+        """Return the probability of each label, for one sample. The sum is not one.
+
+        The probability of a label from which nothing was learned is one half.
+
+        Parameters
+        ----------
+        X : ndarray of shape (1, n_features)
+            The sample.
+
+        Returns
+        -------
+        ndarray of shape (1, n_labels)
+            The probabilities.
+        """
+        probabilities = np.full((1, len(self.estimators_)), 0.5)
+        for label in np.flatnonzero(self.n_learned_):
+            estimator = self.estimators_[label]
+            if hasattr(estimator, "predict_proba"):
+                probabilities[0, label] = estimator.predict_proba(X)[0, 1]
+            else:
+                probabilities[0, label] = estimator.predict(X)[0]
+        return probabilities

@@ -1,0 +1,385 @@
+"""Losses of pairs, weights of pairs and empirical edges, against slow statements of them."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklrank.online_boosting._costs import (
+    ExponentialCosts,
+    PotentialCosts,
+    TabulatedCosts,
+    potential_costs,
+)
+from sklrank.online_boosting._pair_feedback import FullInformation
+
+from sklrank.feedback import UniformRandomization
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting._random_walk import loss_pieces
+
+LOSSES = {
+    "hinge": lambda z: np.maximum(1 + z, 0.0),
+    "squared hinge": lambda z: np.maximum(1 + z, 0.0) ** 2,
+    "logistic": lambda z: np.logaddexp(0.0, z),
+    "exponential": np.exp,
+    "rank": lambda z: (z > 0) + 0.5 * (z == 0),
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "quarters": lambda z: np.maximum(z + 0.25, 0.0) + np.maximum(z - 1.5, 0.0),
+}
+CONVEX = {"hinge", "squared hinge", "logistic", "exponential", "quarters"}
+
+
+def baseline(m, relevant, edge):
+    """Return u_gamma^Y; the edge is at most 1 / |Y|, so that it is a distribution."""
+    edge = min(edge, 1 / len(relevant))
+    a = (1 - len(relevant) * edge) / m
+    return np.array([a + edge * (label in relevant) for label in range(m)])
+
+
+def potential(loss, scores, relevant, irrelevant, weights, edge, n):
+    """Return phi_n of Eq. 1: the mean loss over all n-tuples of labels."""
+    u = baseline(len(scores), relevant, edge)
+    total = 0.0
+    for draws in product(range(len(scores)), repeat=n):
+        reached = np.array(scores)
+        for label in draws:
+            reached[label] += 1
+        gaps = reached[irrelevant][None] - reached[relevant][:, None]
+        total += np.prod(u[list(draws)]) * (weights * loss(gaps)).sum()
+    return total
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("edge", [0.02, 0.4])
+def test_tabulated_potentials_are_exact(name, edge):
+    """To 1e-9, over all tuples of votes."""
+    loss, random, n_learners = LOSSES[name], np.random.RandomState(0), 5
+    m = 4
+    rule = TabulatedCosts(m, n_learners, edge, loss)
+    assert rule.single_label == (name not in CONVEX)
+    for i in range(n_learners):
+        for relevant, irrelevant in [([1], [0, 2, 3]), ([0, 3], [1, 2]), ([0, 1, 2], [3])]:
+            # Votes of the i learners before: distributions, or single labels.
+            votes = random.dirichlet(np.full(m, 0.3), size=i)
+            scores = (np.round(votes) if rule.single_label else votes).sum(axis=0)
+            weights = random.uniform(0, 2, (len(relevant), len(irrelevant)))
+            costs = rule.cost_vector(i, scores, relevant, irrelevant, weights)
+            for label in range(m):
+                expected = potential(
+                    loss,
+                    scores + np.eye(m)[label],
+                    relevant,
+                    irrelevant,
+                    weights,
+                    edge,
+                    n_learners - 1 - i,
+                )
+                assert_allclose(costs[label], expected, rtol=1e-9, atol=1e-9)
+
+
+def sum_over_law(loss, z, n, up, down):
+    """Return E loss(z + D_n), by the law of the walk after n steps."""
+    law = np.ones(1)
+    for _ in range(n):
+        law = np.convolve(law, [down, 1 - up - down, up])
+    return law @ loss(z + np.arange(-n, n + 1))
+
+
+@pytest.mark.parametrize("name", sorted(CONVEX))
+@pytest.mark.parametrize("n_learners", [1, 40, 150])
+def test_tabulated_potentials_of_many_learners(name, n_learners):
+    """Each entry against the sum over the law of the walk, at scores of the whole range."""
+    m, edge, random = 6, 0.1, np.random.RandomState(1)
+    loss = LOSSES[name]
+    rule = TabulatedCosts(m, n_learners, edge, loss)
+    stay = (1 - edge) / m
+    for i in {0, n_learners // 2, n_learners - 1}:
+        for z in [*random.uniform(-i, i, 20), i, -i, 0, 0.25 * (i > 0)]:
+            scores = np.array([0.0, z, 0, 0, 0, 0])
+            costs = rule.cost_vector(i, scores, [0], [1], [[1.0]])
+            n = n_learners - 1 - i
+            now, up, down = (
+                sum_over_law(loss, z + step, n, stay, stay + edge) for step in (0, 1, -1)
+            )
+            assert_allclose(costs, [down, up, now, now, now, now], rtol=1e-9, atol=1e-9)
+
+
+def test_tabulated_hinge_and_rank_are_the_closed_forms():
+    """Two implementations of the same potential."""
+    random = np.random.RandomState(0)
+    for name in ("hinge", "rank"):
+        closed = potential_costs(5, 30, 0.1, name)
+        table = potential_costs(5, 30, 0.1, LOSSES[name])
+        assert isinstance(closed, PotentialCosts) and isinstance(table, TabulatedCosts)
+        for i in range(30):
+            scores = random.randint(0, i + 1, 5).astype(float)
+            arguments = (i, scores, [0, 2], [1, 3, 4], random.uniform(size=(2, 3)))
+            assert_allclose(
+                table.cost_vector(*arguments), closed.cost_vector(*arguments), atol=1e-9
+            )
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (lambda z: -z, "not decrease"),
+        (lambda z: z * np.nan, "finite numbers"),
+        (lambda z: np.exp(1e3 * z), "finite numbers"),
+        (lambda z: 1.0, "of the same shape"),
+        (lambda z: np.maximum(z - 1 / 3, 0), "has a kink"),
+    ],
+)
+@pytest.mark.parametrize("make", [OnlineBMR, TopKBBM])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_bad_losses_are_refused(make, loss, message, fingerprint):
+    X, Y = make_rows()
+    model = make("trees", n_estimators=4, random_state=0).fit(X, Y)
+    before = fingerprint(model)
+    for method in (model.fit, make("trees", n_estimators=4, loss=loss).partial_fit):
+        model.set_params(loss=loss)
+        with pytest.raises(ValueError, match=f"^loss must.*{message}"):
+            method(X, Y)
+        assert fingerprint(model.set_params(loss="hinge")) == before
+    with pytest.raises(ValueError, match="'loss'"):
+        make(loss="zero-one").fit(X, Y)
+
+
+def test_pieces_cover_the_range():
+    """Constants at integers if the loss is not convex, polynomials otherwise."""
+    pieces, per_unit, convex = loss_pieces(LOSSES["rank"], 3)
+    assert (per_unit, convex) == (1, False)
+    assert_array_equal(pieces[:, 0], [0, 0, 0, 0.5, 1, 1, 1])
+    pieces, per_unit, convex = loss_pieces(LOSSES["logistic"], 3)
+    assert convex
+    for z in np.linspace(-3, 3, 100):
+        row = int(np.floor((z + 3) * per_unit))
+        t = (z + 3) * per_unit - row
+        assert_allclose(np.polyval(pieces[row][::-1], t), np.log1p(np.exp(z)), rtol=0, atol=1e-10)
+
+
+def test_tabulated_rules_pickle():
+    """The tables are saved, not the function."""
+    rule = TabulatedCosts(4, 3, 0.1, lambda z: np.exp(z))
+    arguments = (1, [0.0, 0.1, 0.2, 0.3], [1], [0, 3], [[0.5, 0.5]])
+    again = pickle.loads(pickle.dumps(rule))
+    assert_array_equal(again.cost_vector(*arguments), rule.cost_vector(*arguments))
+
+
+# -- Gradients.
+
+
+def test_exponential_costs_are_the_gradient():
+    """Each pair by the formula; differences above 30 count as 30."""
+    random = np.random.RandomState(0)
+    for scale in (1.0, 40.0):
+        scores, relevant, irrelevant = scale * random.normal(size=6), [1, 4], [0, 2, 3, 5]
+        weights = random.uniform(size=(2, 4))
+        expected = np.zeros(6)
+        for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant)):
+            slope = weights[j, k] * np.exp(min(scores[b] - scores[a], 30.0))
+            expected[a] -= slope
+            expected[b] += slope
+        rule = ExponentialCosts(6, 1)
+        costs = rule.cost_vector(0, scores, relevant, irrelevant, weights)
+        assert_allclose(costs, expected, rtol=1e-12)
+    assert rule.learns_weights
+
+
+# -- Rounds.
+
+
+def make_rows(n=40, m=5, seed=0):
+    random = np.random.RandomState(seed)
+    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
+    Y[3], Y[7] = 0, 1
+    return random.normal(size=(n, 2)), Y
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """A learner of costs, which records the costs and its votes. It learns slowly."""
+
+    def __init__(self, tilt=1.0):
+        self.tilt = tilt
+
+    def partial_fit_costs(self, X, costs):
+        if not hasattr(self, "calls_"):
+            self.calls_, self.sums_ = [], np.zeros(costs.shape[1])
+            votes = np.full(len(self.sums_), 1 / len(self.sums_))
+        else:
+            votes = self.predict_proba(X)[0]
+        self.calls_.append((costs[0].copy(), votes))
+        self.sums_ -= 0.1 * costs[0]
+        return self
+
+    def predict_proba(self, X):
+        votes = np.exp(self.sums_ + self.tilt * np.cos(np.arange(len(self.sums_)) * X[0, 0]))
+        return votes[np.newaxis] / votes.sum()
+
+
+LEARNERS = [Recorder(tilt) for tilt in (0.5, -0.5, 1.0)]
+
+
+def discount(scores, label):
+    order = sorted(range(len(scores)), key=lambda l: (-scores[l], l))
+    return 1 / np.log2(2 + order.index(label))
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_pairs_weighted_by_discounts(m):
+    """The discount of the better position; the sum of the weights is that of uniform weights."""
+    X, Y = make_rows(m=m)
+    model = OnlineBMR(LEARNERS, pair_weights="dcg", edge=0.2, random_state=0)
+    rule = PotentialCosts(m, 3, 0.2, "hinge")
+    seen = 0
+    for x, y in zip(X, Y):
+        scores = np.zeros(m) if not seen else model.decision_function(x[None])[0]
+        votes = [
+            each.predict_proba(x[None])[0] if seen else np.full(m, 1 / m)
+            for each in getattr(model, "estimators_", LEARNERS)
+        ]
+        if not seen:
+            scores = np.sum(votes, axis=0)
+        model.partial_fit(x[None], y[None])
+        a, b = np.flatnonzero(y), np.flatnonzero(1 - y)
+        if not len(a) or not len(b):
+            continue
+        seen += 1
+        d = [discount(scores, label) for label in range(m)]
+        weights = np.array([[max(d[i], d[j]) for j in b] for i in a])
+        weights /= weights.sum()
+        reached = np.zeros(m)
+        for i, (learner, vote) in enumerate(zip(model.estimators_, votes)):
+            expected = rule.cost_vector(i, reached, a, b, weights)
+            assert_allclose(learner.calls_[-1][0], expected, atol=1e-12)
+            reached = reached + vote
+    assert seen > 10
+
+
+def test_discounts_multiply_importance_weights():
+    """With top-k feedback, by the ranks of all labels."""
+    X, Y = make_rows()
+    m = 5
+    model = TopKBBM(
+        LEARNERS, k=3, exploration=0.5, pair_weights="dcg", propensity_clip=(0, 1), random_state=0
+    )
+    rule = PotentialCosts(m, 3, 0.1, "hinge")
+    model.partial_fit(X[:5], Y[:5])
+    for x, y in zip(X[5:], Y[5:]):
+        votes = [each.predict_proba(x[None])[0] for each in model.estimators_]
+        scores = np.sum(votes, axis=0)
+        shown = model.explore(x[None])
+        actions, p = shown.actions[0], shown.propensities[0]
+        model.partial_fit_feedback(x[None], shown, y[actions][None])
+        a = [i for i in range(3) if y[actions[i]]]
+        b = [i for i in range(3) if not y[actions[i]]]
+        if not a or not b:
+            continue
+        d = [discount(scores, label) for label in range(m)]
+        weights = [[max(d[actions[i]], d[actions[j]]) / p[i, j] for j in b] for i in a]
+        reached = np.zeros(m)
+        for i, (learner, vote) in enumerate(zip(model.estimators_, votes)):
+            expected = rule.cost_vector(i, reached, actions[a], actions[b], weights, 1)
+            assert_allclose(learner.calls_[-1][0], expected, atol=1e-12)
+            reached = reached + vote
+
+
+@pytest.mark.parametrize(
+    ("make", "parameters"),
+    [
+        (AdaOLMR, {}),
+        (AdaOLMR, {"loss": "exponential"}),
+        (AdaOLMR, {"pair_weights": "dcg"}),
+        (TopKAdaptive, {"exploration": 0.5}),
+        (TopKAdaptive, {"exploration": 0.5, "loss": "exponential"}),
+    ],
+    ids=str,
+)
+def test_empirical_edges_of_gradients(make, parameters):
+    """Eq. 10 of Jung & Tewari and Eq. 5 of Raman et al.: - sum c . h / sum w, w = |c|_1 / 2."""
+    X, Y = make_rows()
+    model = make(LEARNERS, random_state=0, **parameters).fit(X, Y)
+    for learner, edge in zip(model.estimators_, model.empirical_edges_):
+        gain = -sum(c @ h for c, h in learner.calls_)
+        weight = sum(np.abs(c).sum() / 2 for c, h in learner.calls_)
+        assert edge == pytest.approx(gain / weight, abs=1e-12)
+    assert np.ptp(model.empirical_edges_) > 1e-3
+
+
+class Baseline(Recorder):
+    """A learner with an edge: its votes are u_gamma^Y, where the sample is the relevance."""
+
+    def predict_proba(self, X):
+        return baseline(X.shape[1], np.flatnonzero(X[0]).tolist(), self.tilt)[np.newaxis]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("make", [OnlineBMR, AdaOLMR])
+def test_learners_of_known_edge(make, loss):
+    """Their empirical edge is this edge, after a first sample with uniform votes."""
+    _, Y = make_rows()
+    Y = Y[Y.any(axis=1) & ~Y.all(axis=1)]
+    model = make([Baseline(0.1), Baseline(0.2), Baseline(-0.1)], random_state=0)
+    if make is OnlineBMR:
+        model.set_params(loss=loss)
+    model.partial_fit(Y[:1], Y[:1])
+    assert_allclose(model.empirical_edges_, 0, atol=1e-12)
+    model._edge_sums[:] = 0
+    model.partial_fit(Y[1:], Y[1:])
+    assert_allclose(model.empirical_edges_, [0.1, 0.2, -0.1], atol=1e-12)
+
+
+def test_empirical_edges_are_kept(fingerprint):
+    """In chunks, with pickles, before any pair is known, and in arrays that were read."""
+    X, Y = make_rows()
+    at_once = AdaOLMR("trees", n_estimators=4, random_state=0).fit(X, Y)
+    pieces = AdaOLMR("trees", n_estimators=4, random_state=0).partial_fit(X[3:4], Y[3:4])
+    assert_array_equal(pieces.empirical_edges_, np.zeros(4))
+    pieces = AdaOLMR("trees", n_estimators=4, random_state=0)
+    for rows in np.array_split(np.arange(len(X)), 4):
+        pieces = pickle.loads(pickle.dumps(pieces.partial_fit(X[rows], Y[rows])))
+        read = pieces.empirical_edges_
+        copy = read.copy()
+        assert_array_equal(read, copy)
+    assert fingerprint(pieces.empirical_edges_) == fingerprint(at_once.empirical_edges_)
+
+
+def test_feedback_refuses_no_sample():
+    """The weights of pairs are allocated for any number of relevant labels."""
+    for m in range(2, 7):
+        FullInformation(np.array([0, m // 2]), np.arange(m // 2), m, True)
+    shown = UniformRandomization(1.0).explore(np.zeros((4, 5)), 3, random_state=0)
+    model = TopKBBM("trees", n_estimators=2, pair_weights="dcg", random_state=0)
+    model.partial_fit_feedback(np.zeros((4, 2)), shown, shown.actions % 2, classes=range(5))
+
+
+# -- Theorems.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learners", ["trees", None])
+@pytest.mark.parametrize("seed", range(3))
+def test_theorem_5_of_jung_and_tewari(learners, seed):
+    """The steps of the proof of Theorem 5, with the measured edges.
+
+    The cumulative logistic loss of expert i is below that of expert i - 1 by |gamma_i| M_(i-1) / 4,
+    up to 9 sqrt(T). Therefore min_i M_i <= (4 log 2 T + 36 N sqrt(T)) / sum |gamma_i|. Hedge's loss
+    is at most 2 min_i M_i + 2 log N + O(sqrt(T)).
+    """
+    random = np.random.RandomState(seed)
+    T, m = 4000, 5
+    X = random.normal(size=(T, 6))
+    Y = (X @ random.normal(size=(6, m)) + 0.5 * random.normal(size=(T, m)) > 0.5).astype(int)
+    model = AdaOLMR(learners, 12, max_features=3, random_state=seed)
+    scores = model.progressive_fit(X, Y)
+    pairs = Y[:, :, None] > Y[:, None]
+    weight = 1 / np.maximum(pairs.sum(axis=(1, 2)), 1)
+    gaps = scores[:, None] - scores[:, :, None]
+    loss = (weight[:, None, None] * pairs * ((gaps > 0) + 0.5 * (gaps == 0))).sum()
+    edges = np.abs(model.empirical_edges_).sum()
+    best = -model._log_expert_weights.max()
+    N = model.n_estimators_
+    assert edges > 0.5
+    assert best <= (4 * np.log(2) * T + 36 * N * np.sqrt(T)) / edges
+    assert loss <= 2 * best + 2 * np.log(N) + 4 * np.sqrt(T)
