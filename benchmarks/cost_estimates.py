@@ -28,7 +28,9 @@ from sklrank.metrics import ndcg_score, rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 
 SEEDS, N_SAMPLES = 3, 2000
-RIDGE = OnlineRidgeClassifier(alpha=(1, 10, 100), normalize="l2", sketch_size=512)
+RIDGE = OnlineRidgeClassifier(
+    alpha=(1, 10, 100), normalize="l2", sketch_size=512, vote_scale=4, vote_smoothing=1
+)
 
 
 def load(name, seed, n_samples):
