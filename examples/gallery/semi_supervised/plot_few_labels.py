@@ -43,8 +43,8 @@ for j, number in enumerate(numbers):
 
 # %%
 # Bars are standard errors over three random choices of the labeled samples. Label spreading is
-# ahead on digits: nearest neighbors nearly always share the class. It predicts by the training samples,
-# which it keeps; MCSSB predicts by small trees.
+# ahead on digits: nearest neighbors nearly always share the class. It predicts by the training
+# samples, which it keeps; MCSSB predicts by small trees.
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for name, values in zip(models, errors):
     spread = values.std(axis=1, ddof=1) / np.sqrt(3)
