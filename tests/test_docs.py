@@ -68,7 +68,8 @@ def test_names_of_runs_are_unique():
 def test_results_are_records_of_the_current_command(path):
     """A command that changes must run again; a description may change without."""
     result = json.loads(path.read_text(encoding="utf-8"))
-    assert set(result) == {*DESCRIPTION, "date", "seconds", "machine", "versions", "output"}
+    provenance = {"date", "seconds", "machine", "commit", "versions"}
+    assert set(result) == {*DESCRIPTION, *provenance, "output"}
     run = next(run for run in RUNS if run["name"] == path.stem)
     assert {name: result[name] for name in ("name", "command")} == {
         name: run[name] for name in ("name", "command")

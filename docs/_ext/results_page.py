@@ -130,7 +130,8 @@ def section(result):
     yield from ("```{rst-class} provenance", "```", "")
     yield (
         f"Printed by `{result['command']}` on {result['date']}, in {result['seconds']} seconds. "
-        f"Data: {result['data']}. Machine: {result['machine']}. Versions: {versions}."
+        f"Data: {result['data']}. Machine: {result['machine']}. "
+        f"Commit {result['commit']}. Versions: {versions}."
     )
     yield ""
 

@@ -3,9 +3,9 @@
     python docs/results/record.py [NAME ...]
 
 Each command runs in the root folder of the repository with one thread. Its output is written to
-`NAME.json` in this folder, with the command, the date, and the versions of the packages. Without
-names, all commands run; those on benchmark data need the environment variable `SKLRANK_DATA` (see
-benchmarks/README.md). Without the folder, a file on such data is not replaced.
+`NAME.json` in this folder, with the command, the date, the commit and the versions of the packages.
+Without names, all commands run; those on benchmark data need the environment variable
+`SKLRANK_DATA` (see benchmarks/README.md). Without the folder, such a file is not replaced.
 """
 
 import argparse
@@ -43,6 +43,16 @@ def versions():
     return found
 
 
+def commit():
+    """Return the short name of the commit whose scripts run, or "unknown" without a repository."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
 def machine():
     """Return the kind of processor and the number of processors."""
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors"
@@ -67,6 +77,7 @@ def record(run):
         "date": date.today().isoformat(),
         "seconds": round(time.perf_counter() - start),
         "machine": machine(),
+        "commit": commit(),
         "versions": versions(),
         "output": done.stdout.rstrip().splitlines(),
     }

@@ -136,11 +136,11 @@ class PlackettLuceRanker(LabelRanker):
 
     References
     ----------
-    .. [1] R. D. Luce, "Individual Choice Behavior", Wiley, 1959.
-    .. [2] R. L. Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
+    .. [1] Duncan Luce, "Individual Choice Behavior", Wiley, 1959.
+    .. [2] Robin Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
     .. [3] W. Cheng, K. Dembczyński and E. Hüllermeier, "Label ranking methods based on the
        Plackett-Luce model", ICML 2010.
-    .. [4] N. Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
+    .. [4] Norman Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """
-========================
-Five meanings of NDCG@10
-========================
+===========================
+Five meanings of one metric
+===========================
 
-The same predictions have different values of "NDCG@10" in different programs. The programs differ
+The same predictions have different values of ``NDCG@10`` in different programs. The programs differ
 in the gain of a grade, the discount of a rank, queries without relevant documents, queries with
 fewer than ten documents, and tied scores. :func:`~sklrank.metrics.ndcg_score` has a parameter for
 each; the section :ref:`five-meanings` of the guide works one query out by hand.

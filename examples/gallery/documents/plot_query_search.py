@@ -5,7 +5,7 @@ Parameter search that keeps queries
 
 With scikit-learn's metadata routing, one `qid` goes to the splitter, to `fit` and to the scorer. No
 query is divided between folds, and each fold is scored query by query. The heat map shows the mean
-NDCG@10 of three folds.
+``NDCG@10`` of three folds.
 """
 
 import matplotlib.pyplot as plt
