@@ -3,8 +3,9 @@
 1. Memory: the peak of a process that fits two rounds, for 50,000 samples with "knn", where the
    similarity is a sparse graph, and for 10,000 with "rbf", where it stores 800 MB of pairs.
 2. Time: a round needs at least one pass over the similarity and the fit of the weak learner, a tree
-   of depth 2, or by default one of depth 6 with random splits. "beyond" is the time of a round without the tree, in passes. "set up" computes the
-   similarity, the labeled term, and the objective before the first round.
+   of depth 2, or by default one of depth 6 with random splits. "beyond" is the time of a round
+   without the tree, in passes. "set up" computes the similarity, the labeled term, and the
+   objective before the first round.
 
     python benchmarks/semi_supervised.py [--quick]
 """
