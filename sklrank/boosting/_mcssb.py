@@ -88,8 +88,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
           weighted geometric mean of class probabilities: by label spreading on either graph, and by
           a random forest. The weights maximize the likelihood of the labeled samples, each of which
           is hidden in one of five folds, or in the trees of the forest that do not contain it. If
-          the graphs do not improve this likelihood (by the criterion of Akaike), they are not used,
-          and the model is the forest; with an `estimator`, it is fitted to the labeled samples.
+          the graphs predict hidden labels worse than the forest and do not improve the mean (by
+          the criterion of Akaike), they are not used, and the model is the forest; with an
+          `estimator`, it is fitted to the labeled samples.
         - "rbf": the similarity is a Gaussian of the distance, with width `bandwidth`, and 0 on the
           diagonal. One number is stored for each pair of samples (800 MB for 10,000 samples).
         - "knn": the similarity of two samples is 1 if one of them is among the `n_neighbors`

@@ -54,8 +54,8 @@ def pooled_affinities(X, graphs, labels, n_classes, *, seed, n_jobs=None):
         The affinity of an unlabeled sample to its most probable class is the probability of this
         class; its other affinities are 0. Labeled samples have the affinity 1 to their class.
     weights : ndarray of shape (n_graphs + 1,)
-        Weights of the graphs and of the forest. Those of the graphs are 0 if they do not improve
-        the probabilities of hidden labels.
+        Weights of the graphs and of the forest. Those of the graphs are 0 if they predict hidden
+        labels worse than the forest, and do not improve its predictions.
     forest : RandomForestClassifier
         Forest fitted to the labeled samples.
     """
@@ -66,8 +66,11 @@ def pooled_affinities(X, graphs, labels, n_classes, *, seed, n_jobs=None):
     hidden = np.stack([log_with_surprise(hidden[labeled]) for hidden, _ in sources])
     weights, likelihood = pool_weights(hidden, labels[labeled])
     alone, likelihood_alone = pool_weights(hidden[-1:], labels[labeled])
-    # The criterion of Akaike: each weight of a graph must add 1 to the logarithm.
-    if likelihood - likelihood_alone < len(graphs):
+    _, likelihood_of_graphs = pool_weights(hidden[:-1], labels[labeled])
+    # The criterion of Akaike: each weight of a graph must add 1 to the logarithm. With few labels,
+    # it cannot decide unless the forest is the better source.
+    is_needless = likelihood - likelihood_alone < len(graphs)
+    if is_needless and likelihood_of_graphs < likelihood_alone:
         weights = np.append(np.zeros(len(graphs)), alone)
     probabilities = softmax(
         sum(weight * log_with_surprise(known) for weight, (_, known) in zip(weights, sources)),
