@@ -165,10 +165,10 @@ class TopKAdaptive(TopKBooster):
         Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of
         the votes of the first i learners.
     empirical_edges_ : ndarray of shape (n_estimators,)
-        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
-        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
-        that are known. Random votes with an edge gamma towards these labels have the empirical edge
-        gamma. Since the costs sum to zero, this is Eq. 5 of [1]_.
+        Empirical edge of each weak learner, with the estimated costs c and the votes h of all
+        rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant
+        labels l that are known. Random votes with an edge gamma towards these labels have the
+        empirical edge gamma. Since the costs sum to zero, this is Eq. 5 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int

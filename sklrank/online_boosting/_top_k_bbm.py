@@ -165,10 +165,10 @@ class TopKBBM(TopKBooster):
         Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
     empirical_edges_ : ndarray of shape (n_estimators,)
-        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
-        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
-        that are known. Random votes with an edge gamma towards these labels have the empirical edge
-        gamma. If the costs sum to zero, this is Eq. 5 of [1]_.
+        Empirical edge of each weak learner, with the estimated costs c and the votes h of all
+        rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant
+        labels l that are known. Random votes with an edge gamma towards these labels have the
+        empirical edge gamma. If the costs sum to zero, this is Eq. 5 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
