@@ -29,6 +29,9 @@ from sklrank.boosting import (
     RankingRefiner,
 )
 from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
     LabelwiseRanker,
     PairwiseRanker,
     PlackettLuceRanker,
@@ -134,6 +137,9 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()), method="isotonic", cv=2),
+    ConformalTopLabels(LabelwiseRanker(Ridge())),
+    ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
     LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
