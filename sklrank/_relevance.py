@@ -23,25 +23,30 @@ NO_TARGET = "a ranker requires y to be passed, but the target y is None"
 NUMBERS = "relevance, numbers of 0 or more"
 
 
-def check_relevance(y, n_samples, *, judgements=False):
+def check_relevance(y, n_samples, *, judgements=False, names=("y", "X")):
     """Check the relevance of documents; return it as float64 of shape `(n_samples,)`.
 
-    If `judgements` is True, negative numbers and NaN are allowed.
+    If `judgements` is True, negative numbers and NaN are allowed. Error messages contain the
+    `names` of the relevance and of the samples.
     """
+    name, of_samples = names
     if y is None:
         raise ValueError(NO_TARGET)
-    y = as_numbers(y, "y", "numbers" if judgements else NUMBERS)
+    y = as_numbers(y, name, "numbers" if judgements else NUMBERS)
     finite = "allow-nan" if judgements else True
-    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name="y")
+    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
-        raise ValueError(f"y must have a value for each of the {n_samples} rows of X, got {len(y)}")
+        raise ValueError(
+            f"{name} must have a value for each of the {n_samples} rows of {of_samples}, "
+            f"got {len(y)}"
+        )
     if np.isnan(y).all():
         raise ValueError(
             "y is NaN for all samples: nothing is judged; pass the relevance of some documents"
         )
     if not judgements:
-        _check_not_negative(y)
+        _check_not_negative(y, name)
     return y
 
 
@@ -103,6 +108,6 @@ def check_something_to_learn(y, queries, part="given"):
         )
 
 
-def _check_not_negative(y):
+def _check_not_negative(y, name="y"):
     if y.min() < 0:
-        raise ValueError(f"y must be relevance, 0 or more; got {y.min():g}")
+        raise ValueError(f"{name} must be relevance, 0 or more; got {y.min():g}")

@@ -56,6 +56,7 @@ from sklrank.online_boosting import (
     TopKBBM,
 )
 from sklrank.tree import (
+    HistogramTreeRegressor,
     HoeffdingTreeClassifier,
     HonestForestRegressor,
     HonestTreeRegressor,
@@ -78,6 +79,8 @@ ESTIMATORS = [
     HonestForestRegressor(n_estimators=5),
     HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
+    HistogramTreeRegressor(),
+    HistogramTreeRegressor(min_samples_leaf=2, max_features=0.5, random_state=0),
     StumpClassifier(),
     StumpClassifier(criterion="gain", max_bins=8),
     OnlineLogisticRegression(),
@@ -174,6 +177,8 @@ ESTIMATORS = [
         "trees", n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None
     ),
     NDCGBoost(),
+    NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=2), 5),
+    NDCGBoost(StumpClassifier(), 5),
     NDCGBoost(LogisticRegression(), 5),
     NDCGBoost(KNeighborsClassifier(3), 5),
     RankBoost(),

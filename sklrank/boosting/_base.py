@@ -18,6 +18,7 @@ from sklrank._estimator import BaseEstimator
 from sklrank._progress import IterativeMixin, print_progress
 from sklrank._sklearn import HasMethods, Interval, StrOptions
 from sklrank.boosting._weak_learners import hypothesis_of
+from sklrank.tree import HistogramTreeRegressor
 
 __all__ = ["Booster", "run_rounds"]
 
@@ -77,7 +78,7 @@ def run_rounds(
             if fitted is None:
                 return "no weak learner lowers the objective"
             model, hypothesis = fitted
-            step = learning_rate * objective.step(hypothesis)
+            step = learning_rate * learner.step(objective, hypothesis)
             if step > 0:
                 break
         else:
@@ -168,13 +169,13 @@ class Booster(IterativeMixin, BaseEstimator):
                 "loss_curve_": np.array(losses),
             }
 
-        n_rounds = self.n_estimators - len(models)
+        n_rounds = max(0, self._n_rounds_to_fit() - len(models))
         self.stop_reason_ = run_rounds(
             objective,
             learner,
             scores,
             n_rounds,
-            learning_rate=self.learning_rate,
+            learning_rate=self._learning_rate(),
             random_state=self._random_state,
             after_round=after_round,
             track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
@@ -183,6 +184,14 @@ class Booster(IterativeMixin, BaseEstimator):
         if self.verbose:
             print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_)
         return scores
+
+    def _learning_rate(self):
+        """Return the number that multiplies each step."""
+        return self.learning_rate
+
+    def _n_rounds_to_fit(self):
+        """Return the number of rounds, unless boosting stops early."""
+        return self.n_estimators
 
     def _print_round(self, n_rounds, step, loss):
         """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
@@ -221,11 +230,17 @@ class Booster(IterativeMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean importance of each feature over the weak learners, weighted by the steps."""
+        """Importance of each feature: the mean over the weak learners, weighted by the steps.
+
+        The importances of :class:`~sklrank.tree.HistogramTreeRegressor` are the sums of the gains
+        of its splits.
+        """
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
         for model, step in zip(self.estimators_, self.estimator_weights_):
             # If only one class was drawn in a round, a dummy replaces the weak learner.
-            if not isinstance(model, DummyClassifier):
+            if isinstance(model, HistogramTreeRegressor):
+                total += model._gains()
+            elif not isinstance(model, DummyClassifier):
                 total += step * model.feature_importances_
         return total / (total.sum() or 1.0)

@@ -115,7 +115,16 @@ class SupervisedDocumentRanker(DocumentRanker):
         """Return the metric of early stopping, a function of the scores of these samples."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        qid_val: ArrayLike | None = None,
+    ) -> Self:
         """Fit the ranker.
 
         Parameters
@@ -131,6 +140,12 @@ class SupervisedDocumentRanker(DocumentRanker):
             documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
             documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
             through hyperparameter searches.
+        X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
+            Documents of the queries on which the rounds are evaluated, instead of held-out queries.
+        y_val : array-like of shape (n_val_samples,), default=None
+            Relevance of the documents `X_val`.
+        qid_val : array-like of shape (n_val_samples,), default=None
+            Query id of each document of `X_val`. If None, they belong to one query.
 
         Returns
         -------
@@ -141,18 +156,45 @@ class SupervisedDocumentRanker(DocumentRanker):
         ------
         ValueError
             If `y` has negative entries; if no query has documents of different relevance; if the
-            lengths of `qid` and `X` differ; or if the input contains NaN or infinities.
+            lengths of `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the
+            input contains infinities, or NaN that the weak learner does not accept.
         """
         with unchanged_on_error(self):
-            return self._fit(X, y, qid)
+            return self._fit(X, y, qid, X_val, y_val, qid_val)
 
-    def _fit(self, X, y, qid):
+    def _fit(self, X, y, qid, X_val, y_val, qid_val):
         X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         self._set_fitted_with_qid(qid, len(y))
+        validation = self._check_validation_set(X_val, y_val, qid_val)
         self._start_rounds()
-        if self.n_iter_no_change is None:
+        self._fit_checked(X, y, queries, validation)
+        return self
+
+    def _check_validation_set(self, X_val, y_val, qid_val):
+        """Return X, y and the queries of the validation set, or None if there is none."""
+        if X_val is None and y_val is None and qid_val is None:
+            return None
+        if X_val is None or y_val is None:
+            raise ValueError("X_val and y_val must be passed together, and qid_val with qid")
+        if qid_val is None and self._fitted_with_qid:
+            raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
+        X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
+        y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
+        queries = Queries.from_qid(qid_val, len(y_val))
+        check_something_to_learn(y_val, queries, "of X_val")
+        return X_val, y_val, queries
+
+    def _fit_checked(self, X, y, queries, validation):
+        """Fit the ranker to checked samples."""
+        if validation is not None:
+            check_something_to_learn(y, queries)
+            if self._early_stopping_reason() is None:
+                X_val, y_val, queries_val = validation
+                after_round = self._early_stopping(X_val, y_val, queries_val.codes)
+                self._boost_samples(X, y, queries, after_round)
+        elif self.n_iter_no_change is None:
             check_something_to_learn(y, queries)
             self._boost_samples(X, y, queries)
         # A warm start adds no rounds if boosting was stopped early before.
@@ -165,7 +207,6 @@ class SupervisedDocumentRanker(DocumentRanker):
                 Queries.from_qid(codes[train], len(train)),
                 self._early_stopping(X[held_out], y[held_out], codes[held_out]),
             )
-        return self
 
     def _boost_samples(self, X, y, queries, early_stopping=None):
         objective = self._make_objective(y, queries)
@@ -218,7 +259,7 @@ class SupervisedDocumentRanker(DocumentRanker):
     def _early_stopping_reason(self):
         """Return a reason to stop if the validation scores no longer improve, otherwise None."""
         scores, patience = self.validation_scores_, self.n_iter_no_change
-        if len(scores) > patience:
+        if patience is not None and len(scores) > patience:
             if scores[-patience:].max() <= scores[:-patience].max() + self.tol:
                 return f"the validation score has not improved for {patience} rounds"
         return None

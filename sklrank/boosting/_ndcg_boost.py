@@ -3,55 +3,109 @@
 from __future__ import annotations
 
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklrank._sklearn import StrOptions
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._queries import Queries
+from sklrank._relevance import check_something_to_learn
+from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
-from sklrank.boosting._objectives import NDCGObjective
+from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
+from sklrank.boosting._tree_size import choose_tree
+from sklrank.boosting._weak_learners import TreeLearner
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
+from sklrank.tree import HistogramTreeRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-
 __all__ = ["NDCGBoost"]
+
+OBJECTIVES = {"logistic": LogisticObjective, "expected-ndcg": NDCGObjective}
+# Learning rates of trees and of classifiers.
+TREE_LEARNING_RATE, CLASSIFIER_LEARNING_RATE = 0.5, 1.0
+
+# Numbers of leaves of the default trees, of which one is chosen by held-out queries.
+LEAF_NUMBERS = (2, 8, 31)
+HELD_OUT_FRACTION = 0.2
+# With fewer queries, nothing is held out, and the trees have this number of leaves.
+LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 40, 8
+# The default trees have these minimum numbers of samples in a leaf and maximum numbers of bins, but
+# fewer in small data sets: one for this number of samples, and at least the second number.
+LEAF_SAMPLES, SAMPLES_PER_LEAF_SAMPLE, LEAST_LEAF_SAMPLES = 20, 100, 1
+BINS, SAMPLES_PER_BIN, LEAST_BINS = 255, 100, 32
+
+
+def default_trees(n_samples):
+    """Return a tree of each number of leaves for this number of samples."""
+    leaf_samples = max(LEAST_LEAF_SAMPLES, min(LEAF_SAMPLES, n_samples // SAMPLES_PER_LEAF_SAMPLE))
+    bins = max(LEAST_BINS, min(BINS, n_samples // SAMPLES_PER_BIN))
+    return [
+        HistogramTreeRegressor(max_leaf_nodes=n, min_samples_leaf=leaf_samples, max_bins=bins)
+        for n in LEAF_NUMBERS
+    ]
 
 
 class NDCGBoost(SupervisedDocumentRanker):
-    r"""NDCG_Boost document ranker: boosting of a classifier for expected NDCG.
+    r"""NDCG_Boost document ranker: boosting of trees or of any classifier for NDCG.
 
-    This class implements Algorithm 5 of [1]_. The scores :math:`F` define a distribution over
-    rankings, under which document i has the expected rank :math:`1 + A_i` (Equation 3.10). Each
-    round decreases a bound on the expected loss of NDCG over n queries (Equation 3.11),
+    The scores :math:`F` of the documents are sums of weak learners, fitted one after another. By
+    default, these are regression trees, which decrease a logistic loss of the pairs of documents
+    of each of n queries k,
 
-    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
-              A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)},
+    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_{G_i > G_j} (G_i - G_j)
+              \log(1 + \exp(F_j - F_i)),
 
-    where :math:`r_i` is the relevance of document i and :math:`Z_k` is the ideal DCG of query k.
-    The second sum runs over the documents i of query k, and the third over its other documents j. A
-    document is labeled 1 if its negative gradient (Equation 3.17) is positive, that is, if its
+    where :math:`G_i = 2^{r_i} - 1` is the gain of document i of relevance :math:`r_i`, and
+    :math:`Z_k` is the ideal DCG of the query. This is the loss of RankNet [3]_ with the weights of
+    ARP-Loss2 [4]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
+    negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
+    minimizes a bound on the objective in the leaf, as the steps of confidence-rated classifiers
+    [2]_. The size of the trees is chosen by held-out queries.
+
+    With a classifier as `estimator`, this class implements Algorithm 5 of [1]_. The scores define a
+    distribution over rankings, under which document i has the expected rank :math:`1 + A_i`
+    (Equation 3.10). Each round decreases a bound on the expected loss of NDCG (Equation 3.11),
+
+    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_i G_i A_i, \quad
+              A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}.
+
+    A document is labeled 1 if its negative gradient (Equation 3.17) is positive, that is, if its
     score should increase, else 0. The weight of the document is the absolute value of the gradient.
     A classifier is fitted to these labels and weights, and its step (Equation 3.15) minimizes a
-    bound on the objective. The objective never increases. Only pairs with at least one relevant
-    document contribute to it, so that the time of a round is proportional to the number of relevant
-    documents times the number of all documents, summed over the queries.
+    bound on the objective.
+
+    Neither objective ever increases. Only pairs with at least one relevant document contribute to
+    them, so that the time for the gradients is proportional to the number of relevant documents
+    times the number of all documents, summed over the queries.
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        Weak learner, which is cloned for each round. If None, a compiled
-        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
-        the criterion of the dissertation (Equation 3.18).
+    estimator : HistogramTreeRegressor, classifier or None, default=None
+        Weak learner: a tree whose parameters are used in all rounds, or a classifier, which is
+        cloned for each round. ``StumpClassifier()`` is the algorithm of [1]_ with compiled stumps;
+        with ``criterion="gain"`` they maximize the criterion of [1]_ (Equation 3.18). If None,
+        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, and the size and the
+        number of rounds with the smallest objective of the other queries are used for all queries.
+        If fewer than 40 queries have documents of different relevance, the trees have 8 leaves.
     n_estimators : int, default=100
         Maximum number of rounds.
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
         value of a function of r.
-    learning_rate : float, default=1.0
-        Learning rate that multiplies each step. With values up to 2, the objective does not
-        increase; with 1, each step minimizes a bound on the objective.
+    objective : {"auto", "logistic", "expected-ndcg"}, default="auto"
+        Objective: the pairwise logistic loss, or the bound on the expected loss of NDCG (Equation
+        3.11). If "auto", "logistic" is used for trees and "expected-ndcg" for classifiers.
+    learning_rate : float or "auto", default="auto"
+        Learning rate that multiplies each step, 2 at most. The objective does not increase, except
+        with monotonic constraints. With 1, each step of a classifier minimizes a bound on the
+        objective. Smaller values need more rounds. If "auto", it is 0.5 for trees and 1 for
+        classifiers.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
         How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
         documents that are drawn in proportion to them ("resampling"), as in the experiments of the
@@ -63,7 +117,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
-        more than `tol` for this number of rounds. If None, no queries are held out.
+        more than `tol` for this number of rounds. If None, all rounds are fitted, except that the
+        default trees choose their number of rounds; see `estimator`.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -78,20 +133,23 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     Attributes
     ----------
-    estimators_ : list of classifiers
-        Weak learners. They predict 1 for documents whose scores should increase, else 0.
+    estimators_ : list of HistogramTreeRegressor or of classifiers
+        Weak learners. Classifiers predict 1 for documents whose scores should increase, else 0.
+        Trees predict numbers from -1 to 1.
+    max_leaf_nodes_ : int
+        Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Objective (Equation 3.11) before the first round and after each round.
+        Objective before the first round and after each round.
     stop_reason_ : str
         Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries, computed with `gain`, after each round; empty without early
-        stopping.
+        NDCG of the held-out queries or of `X_val`, computed with `gain`, after each round; empty
+        without early stopping and `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
+        Fraction of the total gain of the trees, or mean importance over other weak learners,
+        weighted by the steps. Defined only if the weak learners have `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -108,6 +166,10 @@ class NDCGBoost(SupervisedDocumentRanker):
     ----------
     .. [1] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, chapter 3.
+    .. [2] R. E. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated
+       predictions", Machine Learning 37, 1999.
+    .. [3] C. Burges et al., "Learning to rank using gradient descent", ICML 2005.
+    .. [4] X. Wang et al., "The LambdaLoss framework for ranking metric optimization", CIKM 2018.
 
     Examples
     --------
@@ -127,6 +189,8 @@ class NDCGBoost(SupervisedDocumentRanker):
     _parameter_constraints = {
         **SupervisedDocumentRanker._parameter_constraints,
         "gain": [StrOptions({"exponential", "linear"}), callable],
+        "objective": [StrOptions({"auto", *OBJECTIVES})],
+        "learning_rate": [Interval(Real, 0, 2, closed="right"), StrOptions({"auto"})],
     }
 
     def __init__(
@@ -135,7 +199,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         n_estimators: int = 100,
         *,
         gain: Literal["exponential", "linear"] | Callable = "exponential",
-        learning_rate: float = 1.0,
+        objective: Literal["auto", "logistic", "expected-ndcg"] = "auto",
+        learning_rate: float | Literal["auto"] = "auto",
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
         max_samples: int | float | None = None,
         n_iter_no_change: int | None = None,
@@ -148,6 +213,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.gain = gain
+        self.objective = objective
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.max_samples = max_samples
@@ -158,8 +224,100 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.random_state = random_state
         self.verbose = verbose
 
+    _bins = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._has_trees()
+        return tags
+
+    def _learning_rate(self):
+        if self.learning_rate != "auto":
+            return self.learning_rate
+        return TREE_LEARNING_RATE if self._has_trees() else CLASSIFIER_LEARNING_RATE
+
+    def _has_trees(self):
+        return self.estimator is None or isinstance(self.estimator, HistogramTreeRegressor)
+
     def _make_objective(self, y, queries):
-        return NDCGObjective(gains_of(self.gain, y), queries)
+        name = self.objective
+        if name == "auto":
+            name = "logistic" if self._has_trees() else "expected-ndcg"
+        return OBJECTIVES[name](gains_of(self.gain, y), queries)
 
     def _validation_metric(self, y, qid):
         return partial(ndcg_score, y, qid=qid, gain=self.gain)
+
+    def _fit_checked(self, X, y, queries, validation):
+        if self.estimator is not None:
+            super()._fit_checked(X, y, queries, validation)
+            return
+        check_something_to_learn(y, queries)
+        if not self.estimators_:
+            self._choose_tree(X, y, queries, validation)
+        if validation is not None or self.n_iter_no_change is not None:
+            super()._fit_checked(X, y, queries, validation)
+        else:
+            self._boost_samples(X, y, queries)
+
+    def _choose_tree(self, X, y, queries, validation):
+        """Set the default tree, and the number of rounds, or None if all rounds are fitted."""
+        trees = default_trees(len(y))
+        bins = self._bins = trees[0]._bin(X, self._random_state)
+        self._tree, self._n_rounds = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)], None
+        if validation is not None:
+            X_val, y_val, queries_val = validation
+            parts = (y, queries, bins), (y_val, queries_val, bins.encode(X_val))
+        else:
+            parts = self._hold_out(y, queries, bins)
+        if parts is None:
+            return
+        objectives = [self._make_objective(y, queries) for y, queries, _ in parts]
+        self._tree, n_rounds = choose_tree(
+            trees,
+            [part_bins for _, _, part_bins in parts],
+            objectives,
+            self.n_estimators,
+            self._learning_rate(),
+            self._random_state,
+        )
+        self._n_rounds = n_rounds if n_rounds < self.n_estimators else None
+
+    def _hold_out(self, y, queries, bins):
+        """Return `y`, the queries and the bins of two parts, or None if there are few queries."""
+        grouped = y[queries.order]
+        first = queries.starts[:-1]
+        differ = np.maximum.reduceat(grouped, first) > np.minimum.reduceat(grouped, first)
+        if np.count_nonzero(differ) < LEAST_QUERIES:
+            return None
+        splitter = GroupShuffleSplit(1, test_size=HELD_OUT_FRACTION, random_state=self._split_seed)
+        parts = []
+        for samples in next(splitter.split(y, groups=queries.codes)):
+            part = Queries.from_qid(queries.codes[samples], len(samples))
+            parts.append((y[samples], part, bins.take(samples)))
+        return parts
+
+    def _n_rounds_to_fit(self):
+        if self.estimator is not None or self.n_iter_no_change is not None or not self._n_rounds:
+            return self.n_estimators
+        return min(self.n_estimators, self._n_rounds)
+
+    def _make_learner(self, X, objective):
+        if isinstance(self.estimator, HistogramTreeRegressor):
+            self.estimator._validate_params()
+            bins = self.estimator._bin(X, self._random_state)
+            return TreeLearner(self.estimator, X, bins)
+        if self.estimator is not None:
+            return super()._make_learner(X, objective)
+        # The samples have been binned for the choice of the tree, unless this is a warm start or
+        # some of them are held out.
+        bins, self._bins = self._bins, None
+        if bins is None or bins.codes.shape[1] != X.shape[0]:
+            bins = self._tree._bin(X, self._random_state)
+        return TreeLearner(self._tree, X, bins)
+
+    @property
+    def max_leaf_nodes_(self) -> int:
+        """Maximum number of leaves of the default trees."""
+        check_is_fitted(self)
+        return self._tree.max_leaf_nodes

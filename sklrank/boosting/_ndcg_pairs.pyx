@@ -10,7 +10,20 @@ documents, `n_relevant` of them, come first in each query.
 The division dominates the cost of a pair. Two relevant documents a and b share one division for
 their pairs with the same third document j: 1 / s_a = s_b / (s_a s_b) and 1 / s_b = s_a / (s_a s_b),
 where s_a = e^F_a + e^F_j and s_b = e^F_b + e^F_j.
+
+The *mass* of a document is the sum of the same terms as its negative gradient, all of them with a
+positive sign.
+
+The functions whose names start with `logistic` belong to another objective, the sum of
+(g_i - g_j) log(1 + e^(F_j - F_i)) over the pairs in which document i has the larger gain. Its
+derivative with respect to F_j is (g_i - g_j) p_ij. In each query, the documents must be sorted by
+their gains, the largest first.
 """
+
+from libc.math cimport log1p
+
+# A product of this number and e^600 is finite.
+cdef double LARGE = 1e40
 
 
 def loss_and_negative_gradient(
@@ -19,6 +32,7 @@ def loss_and_negative_gradient(
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
     double[::1] negative_gradient,
+    double[::1] masses,
 ):
     """Write the negative gradient (Equation 3.17), and return the objective (Equation 3.11).
 
@@ -30,14 +44,17 @@ def loss_and_negative_gradient(
     cdef double objective = 0.0
     with nogil:
         negative_gradient[:] = 0.0
+        masses[:] = 0.0
         for q in range(starts.shape[0] - 1):
             stop = starts[q] + n_relevant[q]
             for i in range(starts[q], stop):
-                objective += add_relevant_pairs(exp_scores, gains, i, stop, negative_gradient)
+                objective += add_relevant_pairs(
+                    exp_scores, gains, i, stop, negative_gradient, masses
+                )
             for i in range(starts[q], stop, 2):
                 other = i + 1 if i + 1 < stop else i
                 objective += add_irrelevant_pairs(
-                    exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient
+                    exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient, masses
                 )
     return objective
 
@@ -48,19 +65,25 @@ cdef inline double add_relevant_pairs(
     Py_ssize_t i,
     Py_ssize_t stop,
     double[::1] negative_gradient,
+    double[::1] masses,
 ) noexcept nogil:
     """Add the pairs of the relevant document `i` and the relevant ones after it, up to `stop`."""
     cdef Py_ssize_t j
     cdef double exp_i = exp_scores[i], gain = gains[i], gradient_i = 0.0, loss = 0.0
-    cdef double reciprocal, j_first, i_first, slope
+    cdef double reciprocal, j_first, i_first, gamma, slope, mass, mass_i = 0.0
     for j in range(i + 1, stop):
         reciprocal = 1.0 / (exp_i + exp_scores[j])
         j_first, i_first = reciprocal * exp_scores[j], reciprocal * exp_i
-        slope = (gain - gains[j]) * j_first * i_first
+        gamma = j_first * i_first
+        slope = (gain - gains[j]) * gamma
+        mass = (gain + gains[j]) * gamma
         negative_gradient[j] -= slope
         gradient_i += slope
+        masses[j] += mass
+        mass_i += mass
         loss += gain * j_first + gains[j] * i_first
     negative_gradient[i] += gradient_i
+    masses[i] += mass_i
     return loss
 
 
@@ -72,6 +95,7 @@ cdef inline double add_irrelevant_pairs(
     Py_ssize_t start,
     Py_ssize_t stop,
     double[::1] negative_gradient,
+    double[::1] masses,
 ) noexcept nogil:
     """Add the pairs of the relevant documents `a` and `b` with the irrelevant ones.
 
@@ -81,7 +105,7 @@ cdef inline double add_irrelevant_pairs(
     cdef Py_ssize_t j
     cdef double exp_a = exp_scores[a], exp_b = exp_scores[b]
     cdef double gain_a = gains[a], gain_b = gains[b] if b != a else 0.0
-    cdef double sum_a, sum_b, reciprocal, before_a, before_b, gamma_a, gamma_b
+    cdef double sum_a, sum_b, reciprocal, before_a, before_b, gamma_a, gamma_b, slope
     cdef double total_before_a = 0.0, total_before_b = 0.0
     cdef double total_gamma_a = 0.0, total_gamma_b = 0.0
     for j in range(start, stop):
@@ -95,9 +119,13 @@ cdef inline double add_irrelevant_pairs(
         total_before_b += before_b
         total_gamma_a += gamma_a
         total_gamma_b += gamma_b
-        negative_gradient[j] -= gain_a * gamma_a + gain_b * gamma_b
+        slope = gain_a * gamma_a + gain_b * gamma_b
+        negative_gradient[j] -= slope
+        masses[j] += slope
     negative_gradient[a] += gain_a * total_gamma_a
     negative_gradient[b] += gain_b * total_gamma_b
+    masses[a] += gain_a * total_gamma_a
+    masses[b] += gain_b * total_gamma_b
     return gain_a * total_before_a + gain_b * total_before_b
 
 
@@ -162,3 +190,86 @@ cdef inline double weighted_gammas(
     if b == a:
         exp_b = 0.0
     return documents[1, a] * exp_a * total_a + documents[1, b] * exp_b * total_b
+
+
+def logistic_loss_and_negative_gradient(
+    const double[::1] exp_scores,
+    const double[::1] gains,
+    const Py_ssize_t[::1] starts,
+    const Py_ssize_t[::1] n_relevant,
+    double[::1] negative_gradient,
+    double[::1] masses,
+):
+    """Write the negative gradient and the masses of the logistic objective, and return its value.
+
+    The ratio of two `exp_scores` of a query must be at most e^600.
+    """
+    cdef Py_ssize_t q, i, j, first, stop
+    cdef double exp_i, gain, slope, total, objective = 0.0
+    with nogil:
+        negative_gradient[:] = 0.0
+        masses[:] = 0.0
+        for q in range(starts.shape[0] - 1):
+            stop = starts[q + 1]
+            # The first document with a smaller gain.
+            first = starts[q]
+            for i in range(starts[q], starts[q] + n_relevant[q]):
+                exp_i, gain, total = exp_scores[i], gains[i], 0.0
+                while first < stop and gains[first] == gain:
+                    first += 1
+                for j in range(first, stop):
+                    slope = (gain - gains[j]) * exp_scores[j] / (exp_i + exp_scores[j])
+                    negative_gradient[j] -= slope
+                    masses[j] += slope
+                    total += slope
+                negative_gradient[i] += total
+                masses[i] += total
+                objective += logistic_loss(exp_scores, gains, i, first, stop)
+    return objective
+
+
+cdef inline double logistic_loss(
+    const double[::1] exp_scores,
+    const double[::1] gains,
+    Py_ssize_t i,
+    Py_ssize_t first,
+    Py_ssize_t stop,
+) noexcept nogil:
+    """Return the losses of the pairs of document `i` and the documents from `first` to `stop`.
+
+    The logarithm is computed for products of pairs of the same weight, as long as they cannot
+    overflow. (One is subtracted from a product, so that small losses are not rounded to 0.)
+    """
+    cdef double inverse = 1.0 / exp_scores[i], ratio, product = 0.0, loss = 0.0
+    cdef Py_ssize_t j
+    for j in range(first, stop):
+        ratio = exp_scores[j] * inverse
+        product += ratio + product * ratio
+        if product > LARGE or j + 1 == stop or gains[j + 1] != gains[j]:
+            loss += (gains[i] - gains[j]) * log1p(product)
+            product = 0.0
+    return loss
+
+
+def logistic_step_weights(
+    const double[::1] exp_scores,
+    const double[::1] gains,
+    const Py_ssize_t[::1] starts,
+    const Py_ssize_t[::1] n_relevant,
+    const double[::1] hypothesis,
+):
+    """Return the weights of the pairs that a hypothesis of zeros and ones ranks right and wrong."""
+    cdef Py_ssize_t q, i, j
+    cdef double weight, correct = 0.0, incorrect = 0.0
+    with nogil:
+        for q in range(starts.shape[0] - 1):
+            for i in range(starts[q], starts[q] + n_relevant[q]):
+                for j in range(i + 1, starts[q + 1]):
+                    if hypothesis[i] == hypothesis[j]:
+                        continue
+                    weight = (gains[i] - gains[j]) / (exp_scores[i] + exp_scores[j])
+                    if hypothesis[i] > hypothesis[j]:
+                        correct += weight * exp_scores[j]
+                    else:
+                        incorrect += weight * exp_scores[j]
+    return correct, incorrect

@@ -14,6 +14,26 @@ where :math:`L` is the objective and :math:`s` its `scale`. The right side is mi
 :math:`(\sqrt c - \sqrt w)^2`. At :math:`2 \alpha^*`, the bound equals :math:`L(F)`. Hence no step
 size between 0 and :math:`2 \alpha^*` increases the objective. For a product of losses, all of these
 statements hold for its logarithm.
+
+The objectives of pairs of documents satisfy a bound for each document, too, in which a hypothesis
+may be any number, as the votes of confidence-rated classifiers (Schapire & Singer, 1999). A pair
+(i, j) of weight :math:`\gamma_{ij}`, in which i should be ranked first, adds at most
+
+.. math:: \gamma_{ij} (e^{f_j - f_i} - 1)
+          \leq \frac{\gamma_{ij}}{2} (e^{2 f_j} - 1) + \frac{\gamma_{ij}}{2} (e^{-2 f_i} - 1)
+
+to the objective at the scores :math:`F + f`. Let :math:`A_i` be the total weight of the pairs in
+which document i should be the first one, and :math:`B_i` that of the pairs in which it should be
+the second one. The negative gradient is :math:`g_i = A_i - B_i`, and the *mass* is :math:`m_i = A_i
++ B_i`. If f has the same value for a set S of documents (a leaf of a tree), the bound of this set
+is minimized by
+
+.. math:: \frac{1}{4} \log \frac{\sum_S A_i}{\sum_S B_i} = \frac{1}{2} \tanh^{-1}(x), \quad
+          x = \frac{\sum_S g_i}{\sum_S m_i}.
+
+The value x / 2 has the same sign and is nearer to 0, so that the bound, which is convex, decreases
+too. It is the value of a leaf of the regression trees, with :math:`m_i` as their hessians. The
+factor 1/2 is their step, and no learning rate from 0 to 2 increases the objective.
 """
 
 from abc import ABC, abstractmethod
@@ -31,6 +51,7 @@ __all__ = [
     "METRICS",
     "STEP_RULES",
     "AssembleObjective",
+    "LogisticObjective",
     "MCSSBObjective",
     "NDCGObjective",
     "Objective",
@@ -68,6 +89,10 @@ class Objective(ABC):
         The class that the weak learner should predict for each sample.
     weights : ndarray of shape (n_samples,)
         Weight of each sample, 0 or more.
+    negative_gradient : ndarray of shape (n_samples,)
+        Negative gradient, for objectives of pairs of documents.
+    masses : ndarray of shape (n_samples,)
+        Sum of the weights of the pairs of each document; see above. Some objectives have none.
     scale : float
         The factor `s` in the exponents of the bound.
     """
@@ -98,6 +123,7 @@ class Objective(ABC):
 
     def _set_gradient(self, negative_gradient):
         """Label a sample 1 if its negative gradient is positive, else 0; set the weights."""
+        self.negative_gradient = negative_gradient
         self.labels = (negative_gradient > 0).astype(np.intp)
         self.weights = np.abs(negative_gradient)
 
@@ -118,7 +144,53 @@ def exp_scores(scores, queries, max_gap):
 # -- Rankings of documents.
 
 
-class NDCGObjective(Objective):
+class GainObjective(Objective):
+    """Base class of objectives of pairs of documents that are weighted by their gains.
+
+    A query with an ideal DCG of 0, for which NDCG is not defined, is ignored. The gains of the
+    other queries are divided by their ideal DCG and by the number of these queries.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (n_samples,)
+        Gain of each document.
+    queries : Queries
+        Query of each document.
+    """
+
+    # Functions of `_ndcg_pairs`.
+    _loss_and_negative_gradient = None
+
+    def __init__(self, gains, queries):
+        # The loops expect the documents with a gain to come first in each query.
+        self._order = np.lexsort((*self._sort_keys(gains), queries.codes))
+        self._queries = queries
+        self._starts = queries.starts
+        ideal = ideal_dcg(gains, queries)
+        gains = gains[self._order]
+        self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
+        normalizer = ideal * max(1, np.count_nonzero(ideal))
+        normalizer = np.where(normalizer == 0, 1.0, normalizer)
+        self._gains = gains / np.repeat(normalizer, queries.sizes)
+
+    @abstractmethod
+    def _sort_keys(self, gains):
+        """Return the keys by which the documents of a query are sorted, as in `np.lexsort`."""
+
+    def set_scores(self, scores):
+        exp_pos, _ = exp_scores(scores, self._queries, MAX_SCORE_GAP)
+        self._exp_scores = exp_pos[self._order]
+        ordered, masses = np.empty((2, len(scores)))
+        self.value = self._loss_and_negative_gradient(
+            self._exp_scores, self._gains, self._starts, self._n_relevant, ordered, masses
+        )
+        negative_gradient, self.masses = np.empty((2, len(scores)))
+        negative_gradient[self._order] = ordered
+        self.masses[self._order] = masses
+        self._set_gradient(negative_gradient)
+
+
+class NDCGObjective(GainObjective):
     r"""Bound on the expected loss of NDCG, Equation 3.11 of Valizadegan (2010).
 
     .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
@@ -132,36 +204,18 @@ class NDCGObjective(Objective):
 
     Parameters
     ----------
-    gains : ndarray of shape (n_samples,)
-        Gain of each document.
-    queries : Queries
-        Query of each document. NDCG is not defined for queries without any gain; the mean is over
-        the others.
+    gains, queries : object
+        As in :class:`GainObjective`.
     """
 
+    _loss_and_negative_gradient = staticmethod(_ndcg_pairs.loss_and_negative_gradient)
+
     def __init__(self, gains, queries):
-        # The loops expect the documents with a gain to come first in each query.
-        self._order = np.lexsort((gains == 0, queries.codes))
-        self._queries = queries
-        self._starts = queries.starts
-        ideal = ideal_dcg(gains, queries)
-        gains = gains[self._order]
-        self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
-        normalizer = ideal * max(1, np.count_nonzero(ideal))
-        normalizer = np.where(normalizer == 0, 1.0, normalizer)
-        self._gains = gains / np.repeat(normalizer, queries.sizes)
+        super().__init__(gains, queries)
         self._buffers = np.empty((2, 2, queries.sizes.max()))
 
-    def set_scores(self, scores):
-        exp_pos, _ = exp_scores(scores, self._queries, MAX_SCORE_GAP)
-        self._exp_scores = exp_pos[self._order]
-        ordered = np.empty(len(scores))
-        self.value = _ndcg_pairs.loss_and_negative_gradient(
-            self._exp_scores, self._gains, self._starts, self._n_relevant, ordered
-        )
-        negative_gradient = np.empty(len(scores))
-        negative_gradient[self._order] = ordered
-        self._set_gradient(negative_gradient)
+    def _sort_keys(self, gains):
+        return (gains == 0,)
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.step_weights(
@@ -171,6 +225,37 @@ class NDCGObjective(Objective):
             self._n_relevant,
             hypothesis[self._order],
             *self._buffers,
+        )
+
+
+class LogisticObjective(GainObjective):
+    r"""Logistic loss of pairs of documents, weighted by the differences of their gains.
+
+    .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_{G_i > G_j} (G_i - G_j)
+              \log(1 + \exp(F_j - F_i))
+
+    The sum is over the pairs of documents of query k in which i has the larger gain, and
+    :math:`Z_k` is the ideal DCG of the query. This is the loss of RankNet (Burges et al. 2005),
+    weighted as ARP-Loss2 of the LambdaLoss framework (Wang et al. 2018).
+
+    Parameters
+    ----------
+    gains, queries : object
+        As in :class:`GainObjective`.
+    """
+
+    _loss_and_negative_gradient = staticmethod(_ndcg_pairs.logistic_loss_and_negative_gradient)
+
+    def _sort_keys(self, gains):
+        return (-gains,)
+
+    def step_weights(self, hypothesis):
+        return _ndcg_pairs.logistic_step_weights(
+            self._exp_scores,
+            self._gains,
+            self._starts,
+            self._n_relevant,
+            hypothesis[self._order],
         )
 
 

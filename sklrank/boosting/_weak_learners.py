@@ -7,8 +7,10 @@ for any samples. For rankers, the hypothesis has one number for each sample: the
 the probability of class 1, or a feature times a factor. For classifiers, it is the indicator matrix
 of the predicted classes.
 
-In each round, `fit` is called until the model is better than chance, at most `max_tries` times.
-This attribute is above 1 if samples are drawn, as another draw may give a better model.
+The method `step(objective, hypothesis)` returns the step, which is 0 if the hypothesis is no better
+than chance. In each round, `fit` is called until the model is better than chance, at most
+`max_tries` times. This attribute is above 1 if samples are drawn, as another draw may give a better
+model.
 """
 
 from copy import copy
@@ -24,6 +26,7 @@ from sklrank._estimator import BaseEstimator
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
 from sklrank.tree._binning import BinnedFeatures
+from sklrank.tree._histogram_tree import HistogramGrower, HistogramTreeRegressor
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
@@ -32,7 +35,9 @@ __all__ = [
     "CostLearner",
     "FeatureLearner",
     "FittedLearner",
+    "Learner",
     "StumpLearner",
+    "TreeLearner",
     "hypothesis_of",
 ]
 
@@ -51,18 +56,29 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
     if response_method == "predict_proba":
         # A model that was fitted to one class has one column.
         return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
-    # X has been checked: the stumps of all rounds need not check it again.
-    predict = model._predict_checked if type(model) is StumpClassifier else model.predict
+    # X has been checked: the trees of all rounds need not check it again.
+    checks = type(model) not in (StumpClassifier, HistogramTreeRegressor)
+    predict = model.predict if checks else model._predict_checked
     predicted = predict(X)
     if n_classes is None:
         return np.asarray(predicted, dtype=np.float64)
     return np.eye(n_classes)[predicted]
 
 
+class Learner:
+    """Base class of learners whose steps minimize the bound of the objective."""
+
+    max_tries = 1
+
+    def step(self, objective, hypothesis):
+        """Return the step for a hypothesis."""
+        return objective.step(hypothesis)
+
+
 # -- Labels and weights.
 
 
-class ClassifierLearner:
+class ClassifierLearner(Learner):
     """Learner for any scikit-learn classifier.
 
     Parameters
@@ -163,7 +179,7 @@ def draw_samples(labels, weights, size, random_state):
     return drawn
 
 
-class StumpLearner:
+class StumpLearner(Learner):
     """Learner for compiled stumps, which bins the features once for all rounds.
 
     Parameters
@@ -173,8 +189,6 @@ class StumpLearner:
     X : ndarray of shape (n_samples, n_features)
         Training samples.
     """
-
-    max_tries = 1
 
     def __init__(self, stump, X):
         self.stump = clone(stump)
@@ -190,10 +204,54 @@ class StumpLearner:
         return model, hypothesis_of(model, self.X)
 
 
+# -- Gradients and masses.
+
+
+class TreeLearner(Learner):
+    """Learner for compiled regression trees, which bins the features once for all rounds.
+
+    A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
+    masses, a number from -1 to 1.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree whose parameters are used in all rounds.
+    X : ndarray of shape (n_samples, n_features) or None
+        Training samples; None if `grow` is used only.
+    bins : FeatureBlocks
+        The bins of their features.
+    """
+
+    def __init__(self, tree, X, bins):
+        self.tree = clone(tree)
+        self.X = X
+        self.grower = HistogramGrower(self.tree, bins)
+
+    def grow(self, objective, random_state):
+        """Return a tree and its hypothesis, or None if the tree has no split."""
+        tree, hypothesis = self.grower.grow(
+            -objective.negative_gradient, objective.masses, random_state
+        )
+        return (tree, hypothesis) if tree.n_nodes > 1 else None
+
+    def fit(self, objective, random_state):
+        """Return a fitted model and its hypothesis, or None if the tree has no split."""
+        grown = self.grow(objective, random_state)
+        if grown is None:
+            return None
+        tree, hypothesis = grown
+        return self.grower.finish(copy(self.tree), tree), hypothesis
+
+    def step(self, objective, hypothesis):
+        """Return the factor of `_objectives.py`, with which the objective does not increase."""
+        return 0.5 / objective.scale
+
+
 # -- Costs of all classes.
 
 
-class CostLearner:
+class CostLearner(Learner):
     """Learner for multi-output regressors, fitted to the gains (negative costs) of all classes.
 
     A label and a weight do not show whether the second best class of a sample is almost as good as
@@ -209,8 +267,6 @@ class CostLearner:
     n_classes : int
         Number of classes of the hypothesis.
     """
-
-    max_tries = 1
 
     def __init__(self, estimator, X, *, n_classes):
         if is_classifier(estimator):
@@ -315,7 +371,7 @@ class FeatureRanker(NamedTuple):
         return abs(self.factor) * np.eye(self.n_features)[self.feature]
 
 
-class FeatureLearner:
+class FeatureLearner(Learner):
     """Learner that selects a feature and a fraction of its step.
 
     The weak ranker of Xu & Li is the feature with the best performance under the weights of the
@@ -336,8 +392,6 @@ class FeatureLearner:
     search : {"greedy", "weighted"}
         See above.
     """
-
-    max_tries = 1
 
     def __init__(self, X, objective, learning_rate, search):
         n_features = X.shape[1]

@@ -9,10 +9,12 @@ of the samples and compute their leaf values with the other half; :class:`Honest
 averages trees of either kind. These estimators can be used in
 :class:`~sklrank.label_ranking.LabelwiseRanker` and for regression in general.
 
-:class:`StumpClassifier` is a compiled tree with one split, used as a weak learner in
+:class:`HistogramTreeRegressor` is a compiled tree that is grown leaf by leaf on binned features,
+and :class:`StumpClassifier` a compiled tree with one split. Both are used as weak learners in
 :mod:`sklrank.boosting`.
 """
 
+from sklrank.tree._histogram_tree import HistogramTreeRegressor
 from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
 from sklrank.tree._honest_forest import HonestForestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
@@ -20,6 +22,7 @@ from sklrank.tree._level_splits import LevelSplitsRegressor
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
+    "HistogramTreeRegressor",
     "HoeffdingTreeClassifier",
     "HonestForestRegressor",
     "HonestTreeRegressor",

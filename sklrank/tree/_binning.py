@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["BinnedFeatures", "Candidates", "find_candidates", "find_thresholds", "midpoints"]
+from sklrank.tree._histogram_trees import BLOCK_WIDTH, encode
+
+__all__ = [
+    "BinnedFeatures",
+    "Candidates",
+    "FeatureBlocks",
+    "find_candidates",
+    "find_thresholds",
+    "midpoints",
+]
+
+# Thresholds are quantiles of at most this number of values.
+MAX_VALUES = 200_000
 
 
 class BinnedFeatures:
@@ -31,6 +44,96 @@ class BinnedFeatures:
             self.codes[:, feature] = np.searchsorted(thresholds, X[:, feature])
         # Memory for the histograms of the search, allocated once for all boosting rounds.
         self.histograms = np.empty((self.first_bin[-1], 2))
+
+
+class FeatureBlocks:
+    """Samples whose feature values are replaced by bin codes, as :class:`Grower` needs them.
+
+    The code of a value is the number of thresholds that are smaller than the value. The code of a
+    category is its index among the sorted categories. Missing values have a code of their own,
+    which follows the others.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples. Entries may be NaN.
+    max_bins : int
+        Maximum number of bins of each feature besides that of missing values, at most 255.
+    is_categorical : ndarray of bool of shape (n_features,)
+        Whether the values of a feature are categories. A category that is not among the `max_bins`
+        most frequent ones is treated as a missing value.
+    random_state : RandomState instance
+        Draws the samples whose quantiles are the thresholds, if there are very many samples.
+    """
+
+    def __init__(self, X, max_bins, is_categorical, random_state):
+        n_samples, n_features = X.shape
+        self.is_categorical = is_categorical.astype(np.uint8)
+        self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
+        drawn = slice(None)
+        if n_samples > MAX_VALUES:
+            drawn = np.sort(random_state.choice(n_samples, MAX_VALUES, replace=False))
+        for feature, values in enumerate(X.T):
+            if is_categorical[feature]:
+                self.categories[feature] = find_categories(values, max_bins)
+            else:
+                chosen = values[drawn].astype(np.float64)
+                self.thresholds[feature] = find_thresholds(chosen[~np.isnan(chosen)], max_bins)
+        self.n_bins = np.array(
+            [
+                1 + len(thresholds) if categories is None else max(1, len(categories))
+                for thresholds, categories in zip(self.thresholds, self.categories)
+            ],
+            dtype=np.intc,
+        )
+        self.codes, self.has_missing = self._encode(X)
+
+    def _encode(self, X):
+        """Return the codes of samples, and for each feature whether a value is missing."""
+        n_samples, n_features = X.shape
+        n_blocks = -(-n_features // BLOCK_WIDTH)
+        codes = np.zeros((n_blocks, n_samples, BLOCK_WIDTH), dtype=np.uint8)
+        has_missing = np.empty(n_features, dtype=np.uint8)
+        for feature, values in enumerate(X.T):
+            thresholds, n_bins = self.thresholds[feature], self.n_bins[feature]
+            if self.is_categorical[feature]:
+                values = codes_of_categories(values, self.categories[feature])
+                thresholds = np.arange(n_bins - 1) + 0.5
+            block, position = divmod(feature, BLOCK_WIDTH)
+            has_missing[feature] = encode(values, thresholds, n_bins, codes[block], position)
+        return codes, has_missing
+
+    def encode(self, X):
+        """Return the same bins with the codes of other samples."""
+        encoded = copy(self)
+        encoded.codes, _ = self._encode(X)
+        return encoded
+
+    def take(self, samples):
+        """Return the same bins with the codes of some samples only."""
+        taken = copy(self)
+        taken.codes = np.ascontiguousarray(self.codes[:, samples])
+        return taken
+
+    def threshold(self, feature, code):
+        """Return the largest value of a numerical feature whose code is up to `code`."""
+        thresholds = self.thresholds[feature]
+        # A split after the last code sends all values but the missing ones to the left.
+        return thresholds[code] if code < len(thresholds) else np.inf
+
+
+def find_categories(values, max_bins: int):
+    """Return the `max_bins` most frequent values, without NaN, in ascending order."""
+    categories, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return np.sort(categories[np.argsort(-counts, kind="stable")[:max_bins]])
+
+
+def codes_of_categories(values, categories):
+    """Return the index of each value among the sorted categories, NaN if it is not among them."""
+    if not len(categories):
+        return np.full(len(values), np.nan)
+    codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
+    return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)
 
 
 def find_thresholds(values, max_bins: int):

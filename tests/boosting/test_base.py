@@ -1,7 +1,5 @@
 """The loop of boosting, with scripted parts and against direct statements of the algorithms."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,6 +17,7 @@ from sklrank.boosting import (
 )
 from sklrank.boosting._base import run_rounds
 from sklrank.boosting._objectives import Objective
+from sklrank.boosting._weak_learners import Learner
 from sklrank.metrics import ndcg_score
 from sklrank.tree import StumpClassifier
 
@@ -40,6 +39,13 @@ class ScriptedObjective(Objective):
         return self.given
 
 
+class ScriptedLearner(Learner):
+    """Learner with a given method `fit`."""
+
+    def __init__(self, fit, max_tries=1):
+        self.fit, self.max_tries = fit, max_tries
+
+
 RAISED = np.array([1.0, 0.0, 1.0])
 
 
@@ -53,7 +59,7 @@ def boost(objective, n_rounds=3, *, fitted=("model", RAISED), learning_rate=1.0,
 
     reason = run_rounds(
         objective,
-        SimpleNamespace(fit=lambda objective, random_state: fitted, max_tries=1),
+        ScriptedLearner(lambda objective, random_state: fitted),
         scores,
         n_rounds,
         learning_rate=learning_rate,
@@ -106,7 +112,7 @@ def test_learners_that_draw_samples_try_again(max_tries, n_rounds):
 
     reason = run_rounds(
         objective,
-        SimpleNamespace(fit=fit, max_tries=max_tries),
+        ScriptedLearner(fit, max_tries),
         np.zeros(3),
         2,
         learning_rate=1.0,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._queries import Queries
-from sklrank.boosting._objectives import NDCGObjective
+from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
 from sklrank.metrics._conventions import gains_of
 
 # Queries in mixed order: three with different grades, one without a relevant document, one of equal
@@ -199,3 +199,82 @@ def test_constants_of_queries_do_not_matter():
     case.objective.set_scores(SCORES[1] + 1e3 * QID)
     assert_allclose(case.objective.value, value)
     assert_allclose(case.objective.weights, weights, atol=1e-12)
+
+
+# -- The logistic objective, and masses.
+
+
+class LogisticCase(Case):
+    """The logistic objective in loops."""
+
+    def __init__(self, *args, gain="exponential", **kwargs):
+        super().__init__(*args, gain=gain, **kwargs)
+        function = {"exponential": lambda r: 2.0**r - 1, "linear": lambda r: r}[gain]
+        self.objective = LogisticObjective(
+            function(kwargs.get("grades", GRADES)),
+            Queries.from_qid(kwargs.get("qid", QID), len(QID)),
+        )
+        self.pairs = [(i, j, a - b) for i, j, a, b in self.pairs if a > b]
+
+    def value(self, F):
+        return sum(weight * np.logaddexp(0, F[j] - F[i]) for i, j, weight in self.pairs)
+
+    def pair_weights(self, F):
+        return [(i, j, weight / (1 + np.exp(F[i] - F[j]))) for i, j, weight in self.pairs]
+
+
+@pytest.mark.parametrize("F", SCORES, ids=["start", "near", "far", "farther"])
+@pytest.mark.parametrize(
+    "options", [{}, {"gain": "linear"}, {"qid": np.zeros(len(QID), dtype=int)}]
+)
+def test_logistic_objective(F, options):
+    case = LogisticCase(**options)
+    objective = case.objective
+    objective.set_scores(F.copy())
+    assert_allclose(objective.value, case.value(F), rtol=1e-10)
+    signed, masses = np.zeros((2, len(F)))
+    for i, j, weight in case.pair_weights(F):
+        signed[i] += weight
+        signed[j] -= weight
+        masses[[i, j]] += weight
+    assert_allclose(objective.negative_gradient, signed, rtol=1e-10, atol=1e-14)
+    assert_allclose(objective.masses, masses, rtol=1e-10, atol=1e-14)
+    f = np.random.RandomState(0).randint(2, size=len(F)).astype(float)
+    expected = [
+        sum(weight for i, j, weight in case.pair_weights(F) if sign * (f[i] - f[j]) > 0)
+        for sign in (1, -1)
+    ]
+    assert_allclose(objective.step_weights(f), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("F", SCORES, ids=["start", "near", "far", "farther"])
+def test_masses_of_expected_ndcg(F):
+    case = Case()
+    case.objective.set_scores(F.copy())
+    masses = np.zeros(len(F))
+    for i, j, gain, _ in case.pairs:
+        masses[[i, j]] += gain * case.theta(F, i, j)
+    assert_allclose(case.objective.masses, masses, rtol=1e-10, atol=1e-14)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    spread=st.floats(0, 30),
+    rate=st.floats(0, 2),
+    n_leaves=st.integers(1, 6),
+    l2=st.floats(0, 3),
+    objective_class=st.sampled_from([NDCGObjective, LogisticObjective]),
+)
+def test_leaf_steps_never_raise_the_objective(seed, spread, rate, n_leaves, l2, objective_class):
+    """The bound of each leaf in `_objectives.py`."""
+    random = np.random.RandomState(seed)
+    qid, grades = random.randint(4, size=20), random.randint(3, size=20)
+    objective = objective_class(np.exp2(grades) - 1.0, Queries.from_qid(qid, 20))
+    F, leaves = spread * random.normal(size=20), random.randint(n_leaves, size=20)
+    objective.set_scores(F)
+    before = objective.value
+    gradients = np.bincount(leaves, objective.negative_gradient, n_leaves)
+    masses = np.bincount(leaves, objective.masses, n_leaves) + l2 * objective.masses.mean()
+    values = np.divide(gradients, masses, out=np.zeros(n_leaves), where=masses > 0)
+    objective.set_scores(F + rate / 2 * values[leaves])
+    assert objective.value <= before * (1 + 1e-12)

@@ -1,0 +1,364 @@
+"""HistogramTreeRegressor: a regression tree grown leaf by leaf on binned features."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._estimator import BaseEstimator
+from sklrank._randomness import MAX_FEATURES, draw_features
+from sklrank._sklearn import Interval, _fit_context
+from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
+from sklrank.tree._binning import FeatureBlocks, codes_of_categories
+from sklrank.tree._histogram_trees import Grower, Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from sklrank._typing import MaxFeatures
+
+__all__ = ["HistogramGrower", "HistogramTreeRegressor"]
+
+# Leaves must have at least this fraction of the mean hessian of a sample.
+MIN_HESSIAN = 1e-3
+# Number of mean hessians that is added to that of a category when categories are sorted.
+CATEGORY_SMOOTHING = 10.0
+
+
+class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
+    r"""A regression tree that is grown leaf by leaf on features that were binned once.
+
+    The tree is grown as those of LightGBM [1]_ and of scikit-learn's
+    `HistGradientBoostingRegressor`. The leaf whose split reduces the squared error most is split
+    first, until the tree has `max_leaf_nodes` leaves. A leaf predicts :math:`\sum w_i y_i / (\sum
+    w_i + \lambda)` for the targets :math:`y` and weights :math:`w` of its samples, where
+    :math:`\lambda` is `l2_regularization`, and the weights have mean one. The gain of a split is
+    the sum of :math:`(\sum w_i y_i)^2 / (\sum w_i + \lambda)` over both children minus that of the
+    node.
+
+    The time is linear in the number of samples and features. Missing values need no imputation: a
+    split sends them to the child that reduces the error more, or to the larger child if its samples
+    had none. This tree is the default weak learner of :class:`~sklrank.boosting.NDCGBoost`, which
+    bins the features once for all trees.
+
+    Parameters
+    ----------
+    max_leaf_nodes : int, default=31
+        Maximum number of leaves, at least 2.
+    max_depth : int or None, default=None
+        Maximum depth of the tree. If None, only the number of leaves is limited.
+    min_samples_leaf : int, default=20
+        Minimum number of samples in each leaf.
+    l2_regularization : float, default=0.0
+        Number of samples of target 0, of mean weight, that are added to each leaf.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Number of features on which the tree may split, which are drawn at random: an int, a
+        fraction of the features, "sqrt", "log2", or None for all features.
+    max_bins : int, default=255
+        Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
+        Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
+        of the bins are quantiles, of 200,000 samples if there are more.
+    categorical_features : array-like of int or bool, or None, default=None
+        Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
+        numbers. They are sorted by their mean target, and the first of them are sent to the left
+        child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
+        categories that are not in the training samples, are treated as missing values.
+    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
+        Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
+        must not increase, and 0 if there is no constraint. If None, there are no constraints.
+    random_state : int, RandomState instance or None, default=None
+        Controls the choice of features, and of the samples whose quantiles bound the bins.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree. Its method `nodes()` returns the arrays that describe the nodes.
+    categories_ : list of (ndarray or None)
+        The categories of each categorical feature, in ascending order, and None for other features.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fraction of the total gain that is due to each feature; 0 if there are no splits.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    StumpClassifier : A tree with one split that predicts classes.
+    HonestTreeRegressor : A tree whose leaf values come from samples that did not choose the splits.
+
+    References
+    ----------
+    .. [1] G. Ke et al., "LightGBM: a highly efficient gradient boosting decision tree",
+       NIPS 2017.
+    .. [2] W. D. Fisher, "On grouping for maximum homogeneity", JASA 53, 1958.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.tree import HistogramTreeRegressor
+    >>> X = np.random.RandomState(0).randint(2, size=(500, 3)).astype(float)
+    >>> y = np.where(X[:, 0] == 1, X[:, 1], 2)
+    >>> X[y == 2, 0] = np.nan
+    >>> tree = HistogramTreeRegressor().fit(X, y)
+    >>> tree.predict([[np.nan, 0, 0], [1, 0, 0], [1, 1, 0]])
+    array([2., 0., 1.])
+    """
+
+    _parameter_constraints = {
+        "max_leaf_nodes": [Interval(Integral, 2, 65536, closed="both")],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "l2_regularization": [Interval(Real, 0, None, closed="left")],
+        "max_features": MAX_FEATURES,
+        "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "categorical_features": ["array-like", None],
+        "monotonic_cst": ["array-like", None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_leaf_nodes: int = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        max_features: MaxFeatures = None,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> HistogramTreeRegressor:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples. Entries may be NaN, which stands for a missing value.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples. If None, all samples have weight 1. Samples of weight 0 are
+            ignored.
+
+        Returns
+        -------
+        HistogramTreeRegressor
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If the input contains infinite values, or `y` NaN; or if `categorical_features` or
+            `monotonic_cst` do not fit the features. In these cases, a fitted model does not change.
+        """
+        with unchanged_on_error(self):
+            X, y = check_rows(
+                self, X, y=y, reset=True, dtype=[np.float64, np.float32], y_numeric=True
+            )
+            y = as_numbers(y, "y").astype(np.float64)
+            weights = check_weights(sample_weight, len(X), positive=True)
+            random_state = check_random_state(self.random_state)
+            seen = weights > 0
+            X, y, weights = X[seen], y[seen], weights[seen]
+            grower = HistogramGrower(self, self._bin(X, random_state))
+            # The largest target is 1, so that sums of squares are finite.
+            largest = np.abs(y).max() or 1.0
+            gradients = -(y / largest) * weights
+            tree, _ = grower.grow(gradients, weights, random_state, unit=largest)
+            grower.finish(self, tree)
+        return self
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Fraction of the total gain that is due to each feature."""
+        check_is_fitted(self)
+        gains = self._gains()
+        return gains / (gains.sum() or 1.0)
+
+    def _gains(self):
+        """Return the sum of the gains of the splits on each feature."""
+        nodes = self.tree_.nodes()
+        return np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted targets.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._predict_checked(X)
+
+    def _predict_checked(self, X):
+        """Return the predictions for a validated array `X`."""
+        return self.tree_.predict(self._encode_categories(X))
+
+    def _encode_categories(self, X):
+        """Return `X`, or a copy in which categories are replaced by their codes."""
+        encoded = X
+        for feature, categories in enumerate(self.categories_):
+            if categories is not None:
+                encoded = X.astype(np.float64) if encoded is X else encoded
+                encoded[:, feature] = codes_of_categories(X[:, feature], categories)
+        return encoded
+
+    def _bin(self, X, random_state):
+        """Return the bins of the features of a validated array `X`."""
+        is_categorical = self._categorical_mask(X.shape[1])
+        return FeatureBlocks(X, self.max_bins, is_categorical, random_state)
+
+    def _categorical_mask(self, n_features):
+        """Return whether each feature is categorical."""
+        given = self.categorical_features
+        if given is None:
+            return np.zeros(n_features, dtype=bool)
+        given = np.asarray(given)
+        if given.dtype == bool and given.shape == (n_features,):
+            return given
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise ValueError(
+                f"categorical_features must be a list of the indices of features, or a boolean "
+                f"array of shape ({n_features},); got {self.categorical_features!r}"
+            )
+        given = given.astype(np.intp)
+        if given.size and not (0 <= given.min() and given.max() < n_features):
+            raise ValueError(
+                f"categorical_features must be indices from 0 to {n_features - 1}, got {given}"
+            )
+        return np.isin(np.arange(n_features), given)
+
+    def _constraints(self, is_categorical):
+        """Return the monotonic constraint of each feature: 1, -1 or 0."""
+        n_features = len(is_categorical)
+        if self.monotonic_cst is None:
+            return np.zeros(n_features, dtype=np.int8)
+        given = np.asarray(self.monotonic_cst)
+        if given.shape != (n_features,) or not np.isin(given, (-1, 0, 1)).all():
+            raise ValueError(
+                f"monotonic_cst must be a list of {n_features} numbers, one for each feature, "
+                f"which are 1, -1 or 0; got {self.monotonic_cst!r}"
+            )
+        if given[is_categorical].any():
+            raise ValueError(
+                "monotonic_cst must be 0 for categorical features, whose values have no order"
+            )
+        return given.astype(np.int8)
+
+
+class HistogramGrower:
+    """Grows trees on samples whose features are binned once.
+
+    Parameters
+    ----------
+    template : HistogramTreeRegressor
+        Estimator whose parameters are those of the trees.
+    bins : FeatureBlocks
+        Codes of the samples.
+    """
+
+    def __init__(self, template, bins):
+        self.bins = bins
+        _, self.n_samples, _ = bins.codes.shape
+        self.n_features = len(bins.n_bins)
+        constraints = template._constraints(bins.is_categorical.astype(bool))
+        self.max_features = template.max_features
+        # A leaf needs at least one sample.
+        self._max_leaf_nodes = min(template.max_leaf_nodes, max(2, self.n_samples))
+        max_depth = template.max_depth
+        largest = np.iinfo(np.intc).max
+        self._grower = Grower(
+            self.bins.codes,
+            self.bins.n_bins,
+            self.bins.has_missing,
+            self.bins.is_categorical,
+            constraints,
+            max_leaf_nodes=self._max_leaf_nodes,
+            max_depth=-1 if max_depth is None else min(max_depth, largest),
+            min_samples_leaf=min(template.min_samples_leaf, largest // 2),
+            l2_regularization=template.l2_regularization,
+            min_hessian=MIN_HESSIAN,
+            category_smoothing=CATEGORY_SMOOTHING,
+        )
+
+    def grow(self, gradients, hessians, random_state, unit=1.0):
+        """Grow a tree.
+
+        Parameters
+        ----------
+        gradients, hessians : ndarray of shape (n_samples,)
+            Gradient and hessian of each sample.
+        random_state : RandomState instance
+            Draws the features of the tree.
+        unit : float, default=1.0
+            Number by which the values of the leaves are multiplied.
+
+        Returns
+        -------
+        tree : Tree
+            The tree.
+        predicted : ndarray of shape (n_samples,)
+            Its prediction for each sample.
+        """
+        if self.max_features is None:
+            features = np.arange(self.n_features)
+        else:
+            features = draw_features(self.max_features, self.n_features, random_state)
+        leaves = np.empty(self.n_samples, dtype=np.intc)
+        # Penalties are relative to the mean hessian.
+        scale = hessians.mean() or 1.0
+        nodes = self._grower.grow(gradients / scale, hessians / scale, features, leaves)
+        nodes["value"] *= unit
+        nodes["gain"] *= scale * unit
+        nodes["gain"] *= unit
+        nodes["threshold"] = np.zeros(len(nodes["left"]))
+        is_numerical = (nodes["left"] > 0) & (nodes["categorical"] == 0)
+        for node in np.flatnonzero(is_numerical):
+            nodes["threshold"][node] = self.bins.threshold(
+                nodes["feature"][node], nodes["threshold_code"][node]
+            )
+        return Tree(self.n_features, nodes), nodes["value"][leaves]
+
+    def predict(self, tree):
+        """Return the predictions of a tree that was grown on other samples with these bins."""
+        return tree.predict_codes(self.bins.codes, self.bins.n_bins)
+
+    def finish(self, model, tree):
+        """Set the fitted attributes of a `HistogramTreeRegressor`."""
+        model.n_features_in_ = self.n_features
+        model.categories_ = self.bins.categories
+        model.tree_ = tree
+        return model

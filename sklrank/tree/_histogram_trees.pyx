@@ -1,0 +1,857 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Growth of regression trees from histograms, and their predictions.
+
+Each sample has a gradient g and a hessian h, of a loss that the tree shall decrease. A leaf with
+the sums G and H predicts -G / (H + l2), which decreases the quadratic approximation of the loss by
+half of its *score*, G^2 / (H + l2). The gain of a split is the sum of the scores of both children
+minus the score of the node. The node with the largest gain is split first, until the tree has the
+maximum number of leaves.
+
+Feature values are given as bin codes. The histogram of a node contains for each bin of each feature
+a *cell* with the sums of the gradients and hessians, and the number, of the samples of the node
+with this code. Only the histogram of the smaller child is computed from its samples; that of the
+larger child is the difference to the histogram of their parent.
+
+Gradients and hessians are rounded to integers (fixed-point numbers), such that the sum of their
+absolute values is at most `LARGEST_SUM`. Hence sums of integers cannot overflow, they are exact,
+and do not depend on the order of the samples; nor are differences of histograms affected by
+rounding. The four integers of a cell are added by one instruction.
+
+Codes are stored in blocks of `WIDTH` features, `(n_blocks, n_samples, WIDTH)`: the histograms of a
+block fit in the first level of the cache, and the codes of a sample are read at once.
+
+A split on a numerical feature sends the samples with codes up to `threshold` to the left child. The
+last code of a feature with missing values stands for them; `missing_left` is the child to which
+they are sent. The categories of a categorical feature are sorted by G / H, and a split sends the
+first of them to the left child, those in the set `left_categories`. In a monotonic feature, the
+values of the left child and its descendants must not be above (constraint 1) or below (-1) those of
+the right child. Each node passes the middle of the values of its children to them as a bound.
+"""
+
+cimport cython
+from libc.math cimport fabs, isfinite, isnan, rint
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from sklrank._state cimport Persistent, State
+
+import numpy as np
+
+cdef enum:
+    WIDTH = 8
+    MAX_BINS = 256
+    WORDS = MAX_BINS // 32
+
+BLOCK_WIDTH = WIDTH
+
+UINT32 = np.dtype(np.uint32)
+
+cdef double LARGEST_SUM = 2.0 ** 30
+# Sums below this number are treated as 0.
+cdef double TINY = 1e-280
+# Gains that are smaller than this fraction of the score of a node are rounding errors.
+cdef double ROUNDING = 1e-12
+
+cdef struct Cell:
+    int gradient
+    int hessian
+    int count
+    # Unused; the four numbers fill a register.
+    int padding
+
+cdef struct Split:
+    # Gain, or 0 if the node cannot be split.
+    double gain
+    int feature
+    int threshold
+    bint missing_left
+    bint categorical
+    unsigned int left_categories[WORDS]
+    Cell left
+
+cdef struct Leaf:
+    int node
+    int depth
+    # The samples are those from `start` to `stop` in `Grower.samples`.
+    Py_ssize_t start
+    Py_ssize_t stop
+    Cell total
+    # NULL if the leaf cannot be split.
+    Cell* histogram
+    Split split
+    # Bounds of the value of the leaf, due to monotonic features above it.
+    double lower
+    double upper
+
+
+cdef inline void add(Cell* to, Cell cell) noexcept nogil:
+    to.gradient += cell.gradient
+    to.hessian += cell.hessian
+    to.count += cell.count
+    to.padding += cell.padding
+
+
+cdef inline void subtract(Cell* from_, Cell cell) noexcept nogil:
+    from_.gradient -= cell.gradient
+    from_.hessian -= cell.hessian
+    from_.count -= cell.count
+    from_.padding -= cell.padding
+
+
+cdef class Tree(Persistent):
+    """A tree that predicts a value for each sample.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    nodes : dict of ndarray
+        Arrays that describe the nodes, `(n_nodes,)` each. Node 0 is the root.
+
+        - `feature`: index of the feature on which a node splits; intc.
+        - `threshold`: values of the feature up to this number belong to the left child; float64. It
+          is not used for categorical features.
+        - `threshold_code`: the same in terms of the codes of the training samples; intc.
+        - `categorical`: 1 if the feature is categorical, else 0; intc.
+        - `left_categories`: the categories that belong to the left child, `(n_nodes, 8)` of uint32.
+          Bit b of word w is that of the category 32 w + b.
+        - `missing_left`: 1 if missing values belong to the left child, else 0; intc.
+        - `left`: index of the left child, which is larger than that of the node itself, or 0 for a
+          leaf; intc. The right child is the next node.
+        - `value`: prediction of a leaf; float64. Those of the other nodes are not used.
+        - `gain`: the decrease of the loss by a split, times 2; 0 for a leaf; float64.
+        - `count`: number of training samples; intc.
+    """
+
+    cdef readonly Py_ssize_t n_features, n_nodes
+    cdef const int[::1] feature
+    cdef const int[::1] threshold_code
+    cdef const int[::1] categorical
+    cdef const int[::1] missing_left
+    cdef const int[::1] left
+    cdef const int[::1] count
+    cdef const unsigned int[:, ::1] left_categories
+    cdef const double[::1] threshold
+    cdef const double[::1] value
+    cdef const double[::1] gain
+
+    def __init__(self, Py_ssize_t n_features, dict nodes):
+        self.start({**nodes, "n_features": n_features})
+
+    cdef int set_state(self, State state) except -1:
+        cdef Py_ssize_t n_features = state.count("n_features", 1), n_nodes
+        left = state.get("left")
+        state.require(isinstance(left, np.ndarray) and left.ndim == 1, "left is not an array")
+        n_nodes = len(left)
+        state.require(n_nodes > 0, "there is no node")
+        left = state.integers("left", (n_nodes,), 0, max(0, n_nodes - 2), np.dtype(np.intc))
+        state.require(
+            bool(np.all((left == 0) | (left > np.arange(n_nodes)))), "a child precedes its parent"
+        )
+        state.require(
+            not self.is_ready or (n_nodes, n_features) == (self.n_nodes, self.n_features),
+            "the numbers of nodes and features cannot change",
+        )
+        shape = (n_nodes,)
+        integers = {
+            name: state.integers(name, shape, 0, high, np.dtype(np.intc))
+            for name, high in [
+                ("feature", n_features - 1),
+                ("threshold_code", MAX_BINS),
+                ("categorical", 1),
+                ("missing_left", 1),
+                ("count", np.iinfo(np.intc).max),
+            ]
+        }
+        floats = {name: state.constants(name, shape) for name in ("threshold", "value", "gain")}
+        categories = state.array("left_categories", (n_nodes, WORDS), UINT32, False)
+        self.n_features, self.n_nodes = n_features, n_nodes
+        self.left, self.left_categories = left, categories
+        self.feature, self.threshold_code = integers["feature"], integers["threshold_code"]
+        self.categorical = integers["categorical"]
+        self.missing_left, self.count = integers["missing_left"], integers["count"]
+        self.threshold, self.value, self.gain = floats["threshold"], floats["value"], floats["gain"]
+        return 0
+
+    cdef dict get_state(self):
+        return {"n_features": self.n_features, **self.nodes()}
+
+    def nodes(self):
+        """Return the arrays that describe the nodes."""
+        self.require_ready()
+        return {
+            "feature": np.array(self.feature),
+            "threshold": np.array(self.threshold),
+            "threshold_code": np.array(self.threshold_code),
+            "categorical": np.array(self.categorical),
+            "left_categories": np.array(self.left_categories),
+            "missing_left": np.array(self.missing_left),
+            "left": np.array(self.left),
+            "value": np.array(self.value),
+            "gain": np.array(self.gain),
+            "count": np.array(self.count),
+        }
+
+    def predict(self, const cython.floating[:, :] X):
+        """Return the value of each sample; the values of categorical features are codes."""
+        cdef Py_ssize_t i
+        cdef int node, code
+        cdef double x
+        cdef bint is_left
+        self.require_ready()
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, the tree has {self.n_features}")
+        predicted = np.empty(X.shape[0])
+        cdef double[::1] out = predicted
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(X.shape[0]):
+                    node = 0
+                    while self.left[node]:
+                        x = X[i, self.feature[node]]
+                        if isnan(x):
+                            is_left = self.missing_left[node]
+                        elif self.categorical[node]:
+                            is_left = False
+                            if 0.0 <= x < MAX_BINS:
+                                code = <int>x
+                                is_left = self.is_left_category(node, code)
+                        else:
+                            is_left = x <= self.threshold[node]
+                        node = self.left[node] + (not is_left)
+                    out[i] = self.value[node]
+        finally:
+            self.end_shared()
+        return predicted
+
+    def predict_codes(self, const unsigned char[:, :, ::1] codes, const int[::1] n_bins):
+        """Return the value of each sample, given codes and `n_bins` as in :class:`Grower`."""
+        cdef Py_ssize_t i
+        cdef int node, code, feature
+        cdef bint is_left
+        self.require_ready()
+        check_codes(codes, n_bins)
+        if n_bins.shape[0] != self.n_features:
+            raise ValueError(f"n_bins has {n_bins.shape[0]} entries, not {self.n_features}")
+        predicted = np.empty(codes.shape[1])
+        cdef double[::1] out = predicted
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(codes.shape[1]):
+                    node = 0
+                    while self.left[node]:
+                        feature = self.feature[node]
+                        code = codes[feature // WIDTH, i, feature % WIDTH]
+                        if code == n_bins[feature]:
+                            is_left = self.missing_left[node]
+                        elif self.categorical[node]:
+                            is_left = self.is_left_category(node, code)
+                        else:
+                            is_left = code <= self.threshold_code[node]
+                        node = self.left[node] + (not is_left)
+                    out[i] = self.value[node]
+        finally:
+            self.end_shared()
+        return predicted
+
+    cdef bint is_left_category(self, int node, int code) noexcept nogil:
+        return self.left_categories[node, code >> 5] >> (code & 31) & 1
+
+
+def check_codes(codes, n_bins):
+    """Raise ValueError if the codes do not have blocks for all features."""
+    n_blocks, _, width = np.shape(codes)
+    if width != WIDTH or n_blocks != (len(n_bins) + WIDTH - 1) // WIDTH or n_blocks == 0:
+        raise ValueError(
+            f"codes of {len(n_bins)} features have the shape {np.shape(codes)}; there must be at "
+            f"least one feature, and blocks of {WIDTH}"
+        )
+
+
+def encode(
+    const cython.floating[:] values,
+    const double[::1] thresholds,
+    unsigned char missing,
+    unsigned char[:, ::1] codes,
+    Py_ssize_t position,
+):
+    """Write the number of thresholds below each value into `codes[:, position]`.
+
+    NaN has the code `missing`. Return whether a value is NaN.
+    """
+    cdef Py_ssize_t i
+    cdef const double* base
+    cdef Py_ssize_t length, half, n = thresholds.shape[0]
+    cdef double value
+    cdef bint any_missing = False
+    if codes.shape[0] != values.shape[0] or not 0 <= position < codes.shape[1] or n >= MAX_BINS:
+        raise ValueError("values, thresholds and codes do not fit each other")
+    with nogil:
+        for i in range(values.shape[0]):
+            value = values[i]
+            if isnan(value):
+                codes[i, position] = missing
+                any_missing = True
+                continue
+            if n == 0:
+                codes[i, position] = 0
+                continue
+            # Binary search without branches.
+            base = &thresholds[0]
+            length = n
+            while length > 1:
+                half = length // 2
+                base += half * (base[half - 1] < value)
+                length -= half
+            codes[i, position] = base - &thresholds[0] + (base[0] < value)
+    return any_missing
+
+
+cdef class Grower:
+    """Grows trees on samples whose features were binned once.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 of shape (n_blocks, n_samples, WIDTH)
+        Codes of the features.
+    n_bins : ndarray of intc of shape (n_features,)
+        Number of codes of each feature, without that of missing values.
+    has_missing : ndarray of uint8 of shape (n_features,)
+        Whether a feature has missing values, which have the code `n_bins`.
+    is_categorical : ndarray of uint8 of shape (n_features,)
+        Whether a feature is categorical.
+    monotonic : ndarray of int8 of shape (n_features,)
+        1, -1 or 0 for features that have no constraint.
+    max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, min_hessian : numbers
+        Parameters of the trees; a `max_depth` of -1 is no limit.
+    category_smoothing : float
+        Number that is added to H when categories are sorted by G / H.
+    """
+
+    cdef const unsigned char[:, :, ::1] codes
+    cdef const int[::1] n_bins
+    cdef const unsigned char[::1] has_missing
+    cdef const unsigned char[::1] is_categorical
+    cdef const signed char[::1] monotonic
+    cdef bint is_constrained
+    cdef Py_ssize_t max_leaf_nodes
+    cdef int max_depth
+    cdef int min_samples_leaf
+    cdef double l2_regularization
+    cdef double min_hessian_sum
+    cdef double category_smoothing_sum
+    # In units of the fixed-point hessians.
+    cdef double l2
+    cdef double min_hessian
+    cdef double category_smoothing
+    # First cell of each feature in a histogram, and the number of cells of a histogram.
+    cdef Py_ssize_t[::1] first
+    cdef Py_ssize_t n_cells
+    # The features of this tree: of each block, their positions in it.
+    cdef int[:, ::1] active
+    cdef int[::1] n_active
+    # Samples in the order of the leaves, a buffer, and cells of samples.
+    cdef int[::1] samples
+    cdef int[::1] passing
+    cdef Cell* cells
+    cdef Cell* ordered
+    cdef Leaf* leaves
+    cdef Py_ssize_t n_leaves
+    # Histograms that are free to be used again.
+    cdef Cell** pool
+    cdef Py_ssize_t n_pooled
+
+    def __init__(
+        self,
+        const unsigned char[:, :, ::1] codes,
+        const int[::1] n_bins,
+        const unsigned char[::1] has_missing,
+        const unsigned char[::1] is_categorical,
+        const signed char[::1] monotonic,
+        *,
+        Py_ssize_t max_leaf_nodes,
+        int max_depth,
+        int min_samples_leaf,
+        double l2_regularization,
+        double min_hessian,
+        double category_smoothing,
+    ):
+        cdef Py_ssize_t n_samples = codes.shape[1], n_features = n_bins.shape[0]
+        if self.cells:
+            raise ValueError("a Grower cannot be initialized again")
+        check_codes(codes, n_bins)
+        sizes = np.add(n_bins, has_missing, dtype=np.intp)
+        largest = np.max(codes, axis=1, initial=0).ravel()[:n_features]
+        if not (
+            has_missing.shape[0] == is_categorical.shape[0] == monotonic.shape[0] == n_features
+            and np.min(n_bins) >= 1
+            and np.max(sizes) <= MAX_BINS
+            and np.all(largest < sizes)
+            and 0 < n_samples < 2 ** 31 - 1
+            and 2 <= max_leaf_nodes < 2 ** 30
+            and min_samples_leaf >= 1
+        ):
+            raise ValueError("the arguments do not fit each other")
+        self.codes, self.n_bins, self.has_missing = codes, n_bins, has_missing
+        self.is_categorical, self.monotonic = is_categorical, monotonic
+        self.is_constrained = np.any(monotonic)
+        self.max_leaf_nodes, self.max_depth = max_leaf_nodes, max_depth
+        self.min_samples_leaf, self.l2_regularization = min_samples_leaf, l2_regularization
+        self.min_hessian_sum, self.category_smoothing_sum = min_hessian, category_smoothing
+        self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+        self.n_cells = self.first[n_features]
+        self.active = np.zeros((codes.shape[0], WIDTH), dtype=np.intc)
+        self.n_active = np.zeros(codes.shape[0], dtype=np.intc)
+        self.samples = np.empty(n_samples, dtype=np.intc)
+        self.passing = np.empty(n_samples, dtype=np.intc)
+        self.ordered = <Cell*>malloc(n_samples * sizeof(Cell))
+        self.leaves = <Leaf*>calloc(max_leaf_nodes, sizeof(Leaf))
+        self.pool = <Cell**>calloc(max_leaf_nodes + 1, sizeof(Cell*))
+        # This one is allocated last, as it shows that the object is initialized.
+        if self.ordered and self.leaves and self.pool:
+            self.cells = <Cell*>malloc(n_samples * sizeof(Cell))
+        if not self.cells:
+            raise MemoryError
+
+    def __dealloc__(self):
+        if self.pool:
+            self.release_histograms()
+        for i in range(self.n_pooled):
+            free(self.pool[i])
+        free(self.pool)
+        free(self.leaves)
+        free(self.cells)
+        free(self.ordered)
+
+    def grow(
+        self,
+        const double[::1] gradients,
+        const double[::1] hessians,
+        const Py_ssize_t[::1] features,
+        int[::1] leaf_of,
+    ):
+        """Grow a tree, and return the arrays that describe its nodes, without the thresholds.
+
+        The children of a node are created in pairs: the right child follows the left one. See
+        :class:`Tree` for the arrays.
+
+        Parameters
+        ----------
+        gradients, hessians : ndarray of shape (n_samples,)
+            Gradients and hessians. Hessians are 0 or more.
+        features : ndarray of intp
+            Indices of the features on which the tree may split, which must be distinct.
+        leaf_of : ndarray of intc of shape (n_samples,)
+            The leaf (the index of its node) of each sample is written into it.
+        """
+        cdef Py_ssize_t size = 2 * self.max_leaf_nodes - 1
+        if not self.cells:
+            raise ValueError("this Grower is not initialized")
+        if not gradients.shape[0] == hessians.shape[0] == leaf_of.shape[0] == self.codes.shape[1]:
+            raise ValueError("there must be a gradient, a hessian and a leaf for each sample")
+        integers = np.zeros((6, size), dtype=np.intc)
+        floats = np.zeros((2, size))
+        categories = np.zeros((size, WORDS), dtype=np.uint32)
+        cdef int[::1] feature = integers[0], threshold = integers[1], categorical = integers[2]
+        cdef int[::1] missing_left = integers[3], left_child = integers[4], count = integers[5]
+        cdef double[::1] value = floats[0], gain = floats[1]
+        cdef unsigned int[:, ::1] left_categories = categories
+        cdef double gradient_scale, hessian_scale, gradient, hessian
+        cdef Py_ssize_t i, k, best
+        cdef int n_nodes = 1, sample
+        cdef Leaf* leaf
+        self.set_features(features)
+        gradient_scale, hessian_scale = self.set_cells(gradients, hessians)
+        self.l2 = self.l2_regularization * hessian_scale
+        self.min_hessian = max(1.0, self.min_hessian_sum * hessian_scale)
+        self.category_smoothing = self.category_smoothing_sum * hessian_scale
+        self.start_root()
+        count[0] = self.leaves.total.count
+        while self.n_leaves < self.max_leaf_nodes:
+            best = 0
+            for i in range(1, self.n_leaves):
+                if self.leaves[i].split.gain > self.leaves[best].split.gain:
+                    best = i
+            leaf = self.leaves + best
+            if not leaf.split.gain > 0.0:
+                break
+            i = leaf.node
+            feature[i], threshold[i] = leaf.split.feature, leaf.split.threshold
+            missing_left[i], categorical[i] = leaf.split.missing_left, leaf.split.categorical
+            for k in range(WORDS):
+                left_categories[i, k] = leaf.split.left_categories[k]
+            left_child[i] = n_nodes
+            # In units of the loss.
+            gain[i] = leaf.split.gain * hessian_scale / (gradient_scale * gradient_scale)
+            self.split(best, n_nodes)
+            count[n_nodes] = self.leaves[best].total.count
+            count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
+            n_nodes += 2
+        self.release_histograms()
+        # The values are computed from the original gradients and hessians, without rounding.
+        with nogil:
+            for i in range(self.n_leaves):
+                leaf = self.leaves + i
+                gradient, hessian = 0.0, self.l2_regularization
+                for k in range(leaf.start, leaf.stop):
+                    sample = self.samples[k]
+                    leaf_of[sample] = leaf.node
+                    gradient += gradients[sample]
+                    hessian += hessians[sample]
+                value[leaf.node] = min(
+                    max(
+                        (0.0 - gradient) / hessian if hessian > 0.0 else 0.0,
+                        leaf.lower * hessian_scale / gradient_scale,
+                    ),
+                    leaf.upper * hessian_scale / gradient_scale,
+                )
+        names = "feature", "threshold_code", "categorical", "missing_left", "left", "count"
+        nodes = {name: array[:n_nodes] for name, array in zip(names, integers)}
+        nodes["value"], nodes["gain"] = floats[:, :n_nodes]
+        nodes["left_categories"] = categories[:n_nodes]
+        return nodes
+
+    cdef int set_features(self, const Py_ssize_t[::1] features) except -1:
+        cdef Py_ssize_t i, block
+        self.n_active[:] = 0
+        chosen = np.asarray(features)
+        if len(np.unique(chosen)) < len(chosen) or not np.all(
+            (chosen >= 0) & (chosen < self.n_bins.shape[0])
+        ):
+            raise ValueError("features must be distinct indices of features")
+        for i in range(features.shape[0]):
+            block = features[i] // WIDTH
+            self.active[block, self.n_active[block]] = features[i] % WIDTH
+            self.n_active[block] += 1
+        return 0
+
+    cdef tuple set_cells(self, const double[::1] gradients, const double[::1] hessians):
+        """Set the cells of the samples, and return the factors of gradients and hessians."""
+        cdef double gradient_scale, hessian_scale, gradient_sum = 0.0, hessian_sum = 0.0
+        cdef Py_ssize_t i
+        for i in range(gradients.shape[0]):
+            gradient_sum += fabs(gradients[i])
+            hessian_sum += fabs(hessians[i])
+        if not (isfinite(gradient_sum) and isfinite(hessian_sum)):
+            raise ValueError("the sums of gradients and hessians must be finite")
+        gradient_scale = LARGEST_SUM / gradient_sum if gradient_sum > TINY else 1.0
+        hessian_scale = LARGEST_SUM / hessian_sum if hessian_sum > TINY else 1.0
+        with nogil:
+            for i in range(gradients.shape[0]):
+                self.samples[i] = i
+                self.cells[i].gradient = <int>rint(gradients[i] * gradient_scale)
+                self.cells[i].hessian = <int>rint(hessians[i] * hessian_scale)
+                self.cells[i].count = 1
+                self.cells[i].padding = 0
+        return gradient_scale, hessian_scale
+
+    cdef int start_root(self) except -1:
+        cdef Leaf* root = self.leaves
+        cdef Py_ssize_t i, n_samples = self.codes.shape[1]
+        memset(root, 0, sizeof(Leaf))
+        root.stop = n_samples
+        root.lower, root.upper = -np.inf, np.inf
+        self.n_leaves = 1
+        for i in range(n_samples):
+            add(&root.total, self.cells[self.samples[i]])
+        if self.is_splittable(root):
+            root.histogram = self.new_histogram()
+            with nogil:
+                self.fill(root)
+                self.find_split(root)
+        return 0
+
+    cdef bint is_splittable(self, const Leaf* leaf) noexcept nogil:
+        """Return False if no split of the leaf is allowed, whatever its histogram is."""
+        return (
+            leaf.total.count >= 2 * self.min_samples_leaf
+            and (self.max_depth < 0 or leaf.depth < self.max_depth)
+            and self.n_leaves < self.max_leaf_nodes
+        )
+
+    cdef Cell* new_histogram(self) except NULL:
+        cdef Cell* histogram
+        if self.n_pooled:
+            self.n_pooled -= 1
+            return self.pool[self.n_pooled]
+        histogram = <Cell*>malloc(max(1, self.n_cells) * sizeof(Cell))
+        if not histogram:
+            raise MemoryError
+        return histogram
+
+    cdef void release(self, Leaf* leaf) noexcept nogil:
+        if leaf.histogram:
+            self.pool[self.n_pooled] = leaf.histogram
+            self.n_pooled += 1
+            leaf.histogram = NULL
+
+    cdef void release_histograms(self) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n_leaves):
+            self.release(self.leaves + i)
+
+    cdef void fill(self, Leaf* leaf) noexcept nogil:
+        """Compute the histogram of a leaf from its samples."""
+        cdef Cell* histogram = leaf.histogram
+        cdef Cell* ordered = self.ordered
+        cdef const int* samples = &self.samples[0] + leaf.start
+        cdef const unsigned char* codes
+        cdef Py_ssize_t n = leaf.stop - leaf.start, i, block
+        cdef unsigned char row[WIDTH]
+        cdef Cell* of_features[WIDTH]
+        cdef Cell cell
+        cdef int k, n_active, position
+        for i in range(n):
+            ordered[i] = self.cells[samples[i]]
+        for block in range(self.codes.shape[0]):
+            n_active = self.n_active[block]
+            for k in range(n_active):
+                i = block * WIDTH + self.active[block, k]
+                of_features[k] = histogram + self.first[i]
+                memset(of_features[k], 0, (self.first[i + 1] - self.first[i]) * sizeof(Cell))
+            codes = &self.codes[block, 0, 0]
+            if n_active == WIDTH:
+                for i in range(n):
+                    memcpy(row, codes + <Py_ssize_t>samples[i] * WIDTH, WIDTH)
+                    cell = ordered[i]
+                    add(of_features[0] + row[0], cell)
+                    add(of_features[1] + row[1], cell)
+                    add(of_features[2] + row[2], cell)
+                    add(of_features[3] + row[3], cell)
+                    add(of_features[4] + row[4], cell)
+                    add(of_features[5] + row[5], cell)
+                    add(of_features[6] + row[6], cell)
+                    add(of_features[7] + row[7], cell)
+                continue
+            for k in range(n_active):
+                position = self.active[block, k]
+                for i in range(n):
+                    add(
+                        of_features[k] + codes[<Py_ssize_t>samples[i] * WIDTH + position],
+                        ordered[i],
+                    )
+
+    cdef int split(self, Py_ssize_t index, int n_nodes) except -1:
+        """Split a leaf: its left child takes its place, and its right child is appended."""
+        cdef Leaf* left = self.leaves + index
+        cdef Leaf* right = self.leaves + self.n_leaves
+        cdef Leaf* smaller
+        cdef Leaf* larger
+        cdef Cell* histogram = left.histogram
+        cdef Py_ssize_t middle
+        cdef double left_value, right_value, bound
+        cdef int constraint
+        middle = self.partition(left)
+        right[0] = left[0]
+        left.node, right.node = n_nodes, n_nodes + 1
+        left.depth += 1
+        right.depth += 1
+        left.stop = right.start = middle
+        left.total = right.split.left
+        subtract(&right.total, left.total)
+        constraint = self.monotonic[left.split.feature]
+        if constraint:
+            left_value = self.value_of(left.total, left)
+            right_value = self.value_of(right.total, right)
+            bound = (left_value + right_value) / 2
+            if constraint > 0:
+                left.upper, right.lower = bound, bound
+            else:
+                left.lower, right.upper = bound, bound
+        left.histogram = right.histogram = NULL
+        left.split.gain = right.split.gain = 0.0
+        self.n_leaves += 1
+        smaller, larger = left, right
+        if left.total.count > right.total.count:
+            smaller, larger = right, left
+        larger.histogram = histogram
+        if not self.is_splittable(larger):
+            # Then the smaller child cannot be split either.
+            self.release(larger)
+            return 0
+        smaller.histogram = self.new_histogram()
+        with nogil:
+            self.fill(smaller)
+            self.subtract_histogram(larger.histogram, smaller.histogram)
+            self.find_split(larger)
+            if self.is_splittable(smaller):
+                self.find_split(smaller)
+            else:
+                self.release(smaller)
+        return 0
+
+    cdef void subtract_histogram(self, Cell* from_, const Cell* cells) noexcept nogil:
+        cdef Py_ssize_t block, i
+        cdef int k
+        for block in range(self.codes.shape[0]):
+            for k in range(self.n_active[block]):
+                i = block * WIDTH + self.active[block, k]
+                for i in range(self.first[i], self.first[i + 1]):
+                    subtract(from_ + i, cells[i])
+
+    cdef Py_ssize_t partition(self, const Leaf* leaf) noexcept nogil:
+        """Order the samples of a leaf by its split, and return the index of the first right one."""
+        cdef const Split* split = &leaf.split
+        cdef const unsigned char* codes = &self.codes[split.feature // WIDTH, 0, 0]
+        cdef int position = split.feature % WIDTH, sample, code
+        cdef int missing = self.n_bins[split.feature]
+        cdef int* samples = &self.samples[0]
+        cdef int* passing = &self.passing[0]
+        cdef Py_ssize_t i, n_left = leaf.start, n_right = 0
+        cdef bint is_left
+        for i in range(leaf.start, leaf.stop):
+            sample = samples[i]
+            code = codes[<Py_ssize_t>sample * WIDTH + position]
+            if split.categorical:
+                is_left = split.left_categories[code >> 5] >> (code & 31) & 1
+            else:
+                is_left = split.missing_left if code == missing else code <= split.threshold
+            # Both are written, without a branch that the processor would have to predict.
+            samples[n_left] = sample
+            passing[n_right] = sample
+            n_left += is_left
+            n_right += not is_left
+        memcpy(samples + n_left, passing, n_right * sizeof(int))
+        return n_left
+
+    cdef double value_of(self, Cell total, const Leaf* bounds) noexcept nogil:
+        """Return the value of a leaf, in units of the fixed-point numbers."""
+        cdef double hessian = total.hessian + self.l2
+        cdef double value = -total.gradient / hessian if hessian > 0.0 else 0.0
+        return min(max(value, bounds.lower), bounds.upper)
+
+    cdef double score_of(self, Cell total, const Leaf* bounds) noexcept nogil:
+        """Return the score of a leaf whose value may be bounded."""
+        cdef double value = self.value_of(total, bounds)
+        return -value * (2.0 * total.gradient + (total.hessian + self.l2) * value)
+
+    cdef void find_split(self, Leaf* leaf) noexcept nogil:
+        """Find the split with the largest gain. Ties: the first feature, the first threshold."""
+        cdef Py_ssize_t block
+        cdef int k
+        cdef double score = self.score_of(leaf.total, leaf)
+        # Splits are compared by the sum of the scores of the children.
+        leaf.split.gain = score + ROUNDING * fabs(score)
+        leaf.split.feature = -1
+        for block in range(self.codes.shape[0]):
+            for k in range(self.n_active[block]):
+                self.find_split_of(leaf, block * WIDTH + self.active[block, k])
+        leaf.split.gain = leaf.split.gain - score if leaf.split.feature >= 0 else 0.0
+        if not leaf.split.gain > 0.0:
+            self.release(leaf)
+
+    cdef void find_split_of(self, Leaf* leaf, int feature) noexcept nogil:
+        cdef const Cell* cells = leaf.histogram + self.first[feature]
+        cdef int n_bins = self.n_bins[feature], code, n_sorted = 0
+        cdef Cell left, missing
+        cdef unsigned char order[MAX_BINS]
+        cdef double ratios[MAX_BINS]
+        memset(&left, 0, sizeof(Cell))
+        memset(&missing, 0, sizeof(Cell))
+        if self.is_categorical[feature]:
+            # The missing values are a category.
+            for code in range(n_bins + self.has_missing[feature]):
+                if cells[code].count:
+                    order[n_sorted] = code
+                    ratios[n_sorted] = cells[code].gradient / (
+                        cells[code].hessian + self.category_smoothing
+                    )
+                    n_sorted += 1
+            sort_by(ratios, order, n_sorted)
+            self.scan(leaf, feature, cells, order, n_sorted, left, False)
+            return
+        if self.has_missing[feature]:
+            missing = cells[n_bins]
+        self.scan(leaf, feature, cells, NULL, n_bins, left, False)
+        if missing.count:
+            self.scan(leaf, feature, cells, NULL, n_bins, missing, True)
+
+    cdef void scan(
+        self,
+        Leaf* leaf,
+        int feature,
+        const Cell* cells,
+        const unsigned char* order,
+        int n_bins,
+        Cell left,
+        bint missing_left,
+    ) noexcept nogil:
+        """Compare the splits between successive bins with the best split of the leaf so far.
+
+        The sums `left` are those of the missing values if they belong to the left child, else 0.
+        """
+        cdef Cell total = leaf.total, right
+        cdef int i, code, least_count = self.min_samples_leaf
+        cdef int largest_count = total.count - least_count
+        cdef bint is_constrained = self.is_constrained
+        cdef double l2 = self.l2, min_hessian = self.min_hessian
+        cdef double hessian_left, hessian_right, numerator, denominator
+        cdef double gradient_left, gradient_right, sum_of_scores
+        cdef double best = leaf.split.gain
+        cdef int best_position = -1
+        cdef Cell best_left
+        cdef int constraint = self.monotonic[feature]
+        for i in range(n_bins):
+            code = order[i] if order else i
+            if not cells[code].count:
+                continue
+            add(&left, cells[code])
+            if left.count < least_count:
+                continue
+            if left.count > largest_count:
+                break
+            if left.hessian < min_hessian or total.hessian - left.hessian < min_hessian:
+                continue
+            if is_constrained:
+                right = total
+                subtract(&right, left)
+                if constraint * (self.value_of(left, leaf) - self.value_of(right, leaf)) > 0.0:
+                    continue
+                sum_of_scores = self.score_of(left, leaf) + self.score_of(right, leaf)
+                if sum_of_scores > best:
+                    best, best_position, best_left = sum_of_scores, i, left
+                continue
+            gradient_left = left.gradient
+            gradient_right = total.gradient - left.gradient
+            hessian_left = left.hessian + l2
+            hessian_right = total.hessian - left.hessian + l2
+            numerator = (
+                gradient_left * gradient_left * hessian_right
+                + gradient_right * gradient_right * hessian_left
+            )
+            denominator = hessian_left * hessian_right
+            # Most splits are worse than the best one: no division for them.
+            if numerator > best * denominator:
+                best, best_position, best_left = numerator / denominator, i, left
+        if best_position < 0:
+            return
+        leaf.split.gain, leaf.split.feature, leaf.split.left = best, feature, best_left
+        leaf.split.threshold, leaf.split.missing_left = best_position, missing_left
+        leaf.split.categorical = order != NULL
+        memset(leaf.split.left_categories, 0, sizeof(leaf.split.left_categories))
+        if order:
+            for i in range(best_position + 1):
+                leaf.split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
+            leaf.split.threshold = 0
+        if not self.has_missing[feature] or (not order and not cells[self.n_bins[feature]].count):
+            # Values that were never missing here are sent to the larger child.
+            leaf.split.missing_left = 2 * best_left.count > total.count
+        elif order:
+            code = self.n_bins[feature]
+            leaf.split.missing_left = leaf.split.left_categories[code >> 5] >> (code & 31) & 1
+
+
+cdef void sort_by(double* keys, unsigned char* values, int n) noexcept nogil:
+    """Sort a few values by their keys. Equal keys keep their order."""
+    cdef int i, k
+    cdef double key
+    cdef unsigned char value
+    for i in range(1, n):
+        key, value = keys[i], values[i]
+        k = i
+        while k > 0 and keys[k - 1] > key:
+            keys[k], values[k] = keys[k - 1], values[k - 1]
+            k -= 1
+        keys[k], values[k] = key, value

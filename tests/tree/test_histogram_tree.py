@@ -1,0 +1,197 @@
+"""HistogramTreeRegressor against a slow statement of its rules."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank.tree import HistogramTreeRegressor
+
+
+def score(y, w, l2):
+    return (w @ y) ** 2 / (w.sum() + l2)
+
+
+def left_sides(values, part, is_categorical, smoothed_mean):
+    """Yield a mask of the samples on the left side for each split of `part` by one feature."""
+    missing = np.isnan(values)
+    known = np.unique(values[part & ~missing])
+    if is_categorical:
+        groups = [values == category for category in known]
+        groups += [missing] if (part & missing).any() else []
+        groups.sort(key=smoothed_mean)
+        for n in range(1, len(groups)):
+            yield np.any(groups[:n], axis=0)
+    else:
+        for threshold in known:
+            yield values <= threshold
+            yield (values <= threshold) | missing
+
+
+def slow_tree(X, y, w, *, max_leaf_nodes, min_samples_leaf, l2, max_depth, categorical):
+    """Return the gains and the predictions: the best of all splits of all leaves, one by one."""
+    w = w / w.mean()
+    leaves, gains = [(np.ones(len(y), dtype=bool), 0)], []
+    while len(leaves) < max_leaf_nodes:
+        best = 1e-9, None, None
+        for number, (part, depth) in enumerate(leaves):
+
+            def smoothed_mean(group, part=part):
+                return -(w @ (y * (part & group))) / (w @ (part & group) + 10.0)
+
+            for feature in range(X.shape[1]) if depth != max_depth else []:
+                is_categorical = feature in categorical
+                for side in left_sides(X[:, feature], part, is_categorical, smoothed_mean):
+                    left, right = part & side, part & ~side
+                    if min(left.sum(), right.sum()) < min_samples_leaf:
+                        continue
+                    gain = score(y[left], w[left], l2) + score(y[right], w[right], l2)
+                    gain -= score(y[part], w[part], l2)
+                    if gain > best[0] * (1 + 1e-9):
+                        best = gain, number, [(left, depth + 1), (right, depth + 1)]
+        gain, number, children = best
+        if children is None:
+            break
+        gains.append(gain)
+        leaves[number] = children[0]
+        leaves.append(children[1])
+    predicted = np.empty(len(y))
+    for part, _ in leaves:
+        predicted[part] = w[part] @ y[part] / (w[part].sum() + l2)
+    return gains, predicted
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    max_leaf_nodes=st.integers(2, 7),
+    min_samples_leaf=st.integers(1, 6),
+    l2=st.sampled_from([0.0, 0.5, 3.0]),
+    max_depth=st.sampled_from([None, 1, 2]),
+    categorical=st.sampled_from([[], [1], [0, 2]]),
+)
+def test_same_splits_as_a_slow_statement(
+    seed, max_leaf_nodes, min_samples_leaf, l2, max_depth, categorical
+):
+    random = np.random.RandomState(seed)
+    X = np.round(random.normal(size=(40, 3)) * [3, 1, 9])
+    X[random.uniform(size=X.shape) < [0, 0.3, 0.1]] = np.nan
+    y, w = random.normal(size=40) + np.nan_to_num(X[:, 1]), random.uniform(0.5, 2, size=40)
+    parameters = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
+    parameters["max_depth"] = max_depth
+    gains, predicted = slow_tree(X, y, w, l2=l2, categorical=categorical, **parameters)
+    tree = HistogramTreeRegressor(
+        l2_regularization=l2, categorical_features=categorical, **parameters
+    ).fit(X, y, w)
+    nodes = tree.tree_.nodes()
+    # Rounding to integers may change the order of splits of almost equal gains.
+    assert_allclose(nodes["gain"][nodes["gain"] > 0].sum() / w.mean(), sum(gains), rtol=1e-5)
+    assert_allclose(tree.predict(X), predicted, rtol=1e-9, atol=1e-12)
+    assert_allclose(pickle.loads(pickle.dumps(tree)).predict(X), predicted, rtol=1e-9, atol=1e-12)
+
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(600, 10))
+Y = X[:, 0] + np.abs(X[:, 8]) + 0.3 * RANDOM.normal(size=600)
+
+
+def test_order_of_the_samples_does_not_matter():
+    order = RANDOM.permutation(len(X))
+    tree, permuted = HistogramTreeRegressor().fit(X, Y), HistogramTreeRegressor()
+    permuted.fit(X[order], Y[order])
+    assert_allclose(permuted.predict(X), tree.predict(X), rtol=1e-12)
+    assert_array_equal(permuted.tree_.nodes()["threshold"], tree.tree_.nodes()["threshold"])
+
+
+def test_bins_limit_the_thresholds():
+    tree = HistogramTreeRegressor(max_bins=4, max_leaf_nodes=60, min_samples_leaf=1).fit(X, Y)
+    nodes = tree.tree_.nodes()
+    for feature in range(10):
+        used = nodes["threshold"][(nodes["feature"] == feature) & (nodes["left"] > 0)]
+        assert len(np.unique(used)) <= 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_training_samples_are_sent_to_their_leaves(dtype):
+    """The leaf values are the means of the samples that are predicted to be in the leaf."""
+    rows = X.astype(dtype)
+    predicted = HistogramTreeRegressor(max_bins=32).fit(rows, Y).predict(rows)
+    for value in np.unique(predicted):
+        assert_allclose(Y[predicted == value].mean(), value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_monotonic_constraints(sign):
+    y = sign * (X[:, 0] + np.sin(4 * X[:, 0])) + X[:, 1] ** 2
+    tree = HistogramTreeRegressor(monotonic_cst=[sign, *[0] * 9], min_samples_leaf=5).fit(X, y)
+    grid = np.repeat(X[:50], 40, axis=0)
+    grid[:, 0] = np.tile(np.linspace(-3, 3, 40), 50)
+    changes = sign * np.diff(tree.predict(grid).reshape(50, 40))
+    assert (changes >= 0).all()
+    assert (changes > 0).any()
+    free = HistogramTreeRegressor(min_samples_leaf=5).fit(X, y)
+    assert (sign * np.diff(free.predict(grid).reshape(50, 40)) < 0).any()
+
+
+def test_unknown_categories_are_treated_as_missing():
+    x = np.repeat([3.0, 7.0, 9.0, np.nan], [30, 40, 50, 10])
+    y = np.repeat([1.0, 2.0, 1.0, 5.0], [30, 40, 50, 10])
+    tree = HistogramTreeRegressor(categorical_features=[True], min_samples_leaf=1)
+    tree.fit(x[:, np.newaxis], y)
+    known = tree.predict([[3.0], [7.0], [9.0], [np.nan]])
+    assert_allclose(known, [1, 2, 1, 5])
+    assert_allclose(tree.predict([[4.0], [-1e300], [8.0]]), 5)
+    without = HistogramTreeRegressor(categorical_features=[0]).fit(x[:120, np.newaxis], y[:120])
+    # The larger child.
+    assert_allclose(without.predict([[np.nan], [4.0]]), 1)
+
+
+def test_features_are_drawn():
+    trees = [
+        HistogramTreeRegressor(max_features=3, random_state=seed).fit(X, Y) for seed in range(8)
+    ]
+    used = [set(np.flatnonzero(tree.feature_importances_)) for tree in trees]
+    assert all(len(features) <= 3 for features in used)
+    assert len(set.union(*used)) > 3
+    assert_allclose(trees[0].feature_importances_.sum(), 1)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_scale_of_the_targets(scale):
+    plain, scaled = HistogramTreeRegressor().fit(X, Y), HistogramTreeRegressor().fit(X, scale * Y)
+    assert_allclose(scaled.predict(X) / scale, plain.predict(X), rtol=1e-9)
+
+
+def test_nothing_to_split():
+    for rows, y in [
+        (X, np.zeros(600)),
+        (np.full((600, 2), np.nan), Y),
+        (np.ones((600, 2)), Y),
+        (X[:1], Y[:1]),
+    ]:
+        tree = HistogramTreeRegressor().fit(rows, y)
+        assert_allclose(tree.predict(rows), y.mean(), atol=1e-12)
+        assert not tree.feature_importances_.any()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"categorical_features": [10]}, "indices from 0 to 9"),
+        ({"categorical_features": [0.5]}, "categorical_features must be a list"),
+        ({"categorical_features": [True]}, "categorical_features must be a list"),
+        ({"monotonic_cst": [1]}, "monotonic_cst must be a list of 10"),
+        ({"monotonic_cst": [2] * 10}, "monotonic_cst must be a list of 10"),
+        ({"monotonic_cst": [1] * 10, "categorical_features": [3]}, "have no order"),
+        ({"max_bins": 256}, "max_bins"),
+    ],
+)
+def test_bad_parameters_leave_the_model_as_it_was(parameters, message, fingerprint):
+    tree = HistogramTreeRegressor().fit(X, Y)
+    before = fingerprint(tree.set_params(**parameters))
+    with pytest.raises(ValueError, match=message):
+        tree.fit(X, Y)
+    assert fingerprint(tree) == before
