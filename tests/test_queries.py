@@ -80,6 +80,22 @@ def test_refuses_missing_values_of_pandas():
         check_qid(pd.Series([1, pd.NA, 2], dtype="Int64"), 3)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize("span", [1, 50, 1000])
+def test_integers_are_encoded_as_by_numpy(dtype, end, span):
+    limits = np.iinfo(dtype)
+    offsets = np.random.RandomState(0).randint(min(span, 127), size=60)
+    qid = [limits.min + i if end == "low" else limits.max - i for i in offsets.tolist()]
+    qid = np.array(qid, dtype=dtype)
+    codes, names = check_qid(qid, 60)
+    expected_names, expected = np.unique(qid, return_inverse=True)
+    assert_array_equal(codes, expected)
+    assert_array_equal(names, expected_names)
+    assert names.dtype == dtype
+    assert codes.dtype == np.intp
+
+
 # -- The warning of rankers without qid.
 
 RANKERS = {

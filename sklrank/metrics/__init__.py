@@ -89,7 +89,7 @@ from sklrank.metrics._label_ranking import (
 from sklrank.metrics._label_ranking_report import label_ranking_report
 from sklrank.metrics._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.metrics._pair_probabilities import pair_brier_score
-from sklrank.metrics._paired_test import PairedTestResult, paired_test
+from sklrank.metrics._paired_test import paired_test
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
 from sklrank.metrics._scorers import (
@@ -110,7 +110,6 @@ from sklrank.metrics._scorers import (
 )
 
 __all__ = [
-    "PairedTestResult",
     "alpha_inconsistency",
     "average_precision_score",
     "average_precision_scorer",

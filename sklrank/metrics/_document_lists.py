@@ -42,8 +42,13 @@ def list_documents(queries, scores, values, ties):
     return TIES[ties](queries, scores, values)
 
 
+def list_best_first(queries, values):
+    """Sort the documents of each query by their values, in descending order, without groups."""
+    return _without_groups(_sort_in_any_order(queries, -values))
+
+
 def _sort_in_groups(queries, scores, values):
-    order = _sort_by_query(queries, -scores)
+    order = _sort_in_any_order(queries, -scores)
     listed = scores[order]
     new = np.ones(len(order), dtype=bool)
     new[1:] = listed[1:] != listed[:-1]
@@ -61,9 +66,21 @@ def _sort_worst_first(queries, scores, values):
 
 def _sort_by_query(queries, *keys):
     """Return the indices that sort the samples by query, then by the last key, and so on."""
+    return np.lexsort((*keys, _short_codes(queries)))
+
+
+def _sort_in_any_order(queries, key):
+    """Return the indices that sort the samples by query, then by the key, equal keys in any order.
+
+    NumPy sorts faster if equal keys need not keep their order.
+    """
+    order = np.argsort(key)
+    return order[np.argsort(_short_codes(queries)[order], kind="stable")]
+
+
+def _short_codes(queries):
     # NumPy sorts 16-bit integers in linear time.
-    codes = queries.codes.astype(np.uint16) if queries.n_queries <= 2**16 else queries.codes
-    return np.lexsort((*keys, codes))
+    return queries.codes.astype(np.uint16) if queries.n_queries <= 2**16 else queries.codes
 
 
 def _without_groups(order):

@@ -27,6 +27,7 @@ from sklrank.metrics._conventions import (
 from sklrank.metrics._document_lists import (
     expected_precisions,
     expected_values,
+    list_best_first,
     list_documents,
     places,
     sums_of_queries,
@@ -359,7 +360,7 @@ def ndcg_of_queries(queries, grades, chosen, k):
     """Return a function that computes the NDCG of each query from the scores."""
     gains = gains_of(chosen.gain, grades)
     factors = _factors(queries, chosen.discount, k)
-    best = _dcg(queries, gains, gains, factors, ties="stable")
+    best = _sums_of_gains(queries, list_best_first(queries, gains), gains, factors)
 
     def values_of(scores):
         values = np.full(queries.n_queries, EMPTY[chosen.empty])
@@ -403,7 +404,10 @@ def _factors(queries, discount, k):
 
 
 def _dcg(queries, gains, scores, factors, ties):
-    lists = list_documents(queries, scores, gains, ties)
+    return _sums_of_gains(queries, list_documents(queries, scores, gains, ties), gains, factors)
+
+
+def _sums_of_gains(queries, lists, gains, factors):
     return sums_of_queries(queries, expected_values(lists, gains) * factors)
 
 

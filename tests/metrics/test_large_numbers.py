@@ -36,10 +36,18 @@ OF_ORDERS = {
     "ndcg_score": partial(ndcg_score, GRADES),
     "dcg_score": partial(dcg_score, GRADES),
     "average_precision_score": partial(average_precision_score, [[1, 0, 1], [0, 1, 0]]),
+    "expected_reciprocal_rank_score": partial(metrics.expected_reciprocal_rank_score, GRADES),
+    "hit_rate_score": partial(metrics.hit_rate_score, GRADES, k=1),
+    "precision_at_k_score": partial(metrics.precision_at_k_score, GRADES, k=2),
+    "rank_biased_precision_score": partial(metrics.rank_biased_precision_score, GRADES),
+    "recall_at_k_score": partial(metrics.recall_at_k_score, GRADES, k=2),
+    "reciprocal_rank_score": partial(metrics.reciprocal_rank_score, GRADES),
 }
 # Metrics of predicted classes, and metrics of scores that test_pairwise_loss.py tests.
 OTHERS = {"coverage_score", "reject_loss", "selective_accuracy_score"}
 OTHERS |= {"hinge_rank_loss", "logistic_rank_loss"}
+# A test of values of metrics.
+OTHERS |= {"paired_test"}
 
 
 def test_every_metric_is_listed():
