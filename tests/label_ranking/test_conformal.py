@@ -167,7 +167,7 @@ def test_coverage_of_intervals(ranker):
 @pytest.mark.parametrize("k", [1, 2])
 def test_sets_are_as_small_as_those_of_an_oracle(k):
     """The oracle knows the probabilities, and the threshold of a large population."""
-    X, Y = draw(20_000, 4)
+    X, Y = draw(5000, 4)
     truth = topk_probabilities(2 * X @ COEF, k)
     lowest = np.where(Y <= k, truth, np.inf).min(axis=1)
     oracle = (truth >= np.quantile(lowest, 0.1)).sum(axis=1).mean()
