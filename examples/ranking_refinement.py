@@ -14,7 +14,9 @@ band in the figures is the interval of the difference between MRR and the base r
   the dissertation alpha and beta (1 to 10) are those that rank the other documents best;
 - RankSVM: a linear SVM of the judged pairs, C = 1;
 - LRR: linear ranking refinement, the best and the worst of a grid of balances, by the same measure;
-- MRR: multiplicative ranking refinement, which has no balance.
+- MRR: multiplicative ranking refinement, which has no balance;
+- corrected: the default of `RankingRefiner`, which adds corrections to the scores of the base
+  ranker, and is not in the dissertation.
 
 All methods have the score of the base ranker as a feature. MRR and LRR have the setting for few
 judgements of one query from the documentation of `RankingRefiner`; "as printed" has that of the
@@ -48,7 +50,7 @@ KS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 25)
 PRINTED = (1, 3, 5, 10, 25)
 AT_10 = KS.index(10)
 BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
-IN_CURVES = ("base", "RankSVM", "MRR", "MRR as printed")
+IN_CURVES = ("base", "RankSVM", "corrected", "MRR", "MRR as printed")
 FEW_JUDGEMENTS = {
     "estimator": DecisionTreeClassifier(max_depth=2),
     "response_method": "predict_proba",
@@ -118,7 +120,7 @@ def ndcg_of_rest(task, scores):
 def refine(task, **parameters):
     X, base_scores, _, judged = task
     model = RankingRefiner(**parameters)
-    return model.fit(X, judged, base_scores=base_scores).predict(X)
+    return model.fit(X, judged, base_scores=base_scores).predict(X, base_scores=base_scores)
 
 
 def rocchio(task, alpha, beta):
@@ -147,8 +149,9 @@ def rank_svm(task):
 METHODS = {
     "base": lambda task: task[1],
     "RankSVM": rank_svm,
+    "corrected": refine,
     "MRR": lambda task: refine(task, **FEW_JUDGEMENTS),
-    "MRR as printed": refine,
+    "MRR as printed": lambda task: refine(task, combination="product"),
     **{
         f"Rocchio {a} {b}": lambda task, a=a, b=b: rocchio(task, a, b)
         for a, b in product(range(1, 11), repeat=2)
@@ -228,6 +231,7 @@ STYLES = {
     "MRR": {"color": "k", "linewidth": 2.5},
     "MRR as printed": {"color": "k", "linestyle": ":"},
     "base": {"color": "tab:gray", "linestyle": "--"},
+    "corrected": {"color": "tab:green", "linewidth": 2.5},
     "RankSVM": {"color": "tab:orange"},
     "Rocchio": {"color": "tab:red"},
     "LRR best": {"color": "tab:blue"},

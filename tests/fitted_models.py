@@ -4,12 +4,9 @@ import inspect
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklrank._state import Persistent
-
-from sklrank.tree import HonestForestRegressor
-from sklrank.tree._honest_regressor import HonestRegressor
 
 N_SAMPLES, N_FEATURES = 60, 4
 
@@ -26,7 +23,7 @@ def make_data(estimator, seed=0):
     if is_classifier(estimator):
         # `multi_class` is False if there must be two classes.
         return X, classes if get_tags(estimator).classifier_tags.multi_class else X[:, 0] > 0
-    if isinstance(estimator, HonestRegressor | HonestForestRegressor):
+    if is_regressor(estimator):
         return X, X[:, 0] + X[:, 1]
     return X, rng.rand(N_SAMPLES, 3).argsort(axis=1) + 1.0
 

@@ -28,7 +28,16 @@ from sklrank.boosting import (
     RankBoost,
     RankingRefiner,
 )
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -118,6 +127,9 @@ ESTIMATORS = [
     PairwiseRanker(LogisticRegression()),
     PairwiseRanker(RandomForestClassifier(5, random_state=0), voting="soft"),
     PairwiseRanker(),
+    PlackettLuceRanker(),
+    PlackettLuceRanker(alpha=1.0, ties="breslow", tol=1e-9),
+    PlackettLuceRanker(kernel="rbf", alpha=0.1, n_components=20),
     StackedRanker(
         [
             ("forest", LabelwiseRanker(ExtraTreesRegressor(5, random_state=0))),
@@ -125,6 +137,10 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()), method="isotonic", cv=2),
+    ConformalTopLabels(LabelwiseRanker(Ridge())),
+    ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
+    LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
     MCSSBClassifier(n_estimators=10),
@@ -164,7 +180,8 @@ ESTIMATORS = [
     AdaRank(),
     AdaRank(metric="map", search="weighted", step_rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
-    RankingRefiner(0, n_estimators=5),
+    RankingRefiner(0),
+    RankingRefiner(0, n_estimators=5, combination="product"),
     RankingRefiner(
         0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
     ),
@@ -184,6 +201,8 @@ def expected_failed_checks(estimator):
     # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
     if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
         return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
+    if isinstance(estimator, PlackettLuceRanker):
+        return {}
     # The update of an online learner depends on the samples before, and a weight of two is one
     # update, not two. The counts of a single leaf do not depend on the order of the samples.
     is_batch_learner = isinstance(estimator, StumpClassifier)
@@ -256,6 +275,7 @@ ADDED = (
     "set_output",
     "set_fit_request",
     "set_partial_fit_request",
+    "set_predict_request",
     "set_score_request",
 )
 ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}

@@ -9,8 +9,8 @@ Rankers of the documents of queries, by relevance:
 - :class:`NDCGBoost` weights documents by the gradient of a bound on the expected loss of NDCG;
 - :class:`AdaRank` weights queries by the exponential loss of a ranking metric;
 - :class:`RankBoost` weights documents by the exponential loss of their pairs;
-- :class:`RankingRefiner` weights documents by the losses of their pairs under the ranking of a base
-  ranker and under a few relevance judgements.
+- :class:`RankingRefiner` corrects the scores of a base ranker by a few relevance judgements, or
+  weights documents by the losses of their pairs under the base ranking and under the judgements.
 
 Classifiers of labeled and unlabeled samples:
 

@@ -197,10 +197,14 @@ class Booster(IterativeMixin, BaseEstimator):
         """Return the predictions of a weak learner, before multiplication by the step size."""
         return hypothesis_of(model, X, self._n_classes, self._response_method)
 
-    def _staged_scores(self, X):
-        """Yield the scores before the first round and after each round, in one reused array."""
-        n_classes = self._n_classes
-        scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
+    def _staged_scores(self, X, scores=None):
+        """Yield the scores before the first round and after each round, in one reused array.
+
+        The scores before the first round are 0 unless given as `scores`.
+        """
+        if scores is None:
+            n_classes = self._n_classes
+            scores = np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
         yield scores
         for model, step in zip(self.estimators_, self.estimator_weights_):
             scores += step * self._hypothesis(model, X)

@@ -49,6 +49,7 @@ class GradedPairLoss:
         new_grade[1:] |= grades[1:] > grades[:-1]
         self._grades = np.append(np.flatnonzero(new_grade), len(order))
         self._queries = np.append(np.flatnonzero(new_query[new_grade]), len(self._grades) - 1)
+        self.judged = np.sort(order)
         self.is_empty = len(self._queries) == len(self._grades)
 
     def loss_and_negative_gradient(self, exp_pos, exp_neg):
@@ -79,6 +80,7 @@ class ExplicitPairLoss:
 
     def __init__(self, pairs):
         self._first, self._second = pairs.T
+        self.judged = np.unique(pairs)
         self.is_empty = len(pairs) == 0
 
     def loss_and_negative_gradient(self, exp_pos, exp_neg):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array, check_consistent_length
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_consistent_length
 
+from sklrank._progress import print_progress
 from sklrank._queries import Queries, check_qid
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
-from sklrank._validation import as_numbers, unchanged_on_error
+from sklrank._validation import unchanged_on_error
+from sklrank.boosting._base_scores import (
+    KnownScores,
+    auto_confidence,
+    check_base_scores,
+    inverse_deviation,
+    scores_of_base_ranker,
+)
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._objectives import ProductObjective, SumObjective
 from sklrank.boosting._pair_losses import (
@@ -24,9 +30,12 @@ from sklrank.boosting._pair_losses import (
     GradedPairLoss,
     JudgementLoss,
 )
+from sklrank.boosting._residual_corrections import SLOPES, fit_corrections, means_of_queries
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
 __all__ = ["RankingRefiner"]
@@ -34,17 +43,32 @@ __all__ = ["RankingRefiner"]
 # With a larger balance, the judgements would have no effect.
 MAX_BALANCE = 1e100
 
-# Number of top-ranked documents whose standard deviation of scores confidence="auto" uses.
-N_TOP_DOCUMENTS = 10
+# Slope of the standardized judgements as a function of the standardized base scores, from which on
+# the base ranker is certain, so that it is not corrected.
+CERTAIN_SLOPE = 10.0
 
 
 class RankingRefiner(DocumentRanker):
     r"""Ranking refiner: document ranker that improves a base ranking with few judgements.
 
-    This class implements chapter 4 of [1]_. A base ranker, such as a retrieval function or a
-    collaborative filter, gives a score :math:`g_i` to each document i. A user judges a few of the
-    documents. Both the base scores and the judgements have errors. The learned scores :math:`F`
-    have a loss for each of the two,
+    A base ranker, such as a retrieval function or a collaborative filter, gives a score :math:`g_i`
+    to each document i. A user judges a few of the documents. Both the base scores and the
+    judgements have errors.
+
+    By default (``combination="residual"``), the learned scores are the base scores plus a
+    correction,
+
+    .. math:: F_i = \lambda g_i + \sum_k p_k f_k(x_i).
+
+    Each :math:`f_k` is a function of the features that is fitted to the part of the judgements that
+    the base scores do not explain: :math:`f_1` is linear, and :math:`f_2` is a sum of Gaussians.
+    The weight :math:`p_k` is the probability that the correction k is needed, according to how well
+    it predicts each judgement from the others. If no correction predicts them better than the base
+    scores alone, the ranking of the base ranker hardly changes. There is nothing to tune.
+
+    With a classifier as `estimator`, or with `combination` "product" or "sum", this class
+    implements chapter 4 of [1]_. The learned scores :math:`F` have a loss for each of the two
+    sources,
 
     .. math:: err_w = \sum_{i,j} W_{ij} e^{F_j - F_i}, \quad
               err_t = \sum_{i,j} T_{ij} e^{F_j - F_i}, \quad
@@ -56,13 +80,14 @@ class RankingRefiner(DocumentRanker):
     (MRR, Equation 4.10), which does not depend on their scale, or their weighted sum (LRR, Equation
     4.9). In each round, every document has a weight and a label, whether it was judged or not. The
     label is 1 if the score of the document should increase, else 0. A classifier is fitted to these
-    labels and weights (Algorithm 6). The objective never increases.
+    labels and weights (Algorithm 6). The objective never increases. The scores :math:`F` are 0
+    before the first round. Hence the order of the base ranker is learned as well, and the base
+    ranker is needed in `fit` only. With few judgements, the result often ranks worse than the base
+    ranker.
 
-    The scores :math:`F` are 0 before the first round. Hence the order of the base ranker is learned
-    as well, and the base ranker is needed in `fit` only. With several queries, one function
-    :math:`F` is learned for all of them, and each loss is the sum over all pairs of documents of
-    the same query. The dissertation fits one model to each query. Use one refiner for each query if
-    the judgements of one query carry no information about another.
+    With several queries, one function is learned for all of them. The dissertation fits one model
+    to each query. Use one refiner for each query if the judgements of one query carry no
+    information about another.
 
     Parameters
     ----------
@@ -73,21 +98,27 @@ class RankingRefiner(DocumentRanker):
         fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
         :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed to `fit`.
     estimator : classifier, default=None
-        Weak learner, which is cloned for each round. If None, a compiled
-        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
-        the criterion of the dissertation (Equation 4.13).
+        Weak learner, which is cloned for each round of "product" and "sum". If None, a compiled
+        :class:`~sklrank.tree.StumpClassifier` is used there. A stump with ``criterion="gain"``
+        maximizes the criterion of the dissertation (Equation 4.13).
     n_estimators : int, default=100
-        Maximum number of rounds.
-    combination : {"product", "sum"}, default="product"
-        Objective: :math:`err_w \times err_t` ("product") or :math:`\gamma\, err_w + err_t` ("sum").
+        Maximum number of rounds; for "residual", of corrections, of which there are at most two.
+    combination : {"auto", "residual", "product", "sum"}, default="auto"
+        How base scores and judgements are combined: by corrections of the base scores ("residual"),
+        or by boosting, where the objective is :math:`err_w \times err_t` ("product") or
+        :math:`\gamma\, err_w + err_t` ("sum"). If "auto", it is "residual" if `estimator` is None,
+        else "product". With "residual", only `confidence`, `random_state` and `verbose` are used of
+        the parameters that follow.
     balance : float, default=1.0
         Weight :math:`\gamma` of the loss of the base ranker, from 0 to 1e100. It is used only if
         `combination` is "sum".
     confidence : {"auto"} or float, default="auto"
         Confidence :math:`\lambda \geq 0` in the base ranker (Equation 4.2). With 0, the base ranker
-        is ignored; with ``np.inf``, only the order of its scores is used, not their differences. If
-        "auto", the confidence for each query is 1 divided by the standard deviation of the ten
-        highest base scores of the query, or infinite if these scores are equal.
+        is ignored; with ``np.inf``, only the order of its scores is used, not their differences,
+        and "residual" does not correct it. If "auto", "residual" estimates one confidence for all
+        queries. For "product" and "sum", the confidence for each query is 1 divided by the standard
+        deviation of the ten highest base scores of the query, or infinite if these scores are
+        equal.
     noise : {"auto"} or float, default=0.5
         Noise :math:`\eta` of the judgements, from 0 (all of them are right) to 1 (they carry no
         information): a judged pair is in the wrong order with probability :math:`\eta / 2`. With
@@ -115,18 +146,23 @@ class RankingRefiner(DocumentRanker):
     warm_start : bool, default=False
         If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
-        Controls the random choice of documents and the randomness of the weak learners.
+        Controls the random choice of documents and the randomness of the weak learners. For
+        "residual", it has an effect only if there are more than 500 judgements.
     verbose : int, default=0
         Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
 
     Attributes
     ----------
-    estimators_ : list of classifiers
-        Weak learners. They predict 1 for documents whose scores should increase, else 0.
+    estimators_ : list of objects
+        Weak learners, which predict 1 for documents whose scores should increase, else 0; for
+        "residual", the corrections. The list is empty if there is nothing to correct, because no
+        document was judged to be better than another or all features are constant.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
+        Step of each weak learner, by which its predictions are multiplied; for "residual", the
+        probability of each correction. The remaining probability is that of no correction.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Objective (Equation 4.10 or 4.9) before the first round and after each round.
+        Objective (Equation 4.10 or 4.9) before the first round and after each round; for
+        "residual", the sum of the squared residuals of the judged documents.
     confidence_ : ndarray of shape (n_queries,)
         Confidence :math:`\lambda` for each query, in the order of the sorted query ids.
     noise_ : float
@@ -135,7 +171,7 @@ class RankingRefiner(DocumentRanker):
         Reason why boosting stopped.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
+        if the weak learners have `feature_importances_`, which corrections do not.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -149,20 +185,33 @@ class RankingRefiner(DocumentRanker):
 
     Notes
     -----
-    The scores :math:`F` are a function of the features alone. They can reproduce the ranking of the
-    base ranker only as far as the features determine it. Therefore, include the score of the base
-    ranker among the features.
+    Let :math:`y_i` be the number of documents that are worse than document i according to the
+    judgements, minus the number of those that are better, standardized for each query. The
+    corrections are the posterior means of the Gaussian process models
 
-    The constant :math:`\eta/2` is added for all pairs of a query, judged or not. If only few of
-    many documents are judged, :math:`\eta = 0.5`, the default of the dissertation, outweighs the
-    judgements, and the ranking of the base ranker changes little. Large steps strengthen this
-    effect. Trees that are fitted to few drawn documents differ from round to round, and the sum of
-    many such trees usually ranks better than trees that are fitted to all documents. In the
-    experiments of ``examples/ranking_refinement.py``, the refiner ranks better with
+    .. math:: y_i = c_q + \rho g_i + f(x_i) + \varepsilon_i,
+
+    with standardized base scores :math:`g_i` and a constant :math:`c_q` for each query. The
+    covariance of :math:`f` is a multiple of a linear or a Gaussian kernel of the standardized
+    features. The correlation :math:`\rho`, the kernel, the multiple, and whether there is a
+    correction at all are averaged in proportion to the marginal likelihood of the judgements [2]_.
+    Half of the prior probability is that of no correction. The standardization uses all documents,
+    judged or not.
+
+    With "residual", `predict` needs the base scores of the documents that it ranks: from
+    `base_ranker`, or as an argument. If only `fit` was given base scores, they are known for the
+    documents of the training data.
+
+    With "product" and "sum", the scores :math:`F` are a function of the features alone. They can
+    reproduce the ranking of the base ranker only as far as the features determine it. Therefore,
+    include the score of the base ranker among the features. The constant :math:`\eta/2` is added
+    for all pairs of a query, judged or not. If only few of many documents are judged,
+    :math:`\eta = 0.5`, the value of the dissertation, outweighs the judgements, and the ranking of
+    the base ranker changes little. Large steps strengthen this effect. In the experiments of
+    ``examples/ranking_refinement.py``, "product" ranks better with
     ``DecisionTreeClassifier(max_depth=2)`` and ``response_method="predict_proba",
     learning_rate=0.2, noise="auto", weighting="resampling", max_samples=10`` than with the default
-    parameters. If the judged items are random rather than the top items of a ranking, trees of
-    depth 1 rank even better.
+    parameters.
 
     The option ``response_method="predict_proba"`` is an extension of the dissertation. The weak
     learner then raises document i with the predicted probability :math:`h_i \in [0, 1]`,
@@ -175,39 +224,37 @@ class RankingRefiner(DocumentRanker):
     In a hyperparameter search, do not set `scoring`. The default, :meth:`score`, considers judged
     documents only, while :data:`~sklrank.metrics.ndcg_scorer` raises an error for NaN.
 
-    For a query with n documents, the time of a round is :math:`O(n^2)` for the pairs of the base
-    ranker and :math:`O(n)` for the judgements. The pairs are not stored.
+    For a query with n documents, the time of a round of "product" and "sum" is :math:`O(n^2)` for
+    the pairs of the base ranker and :math:`O(n)` for the judgements. The pairs are not stored.
 
     References
     ----------
     .. [1] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, chapter 4.
+    .. [2] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT
+       Press, 2006, chapters 2 and 5.
 
     Examples
     --------
-    A user rated 20 items. The base ranker uses the ratings of other users, and its scores are the
-    last feature.
+    A user rated 20 items. The base scores are computed from the ratings of other users.
 
     >>> import numpy as np
     >>> from sklrank.boosting import RankingRefiner
     >>> from sklrank.datasets import make_recommender
     >>> from sklrank.metrics import ndcg_score
-    >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, ratings, relevance, _, base_scores = make_recommender(1, n_rated=20, random_state=3)
-    >>> X = np.column_stack([X, base_scores])
-    >>> refiner = RankingRefiner(
-    ...     5, DecisionTreeClassifier(max_depth=2), noise="auto", learning_rate=0.2, random_state=0,
-    ...     response_method="predict_proba", weighting="resampling", max_samples=10,
-    ... )
-    >>> scores = refiner.fit(X, ratings).predict(X)
+    >>> refiner = RankingRefiner().fit(X, ratings, base_scores=base_scores)
+    >>> scores = refiner.predict(X, base_scores=base_scores)
     >>> rest = np.isnan(ratings)
     >>> print(f"base ranker: {ndcg_score(relevance[rest], base_scores[rest], k=10):.2f}")
     base ranker: 0.43
     >>> print(f"refined: {ndcg_score(relevance[rest], scores[rest], k=10):.2f}")
-    refined: 0.58
+    refined: 0.54
     """
 
     __metadata_request__fit = {"qid": True, "base_scores": True}
+    __metadata_request__predict = {"base_scores": True}
+    __metadata_request__score = {"qid": True, "base_scores": True}
 
     _parameter_constraints = {
         **DocumentRanker._parameter_constraints,
@@ -218,7 +265,7 @@ class RankingRefiner(DocumentRanker):
             HasMethods("predict"),
             None,
         ],
-        "combination": [StrOptions({"product", "sum"})],
+        "combination": [StrOptions({"auto", "residual", "product", "sum"})],
         "balance": [Interval(Real, 0, MAX_BALANCE, closed="both")],
         "confidence": [StrOptions({"auto"}), Interval(Real, 0, None, closed="both")],
         "noise": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
@@ -231,7 +278,7 @@ class RankingRefiner(DocumentRanker):
         estimator: Any = None,
         n_estimators: int = 100,
         *,
-        combination: Literal["product", "sum"] = "product",
+        combination: Literal["auto", "residual", "product", "sum"] = "auto",
         balance: float = 1.0,
         confidence: Literal["auto"] | float = "auto",
         noise: Literal["auto"] | float = 0.5,
@@ -307,26 +354,56 @@ class RankingRefiner(DocumentRanker):
         X = self._check_training_X(X_given)
         queries = Queries.from_qid(qid, X.shape[0])
         judgements = check_judgements(y, pairs, queries)
+        ranker = self.base_ranker
         if base_scores is None:
-            names = getattr(self, "feature_names_in_", None)
-            base_scores = scores_of_base_ranker(self.base_ranker, X_given, X, names)
+            base_scores = self._scores_of_base_ranker(ranker, X_given, X)
+        else:
+            ranker = None
         base_scores = check_base_scores(base_scores, X.shape[0])
+        by_residuals = self._corrects_residuals()
         if self.noise == 0 and judgements.is_empty:
             raise ValueError(
                 "noise=0, but no query has documents of different judgements: there is nothing to "
                 "learn; judge more documents, or let noise be above 0"
             )
+        if by_residuals and self.estimator is not None:
+            raise ValueError(
+                f"combination='residual' fits corrections of its own, got the estimator "
+                f"{self.estimator!r}; use combination='product' or 'sum', or estimator=None"
+            )
         self._set_fitted_with_qid(qid, X.shape[0])
         self._start_rounds()
+        self._base = None
+        self.noise_ = auto_noise(judgements, queries) if self.noise == "auto" else float(self.noise)
+        if by_residuals:
+            self._base = KnownScores(X, base_scores) if ranker is None else ranker
+            self._fit_corrections(X, base_scores, judgements, queries)
+            return self
         self.confidence_ = (
             auto_confidence(base_scores, queries)
             if self.confidence == "auto"
             else np.full(queries.n_queries, float(self.confidence))
         )
-        self.noise_ = auto_noise(judgements, queries) if self.noise == "auto" else float(self.noise)
         objective = self._make_objective(base_scores, judgements, queries)
         self._boost(objective, self._make_learner(X, objective))
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # Tags are computed before parameters are checked.
+        tags.input_tags.sparse = tags.input_tags.sparse or self._corrects_residuals()
+        return tags
+
+    def _corrects_residuals(self):
+        """Return True if the scores are base scores plus a correction (combination="residual")."""
+        if self.combination == "auto":
+            return self.estimator is None
+        return self.combination == "residual"
+
+    def _is_warm_start(self):
+        # Corrections are not fitted in rounds.
+        by_rounds = not self._corrects_residuals() and getattr(self, "_base", None) is None
+        return by_rounds and super()._is_warm_start()
 
     def _start_rounds(self):
         super()._start_rounds()
@@ -334,12 +411,125 @@ class RankingRefiner(DocumentRanker):
             # A warm start continues with the method of the first rounds.
             self._response_method = self.response_method
 
+    def _scores_of_base_ranker(self, ranker, X_given, X):
+        return scores_of_base_ranker(ranker, X_given, X, getattr(self, "feature_names_in_", None))
+
+    def _fit_corrections(self, X, base_scores, judgements, queries):
+        """Fit corrections to the part of the judgements that the base scores do not explain."""
+        judged, grades = standardized_wins(judgements, queries)
+        codes = queries.codes[judged]
+        unit = inverse_deviation(base_scores, queries)
+        base = unit * base_scores[judged]
+        base -= means_of_queries(base, codes)
+        slopes = SLOPES
+        if self.confidence != "auto" and unit > 0:
+            slopes = [min(self.confidence / unit, CERTAIN_SLOPE)]
+        if slopes[0] == CERTAIN_SLOPE:
+            slope, fitted = CERTAIN_SLOPE, []
+        else:
+            slope, fitted = fit_corrections(
+                X, judged, codes, base, grades, slopes, self._random_state
+            )
+        self.confidence_ = np.full(queries.n_queries, slope * unit)
+        fitted = fitted[: self.n_estimators]
+        models, probabilities = [], []
+        residuals = grades - slope * base
+        losses = [residuals @ residuals]
+
+        def so_far():
+            return {
+                "estimators_": list(models),
+                "estimator_weights_": np.array(probabilities),
+                "loss_curve_": np.array(losses),
+            }
+
+        for i in self._track(range(len(fitted)), "round", state=so_far):
+            correction, probability = fitted[i]
+            values = probability * correction.predict(X[judged])
+            residuals = residuals - (values - means_of_queries(values, codes))
+            models.append(correction)
+            probabilities.append(probability)
+            losses.append(residuals @ residuals)
+        vars(self).update(so_far())
+        if not fitted:
+            self.stop_reason_ = "there is nothing to correct"
+        elif len(models) < len(fitted):
+            self.stop_reason_ = "a callback requested to stop"
+        else:
+            self.stop_reason_ = "all corrections were fitted"
+        if self.verbose:
+            figures = {
+                "judgements": len(judged),
+                "probability of corrections": float(sum(probabilities)),
+            }
+            print_progress(type(self).__name__, self.stop_reason_, figures)
+
     def _make_objective(self, base_scores, judgements, queries):
         base_loss = BaseRankerLoss(base_scores, self.confidence_, queries)
         judgement_loss = JudgementLoss(judgements, self.noise_, queries)
-        if self.combination == "product":
-            return ProductObjective(base_loss, judgement_loss, queries)
-        return SumObjective(base_loss, judgement_loss, queries, self.balance)
+        if self.combination == "sum":
+            return SumObjective(base_loss, judgement_loss, queries, self.balance)
+        return ProductObjective(base_loss, judgement_loss, queries)
+
+    def predict(self, X: ArrayLike, base_scores: ArrayLike | None = None) -> np.ndarray:
+        """Score documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+        base_scores : array-like of shape (n_samples,), default=None
+            Scores of the base ranker. If None, they are those of `base_ranker`. If `fit` was given
+            `base_scores` instead, they are known for the documents of the training data only. With
+            `combination` "product" or "sum", they are not used.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_samples,)
+            Scores; documents with higher scores are ranked earlier. The score of a document does
+            not depend on the other documents.
+
+        Raises
+        ------
+        ValueError
+            If the base scores are needed, but neither given nor known.
+        """
+        checked = self._check_X(X)
+        *_, scores = self._stages(X, checked, base_scores)
+        return scores
+
+    def staged_predict(
+        self, X: ArrayLike, base_scores: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
+        """Score documents after each round of boosting, or after each correction.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+        base_scores : array-like of shape (n_samples,), default=None
+            Scores of the base ranker, as in :meth:`predict`.
+
+        Returns
+        -------
+        iterator of ndarray of float64 of shape (n_samples,)
+            Scores after the first round, after the second round, and so on.
+        """
+        stages = self._stages(X, self._check_X(X), base_scores)
+        return (scores.copy() for scores in islice(stages, 1, None))
+
+    def _stages(self, X_given, X, base_scores):
+        """Return an iterator over the scores at the start and after each round or correction."""
+        start = None
+        if self._base is not None:
+            if base_scores is None:
+                base_scores = (
+                    self._base(X)
+                    if isinstance(self._base, KnownScores)
+                    else self._scores_of_base_ranker(self._base, X_given, X)
+                )
+            start = self.confidence_[0] * check_base_scores(base_scores, X.shape[0])
+        return self._staged_scores(X, start)
 
     def score(
         self,
@@ -347,6 +537,7 @@ class RankingRefiner(DocumentRanker):
         y: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        base_scores: ArrayLike | None = None,
     ) -> float:
         """Return the mean NDCG of the judged documents over queries with a relevant document.
 
@@ -363,6 +554,8 @@ class RankingRefiner(DocumentRanker):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. The weight of a query is the mean of the weights of its
             judged samples.
+        base_scores : array-like of shape (n_samples,), default=None
+            Scores of the base ranker, as in :meth:`predict`.
 
         Returns
         -------
@@ -375,7 +568,7 @@ class RankingRefiner(DocumentRanker):
             If `qid` is None although it was given in `fit`; if no document is judged; or if the
             lengths of the arguments differ.
         """
-        scores = self._scores_by_query(X, qid)
+        scores = self._scores_by_query(X, qid, base_scores=base_scores)
         grades = check_relevance(y, len(scores), judgements=True)
         check_qid(qid, len(scores))
         check_consistent_length(scores, sample_weight)
@@ -385,88 +578,6 @@ class RankingRefiner(DocumentRanker):
             for values in (qid, sample_weight)
         )
         return ndcg_score(grades[judged], scores[judged], qid=qid, sample_weight=weights)
-
-
-# -- The scores of the base ranker.
-
-
-def scores_of_base_ranker(ranker, X_given, X, names):
-    """Return the base scores, `(n_samples,)`.
-
-    If `ranker` is an index or a name, the scores are that feature of the checked matrix `X`, whose
-    features are called `names`. Otherwise they are the scores of the estimator `ranker` for the
-    matrix `X_given` that the user passed.
-    """
-    if ranker is None:
-        raise ValueError(
-            "base_ranker=None and base_scores=None: there is no ranking to refine; name a feature "
-            "of X or a fitted estimator as base_ranker, or pass the scores of the samples, "
-            "fit(X, y, base_scores=...)"
-        )
-    if isinstance(ranker, (Integral, str)):
-        return feature_of(X, ranker, names)
-    try:
-        if hasattr(ranker, "fit"):
-            check_is_fitted(ranker)
-    except NotFittedError as error:
-        raise ValueError(
-            f"base_ranker={ranker!r} is not fitted; fit it before, and wrap it in "
-            "sklearn.frozen.FrozenEstimator, which stays fitted when the refiner is cloned"
-        ) from error
-    score = ranker.decision_function if hasattr(ranker, "decision_function") else ranker.predict
-    return score(X_given)
-
-
-def feature_of(X, feature, names):
-    """Return the values of a feature, which is given by its index or its name, `(n_samples,)`."""
-    if isinstance(feature, str):
-        if names is None:
-            raise ValueError(
-                f"base_ranker={feature!r} is the name of a feature, but X has no names; pass a "
-                "DataFrame, or the index of the feature"
-            )
-        if feature not in names:
-            raise ValueError(
-                f"base_ranker={feature!r} is not a feature of X, which has {', '.join(names)}"
-            )
-        feature = int(np.flatnonzero(names == feature)[0])
-    if feature >= X.shape[1]:
-        raise ValueError(
-            f"base_ranker={feature} is not a feature of X, which has n_features={X.shape[1]}: the "
-            f"indices are 0 to {X.shape[1] - 1}"
-        )
-    return X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
-
-
-def check_base_scores(scores, n_samples):
-    """Check the scores of the base ranker, and return them as float64 of shape (n_samples,)."""
-    scores = as_numbers(scores, "base_scores")
-    scores = check_array(scores, ensure_2d=False, input_name="base_scores")
-    if scores.shape != (n_samples,):
-        raise ValueError(
-            f"the base ranker must give one score for each of the {n_samples} samples of X, got an "
-            f"array of shape {scores.shape}"
-        )
-    return scores
-
-
-def auto_confidence(scores, queries):
-    """Return 1 / (standard deviation of the top scores) of each query, `(n_queries,)`."""
-    best_first = scores[np.lexsort((-scores, queries.codes))]
-    deviations = np.array(
-        [
-            standard_deviation(best_first[first : min(first + N_TOP_DOCUMENTS, last)])
-            for first, last in zip(queries.starts[:-1], queries.starts[1:])
-        ]
-    )
-    with np.errstate(divide="ignore", over="ignore"):
-        return 1 / deviations
-
-
-def standard_deviation(values):
-    """Return the standard deviation without overflow or underflow of the squares."""
-    unit = np.abs(values).max() or 1.0
-    return (values / unit).std() * unit
 
 
 # -- The judgements.
@@ -525,3 +636,20 @@ def auto_noise(judgements, queries):
     n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
     n_all, _ = AllPairLoss(queries).loss_and_negative_gradient(*exp_zero)
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0
+
+
+def standardized_wins(judgements, queries):
+    """Return the judged documents, and the number of their wins minus losses, standardized.
+
+    Documents of queries in which no document was judged to be better than another are left out.
+    The wins of a query have mean 0 and standard deviation 1.
+    """
+    ones = np.ones(len(queries.codes))
+    _, wins = judgements.loss_and_negative_gradient(ones, ones)
+    judged = judgements.judged
+    codes = queries.codes[judged]
+    squares = np.bincount(codes, wins[judged] ** 2, queries.n_queries)
+    counts = np.bincount(codes, minlength=queries.n_queries)
+    judged = judged[squares[codes] > 0]
+    codes = queries.codes[judged]
+    return judged, wins[judged] / np.sqrt(squares[codes] / counts[codes])

@@ -9,19 +9,19 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from sklrank._sklearn import HasMethods, StrOptions
-from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._label_ranker import MetaLabelRanker
 
 __all__ = ["DecompositionRanker"]
 
 
-class DecompositionRanker(LabelRanker):
+class DecompositionRanker(MetaLabelRanker):
     """Base class of label rankers that fit clones of `estimator`.
 
     A subclass defines `_default_estimator`, `_fit_rankings` and `_label_scores`.
     """
 
     _parameter_constraints: dict = {
-        **LabelRanker._parameter_constraints,
+        **MetaLabelRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
         "multi_output": [StrOptions({"auto"}), "boolean"],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -33,60 +34,27 @@ if TYPE_CHECKING:
 __all__ = ["LabelRanker"]
 
 
-class LabelRanker(
-    LabelRankerMixin, MetaEstimatorMixin, IterativeMixin, BaseEstimator, metaclass=ABCMeta
-):
-    """Base class of the label rankers that fit other estimators.
+class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator, metaclass=ABCMeta):
+    """Base class of the label rankers.
 
-    A data frame is passed to the inner estimators unchanged; other samples are passed as an array
-    or a sparse matrix. Subclasses therefore select samples with `_safe_indexing` and count them
-    with `_num_samples`. A subclass defines `_templates`, `_fit_rankings` and `_label_scores`.
+    A subclass defines `fit`, `_check_rows`, `_fit_rankings` and `_label_scores`.
     """
 
-    _parameter_constraints: dict = {
-        "n_jobs": N_JOBS,
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
+    @abstractmethod
+    def _check_rows(self, X, *, reset):
+        """Check the samples and return them."""
 
     @abstractmethod
-    def _templates(self):
-        """Return the list of inner estimators, which are cloned before they are fitted."""
-
-    @abstractmethod
-    def _fit_rankings(self, X, positions):
+    def _fit_rankings(self, X, positions, sample_weight):
         """Fit the ranker to checked samples and to positions of shape `(n_samples, n_labels)`."""
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the ranker from scratch.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples. They may be sparse if all inner estimators accept sparse matrices. A data frame
-            is passed to the inner estimators unchanged, so that these can select columns by name.
-        y : array-like of shape (n_samples, n_labels)
-            Positions of the labels. A smaller position is better, and only the order of the
-            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
-            ranked.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, or if the parameters are incompatible with the data or with
-            the inner estimators. In these cases, a fitted model does not change.
-        """
-        with unchanged_on_error(self):
-            X = self._check_rows(X, reset=True)
-            positions = self._check_rankings(y, _num_samples(X))
-            self._fit_rankings(X, positions)
-            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
+    def _fit(self, X, y, sample_weight=None):
+        """Check the data, fit the ranker and return it."""
+        X = self._check_rows(X, reset=True)
+        positions = self._check_rankings(y, _num_samples(X))
+        warn_of_scores(positions)
+        self._fit_rankings(X, positions, sample_weight)
+        self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -167,25 +135,14 @@ class LabelRanker(
         """
         ranks = self.predict(X)
         check_columns(column_names(y), self.classes_)
-        y = self._check_rankings(y, len(ranks))
-        if y.shape != ranks.shape:
-            raise ValueError(
-                f"y must hold a position for each fitted label, with shape {ranks.shape}; got "
-                f"{y.shape}: use NaN where a label is not ranked"
-            )
+        y = self._check_rankings(y, *ranks.shape)
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
-    def _check_rows(self, X, *, reset):
-        if hasattr(X, "__dataframe__"):
-            # The values are checked by the inner estimators, which may select columns by name and
-            # may accept strings.
-            return check_rows(self, X, reset=reset, skip_check_array=True)
-        return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
-
-    def _check_rankings(self, y, n_samples):
+    def _check_rankings(self, y, n_samples, n_labels=None):
         """Check `y`; return float64 positions of shape `(n_samples, n_labels)`.
 
-        Entries are NaN where a label is not ranked.
+        Entries are NaN where a label is not ranked. If `n_labels` is None, there may be any number
+        of labels.
         """
         if y is None:
             raise ValueError(
@@ -198,7 +155,88 @@ class LabelRanker(
             )
         if np.isnan(y).all():
             raise ValueError("y ranks no label of any sample: all entries are NaN")
+        if n_labels is not None and y.shape[1] != n_labels:
+            raise ValueError(
+                f"y must hold a position for each fitted label, with shape "
+                f"{(n_samples, n_labels)}; got {y.shape}: use NaN where a label is not ranked"
+            )
         return y
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+
+def warn_of_scores(positions):
+    """Warn if positions are neither ranks nor means of the ranks of tied labels."""
+    known = positions[~np.isnan(positions)]
+    odd = known[known * 2.0 != np.rint(known * 2.0)]
+    if len(odd):
+        warnings.warn(
+            f"y has the position {odd[0]:g}; positions are usually whole numbers, and a smaller "
+            "position is better. If larger numbers are better, as in scores or yields, convert "
+            "them by sklrank.label_ranking.positions_from_scores; for other numbers, "
+            "positions_from_scores(-y) returns whole positions",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
+    """Base class of the label rankers that fit other estimators.
+
+    A data frame is passed to the inner estimators unchanged; other samples are passed as an array
+    or a sparse matrix. Subclasses therefore select samples with `_safe_indexing` and count them
+    with `_num_samples`. A subclass defines `_templates`, `_fit_rankings` and `_label_scores`.
+    """
+
+    _parameter_constraints: dict = {
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    @abstractmethod
+    def _templates(self):
+        """Return the list of inner estimators, which are cloned before they are fitted."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the ranker from scratch.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples. They may be sparse if all inner estimators accept sparse matrices. A data frame
+            is passed to the inner estimators unchanged, so that these can select columns by name.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels. A smaller position is better, and only the order of the
+            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
+            ranked.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or if the parameters are incompatible with the data or with
+            the inner estimators. In these cases, a fitted model does not change.
+        """
+        with unchanged_on_error(self):
+            return self._fit(X, y)
+
+    def _check_rows(self, X, *, reset):
+        if hasattr(X, "__dataframe__"):
+            # The values are checked by the inner estimators, which may select columns by name and
+            # may accept strings.
+            return check_rows(self, X, reset=reset, skip_check_array=True)
+        return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
 
     def _in_parallel(self, calls):
         # `n_jobs` and `verbose` may have changed since `fit` checked them.
@@ -227,7 +265,4 @@ class LabelRanker(
             template_tags = input_tags_of(template)
             tags.input_tags.sparse &= template_tags.sparse
             tags.input_tags.allow_nan &= template_tags.allow_nan
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
         return tags

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _safe_indexing, one_blas_thread
 from sklrank.label_ranking._decomposition import DecompositionRanker
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
 __all__ = ["LabelwiseRanker"]
 
@@ -34,8 +34,9 @@ class LabelwiseRanker(DecompositionRanker):
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Regressor that predicts the positions. If None, an `ExtraTreesRegressor` with 100 trees is
-        used.
+        Regressor that predicts the positions. If None, a random forest of 100 trees is used, whose
+        splits consider one third of the features. The minimum number of samples in a leaf is 1, 5
+        or 20: the number with the least out-of-bag error in a forest of 15 trees.
     multi_output : bool or {"auto"}, default=False
         Whether to fit a joint model of all labels.
 
@@ -47,6 +48,9 @@ class LabelwiseRanker(DecompositionRanker):
     incomplete : {"raise", "relative"}, default="raise"
         Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
         models learn relative positions, as described above.
+    oob_score : bool, default=False
+        Whether to compute `oob_decision_function_`. The estimator must have a parameter
+        `oob_score`, as forests have; it is set to True.
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default estimator. It is not passed to a user-supplied
         `estimator`.
@@ -62,6 +66,9 @@ class LabelwiseRanker(DecompositionRanker):
     estimators_ : list of estimators
         The fitted regressors: one for each label, or a single joint one. If only one of several
         samples ranks a label, the regressor of this label is a `DummyRegressor`.
+    oob_decision_function_ : ndarray of shape (n_samples, n_labels)
+        Scores of the training samples, each from the trees that were fitted without the sample.
+        Defined only if `oob_score` is True.
     classes_ : ndarray of shape (n_labels,)
         The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
         column indices.
@@ -103,6 +110,7 @@ class LabelwiseRanker(DecompositionRanker):
     _parameter_constraints: dict = {
         **DecompositionRanker._parameter_constraints,
         "incomplete": [StrOptions({"raise", "relative"})],
+        "oob_score": ["boolean"],
     }
 
     def __init__(
@@ -111,6 +119,7 @@ class LabelwiseRanker(DecompositionRanker):
         *,
         multi_output: bool | Literal["auto"] = False,
         incomplete: Literal["raise", "relative"] = "raise",
+        oob_score: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -118,14 +127,15 @@ class LabelwiseRanker(DecompositionRanker):
         self.estimator = estimator
         self.multi_output = multi_output
         self.incomplete = incomplete
+        self.oob_score = oob_score
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
 
     def _default_estimator(self, random_state, n_jobs):
-        return ExtraTreesRegressor(random_state=random_state, n_jobs=n_jobs)
+        return LeafSizeForest(random_state=random_state, n_jobs=n_jobs)
 
-    def _fit_rankings(self, X, positions):
+    def _fit_rankings(self, X, positions, sample_weight=None):
         if is_classifier(self._template()):
             raise ValueError(
                 "estimator must be a regressor, which learns positions; got the classifier "
@@ -134,6 +144,8 @@ class LabelwiseRanker(DecompositionRanker):
         targets = self._targets(positions)
         jointly = self._fits_jointly(targets)
         template = self._template_of_fit(jointly)
+        if self.oob_score:
+            template = with_oob_score(template)
         if jointly:
             self.estimators_ = self._fit_jointly(template, X, targets)
         else:
@@ -141,6 +153,14 @@ class LabelwiseRanker(DecompositionRanker):
             self.estimators_ = self._fit_in_parallel(
                 [delayed(fit_label)(clone(template), X, target) for target in targets.T], "label"
             )
+
+        vars(self).pop("oob_decision_function_", None)
+        if self.oob_score:
+            predicted = [
+                oob_predictions(model, X, target)
+                for model, target in zip(self.estimators_, [targets] if jointly else targets.T)
+            ]
+            self.oob_decision_function_ = -np.column_stack(predicted)
 
     def _targets(self, positions):
         missing = np.isnan(positions)
@@ -191,3 +211,30 @@ def fit_label(estimator, X, target):
     if len(ranked) < len(target):
         X, target = _safe_indexing(X, ranked), target[ranked]
     return estimator.fit(X, target)
+
+
+def with_oob_score(estimator):
+    """Return a clone of an estimator that computes out-of-bag predictions."""
+    estimator = clone(estimator)
+    if "oob_score" not in estimator.get_params():
+        raise ValueError(
+            f"oob_score=True needs an estimator with out-of-bag predictions; got {estimator!r}: "
+            "use RandomForestRegressor or ExtraTreesRegressor(bootstrap=True)"
+        )
+    return estimator.set_params(oob_score=True)
+
+
+def oob_predictions(model, X, target):
+    """Return predictions of the samples from the trees that were fitted without them.
+
+    The model was not fitted to the samples whose target is NaN; all its trees predict them.
+    """
+    if not hasattr(model, "oob_prediction_"):
+        return model.predict(X)
+    fitted = ~np.isnan(target if target.ndim == 1 else target[:, 0])
+    if fitted.all():
+        return model.oob_prediction_
+    predicted = np.empty(len(target))
+    predicted[fitted] = model.oob_prediction_
+    predicted[~fitted] = model.predict(_safe_indexing(X, np.flatnonzero(~fitted)))
+    return predicted

@@ -128,7 +128,7 @@ class PairwiseRanker(DecompositionRanker):
     def _default_estimator(self, random_state, n_jobs):
         return RandomForestClassifier(random_state=random_state, n_jobs=n_jobs)
 
-    def _fit_rankings(self, X, positions):
+    def _fit_rankings(self, X, positions, sample_weight=None):
         if is_regressor(self._template()):
             raise ValueError(
                 "estimator must be a classifier, which learns comparisons; got the regressor "

@@ -1,4 +1,4 @@
-"""The public interface of RankingRefiner."""
+"""The public interface of RankingRefiner; see also `test_residual_corrections.py`."""
 
 import pickle
 
@@ -31,6 +31,8 @@ PARAMETERS = [
     {"estimator": LogisticRegression(), "response_method": "predict_proba", "noise": "auto"},
 ]
 
+COMBINATIONS = pytest.mark.parametrize("combination", ["residual", "product"])
+
 
 @pytest.fixture
 def data():
@@ -44,7 +46,9 @@ def data():
 
 
 def refiner(**parameters):
-    return RankingRefiner(0, **{"n_estimators": 12, "random_state": 0, **parameters})
+    """Return a refiner with the rules of the dissertation."""
+    fixed = {"n_estimators": 12, "random_state": 0, "combination": "product"}
+    return RankingRefiner(0, **fixed | parameters)
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
@@ -94,24 +98,28 @@ def test_order_of_samples_and_names_of_queries_do_not_matter(data, parameters):
     assert_allclose(model.predict(X), expected, rtol=1e-8)
 
 
-def test_pairs_equal_grades(data):
+@COMBINATIONS
+def test_pairs_equal_grades(data, combination):
     X, judged, qid = data
     better = (judged[:, None] > judged) & (qid[:, None] == qid)
     pairs = np.argwhere(better)
-    model = refiner().fit(X, qid=qid, pairs=np.vstack([pairs, pairs[:5]]))
-    assert_allclose(model.predict(X), refiner().fit(*data).predict(X), rtol=1e-10)
+    model = refiner(combination=combination).fit(X, qid=qid, pairs=np.vstack([pairs, pairs[:5]]))
+    expected = refiner(combination=combination).fit(*data).predict(X)
+    assert_allclose(model.predict(X), expected, rtol=1e-10)
 
 
-def test_kinds_of_base_rankers(data):
+@COMBINATIONS
+def test_kinds_of_base_rankers(data, combination):
     pd = pytest.importorskip("pandas")
     X, judged, qid = data
-    expected = refiner().fit(*data).predict(X)
+    expected = refiner(combination=combination).fit(*data).predict(X)
     regressor = LinearRegression().fit(X, X[:, 0])
     classifier = LogisticRegression().fit(X, X[:, 0] > 0)
     frame = pd.DataFrame(X, columns=list("wxyz"))
 
     def predictions(X, base_ranker=None, **kwargs):
-        return RankingRefiner(base_ranker, n_estimators=12).fit(X, judged, qid, **kwargs).predict(X)
+        model = RankingRefiner(base_ranker, n_estimators=12, combination=combination)
+        return model.fit(X, judged, qid, **kwargs).predict(X)
 
     assert_array_equal(predictions(X, base_scores=X[:, 0]), expected)
     assert_array_equal(predictions(X, 3, base_scores=X[:, 0]), expected)
@@ -122,7 +130,9 @@ def test_kinds_of_base_rankers(data):
     )
     with pytest.raises(ValueError, match="FrozenEstimator"):
         clone(RankingRefiner(regressor)).fit(*data)
-    frozen = clone(RankingRefiner(FrozenEstimator(regressor), n_estimators=12))
+    frozen = clone(
+        RankingRefiner(FrozenEstimator(regressor), n_estimators=12, combination=combination)
+    )
     assert_allclose(frozen.fit(*data).predict(X), expected)
 
 
@@ -132,8 +142,8 @@ def test_base_ranker_needs_no_fit_method(data):
             return X[:, 0]
 
     X = data[0]
-    by_formula = RankingRefiner(Formula(), n_estimators=12).fit(*data)
-    assert_array_equal(by_formula.predict(X), refiner().fit(*data).predict(X))
+    by_formula = RankingRefiner(Formula()).fit(*data)
+    assert_array_equal(by_formula.predict(X), RankingRefiner(0).fit(*data).predict(X))
 
 
 def test_document_ranker_as_base_ranker(data):
@@ -150,7 +160,8 @@ def test_each_query_has_its_own_confidence(data):
     X, _, qid = data
     scores = X[:, 0]
     scaled = np.where(qid == "b", 1000 * scores - 5, scores)
-    models = [RankingRefiner(n_estimators=9).fit(*data, base_scores=s) for s in (scores, scaled)]
+    product = RankingRefiner(n_estimators=9, combination="product")
+    models = [clone(product).fit(*data, base_scores=s) for s in (scores, scaled)]
     assert_allclose(models[0].predict(X), models[1].predict(X), rtol=1e-8)
     assert_allclose(models[0].confidence_[1], 1000 * models[1].confidence_[1])
 
@@ -158,40 +169,46 @@ def test_each_query_has_its_own_confidence(data):
 def test_equal_top_scores_mean_infinite_confidence(data):
     X, judged, _ = data
     base = np.where(np.arange(60) < 10, 5.0, X[:, 0])
-    model = RankingRefiner(n_estimators=5).fit(X, judged, base_scores=base)
+    product = RankingRefiner(n_estimators=5, combination="product")
+    model = product.fit(X, judged, base_scores=base)
     assert_array_equal(model.confidence_, [np.inf])
-    certain = RankingRefiner(n_estimators=5, confidence=np.inf).fit(X, judged, base_scores=base)
+    certain = clone(product).set_params(confidence=np.inf).fit(X, judged, base_scores=base)
     assert_array_equal(model.predict(X), certain.predict(X))
 
 
+@COMBINATIONS
 @pytest.mark.parametrize("confidence", [0.0, 1e-300, 1e300, np.inf])
 @pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
-def test_extreme_base_scores(data, confidence, unit):
+def test_extreme_base_scores(data, confidence, unit, combination):
     X, judged, qid = data
-    model = RankingRefiner(n_estimators=9, confidence=confidence)
+    model = RankingRefiner(n_estimators=9, confidence=confidence, combination=combination)
     model.fit(X, judged, qid, base_scores=unit * X[:, 0])
     assert np.isfinite(model.predict(X)).all() and np.isfinite(model.loss_curve_).all()
 
 
+@COMBINATIONS
 @pytest.mark.parametrize("unit", [1e-300, 1e300])
-def test_the_unit_of_base_scores_does_not_matter(data, unit):
+def test_the_unit_of_base_scores_does_not_matter(data, unit, combination):
     X, judged, qid = data
     base = X[:, 0] / np.abs(X[:, 0]).max()
-    expected = RankingRefiner(n_estimators=9).fit(X, judged, qid, base)
-    model = RankingRefiner(n_estimators=9).fit(X, judged, qid, unit * base)
+    unfitted = RankingRefiner(n_estimators=9, combination=combination)
+    expected = clone(unfitted).fit(X, judged, qid, base)
+    model = clone(unfitted).fit(X, judged, qid, unit * base)
     assert_allclose(model.confidence_ * unit, expected.confidence_)
     assert_allclose(model.predict(X), expected.predict(X))
 
 
 # scikit-learn sums the scores to check that they are finite.
 @pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
+@COMBINATIONS
 @pytest.mark.parametrize("confidence", [0.0, 1.0, np.inf])
-def test_extreme_differences(data, confidence):
+def test_extreme_differences(data, confidence, combination):
     X, judged, qid = data
     base = np.where(X[:, 0] > 0, 1.5e308, -1.5e308)
     grades = np.where(judged == 2, 1.5e308, np.where(judged == 0, -1.5e308, judged))
-    model = RankingRefiner(n_estimators=9, confidence=confidence).fit(X, grades, qid, base)
-    as_judged = RankingRefiner(n_estimators=9, confidence=confidence).fit(X, judged, qid, base)
+    unfitted = RankingRefiner(n_estimators=9, confidence=confidence, combination=combination)
+    model = clone(unfitted).fit(X, grades, qid, base)
+    as_judged = clone(unfitted).fit(X, judged, qid, base)
     assert_array_equal(model.predict(X), as_judged.predict(X))
     assert np.isfinite(model.predict(X)).all()
 
@@ -209,15 +226,18 @@ def test_equal_judgements_follow_the_base_ranker(data):
     X = data[0]
     judged = np.where(np.arange(60) < 5, 0.0, np.nan)
     for noise in (0.5, "auto"):
-        model = RankingRefiner(0, n_estimators=300, noise=noise).fit(X, judged)
+        model = refiner(n_estimators=300, noise=noise).fit(X, judged)
         assert np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.95
     assert model.noise_ == 1.0
 
 
-def test_refinement_ranks_better_than_the_base_ranker():
+@COMBINATIONS
+def test_refinement_ranks_better_than_the_base_ranker(combination):
     X, y, relevance, qid, base = make_recommender(40, n_rated=20, random_state=0)
     X = np.column_stack([X, base])
-    model = RankingRefiner(5, n_estimators=200, noise="auto", learning_rate=0.1)
+    model = RankingRefiner(
+        5, n_estimators=200, noise="auto", learning_rate=0.1, combination=combination
+    )
     gains = []
     for user in range(40):
         rows = qid == user
@@ -318,6 +338,11 @@ BAD = [
     (RankingRefiner(0, confidence=-1), {}, "confidence"),
     (RankingRefiner(0, confidence="sure"), {}, "confidence"),
     (RankingRefiner(0, combination="both"), {}, "combination"),
+    (
+        RankingRefiner(0, LogisticRegression(), combination="residual"),
+        {},
+        "combination='residual' .* got the estimator LogisticRegression",
+    ),
     (RankingRefiner(0, LinearRegression()), {}, "must be a classifier"),
     (RankingRefiner(0, response_method="decision_function"), {}, "response"),
     (

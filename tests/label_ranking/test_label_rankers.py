@@ -13,7 +13,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import (
     LinearRegression,
@@ -33,7 +37,13 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.parallel import _get_threadpool_controller
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+    positions_from_scores,
+)
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(120, 4))
@@ -101,7 +111,7 @@ def test_only_the_order_of_the_positions_counts():
     """Tied labels share the mean of their positions."""
     ranker = LabelwiseRanker(LinearRegression())
     expected = ranker.fit(X, Y).decision_function(X)
-    assert_allclose(clone(ranker).fit(X, np.exp(Y) - 7).decision_function(X), expected)
+    assert_allclose(clone(ranker).fit(X, Y**3 - 7).decision_function(X), expected)
     shared = np.array([[1.5, 1.5, 3.5, 3.5, 5.0]])[0][Y - 1]
     tied = clone(ranker).fit(X, TIED).decision_function(X)
     assert_allclose(tied, -LinearRegression().fit(X, shared / 5).predict(X), atol=1e-12)
@@ -126,6 +136,39 @@ def test_label_ranked_by_a_single_sample_keeps_its_position(estimator):
     few[1:, 2] = np.nan
     scores = LabelwiseRanker(estimator, incomplete="relative").fit(X, few).decision_function(X)
     assert_allclose(scores[:, 2], np.full(120, -Y[0, 2] / 6))
+
+
+@pytest.mark.parametrize("multi_output", [False, True])
+def test_out_of_bag_scores(multi_output):
+    """The scores of a sample are those of the trees whose bootstrap samples lack it."""
+    forest = RandomForestRegressor(20, random_state=0)
+    ranker = LabelwiseRanker(forest, oob_score=True, multi_output=multi_output).fit(X, Y)
+    for number, model in enumerate(ranker.estimators_):
+        for row in range(10):
+            trees = [
+                tree.predict(X[row : row + 1])[0]
+                for tree, samples in zip(model.estimators_, model.estimators_samples_)
+                if row not in samples
+            ]
+            columns = slice(None) if multi_output else number
+            expected = -np.mean(trees, axis=0)
+            assert_allclose(ranker.oob_decision_function_[row, columns], expected)
+    ranker.set_params(oob_score=False).fit(X, Y)
+    assert not hasattr(ranker, "oob_decision_function_")
+    with pytest.raises(ValueError, match="oob_score=True needs an estimator with out-of-bag"):
+        LabelwiseRanker(Ridge(), oob_score=True).fit(X, Y)
+
+
+def test_out_of_bag_scores_of_incomplete_rankings():
+    """The forest of a label predicts the samples that do not rank it."""
+    forest = RandomForestRegressor(20, random_state=0)
+    ranker = LabelwiseRanker(forest, oob_score=True, incomplete="relative").fit(X, INCOMPLETE)
+    scores = ranker.decision_function(X)
+    for label, model in enumerate(ranker.estimators_):
+        missing = np.isnan(INCOMPLETE[:, label])
+        found = ranker.oob_decision_function_[:, label]
+        assert_allclose(found[missing], scores[missing, label])
+        assert_allclose(found[~missing], -model.oob_prediction_)
 
 
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])
@@ -460,6 +503,19 @@ def test_bad_rankings(make, y, message, fingerprint):
 def test_rankings_of_other_labels_cannot_be_scored():
     with pytest.raises(ValueError, match=r"^y must hold a position for each.*got \(120, 4\)"):
         LabelwiseRanker(Ridge()).fit(X, Y).score(X, Y[:, :4])
+
+
+@pytest.mark.parametrize("ranker", [LabelwiseRanker(Ridge()), PlackettLuceRanker(alpha=1.0)])
+def test_numbers_that_may_be_scores(ranker):
+    """They are learned as positions, with a warning; ranks and means of ranks are not suspect."""
+    with pytest.warns(UserWarning, match=r"the position 2\.6;.*by sklrank.*positions_from_scores"):
+        ranker.fit(X, Y - 0.4)
+    expected = clone(ranker).fit(X, Y).decision_function(X)
+    assert_allclose(ranker.decision_function(X), expected)
+    for positions in (Y, 10 * Y, Y / 2, INCOMPLETE):
+        if positions is not INCOMPLETE or isinstance(ranker, PlackettLuceRanker):
+            clone(ranker).fit(X, positions)
+    assert_allclose(clone(ranker).fit(X, positions_from_scores(-Y)).decision_function(X), expected)
 
 
 def test_estimators_of_the_wrong_kind():

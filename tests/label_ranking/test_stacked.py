@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.optimize import nnls
+from scipy.optimize import minimize, nnls
+from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
@@ -18,7 +20,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
+from sklrank.label_ranking._stacked import WEIGHTINGS
 from sklrank.metrics import kendall_tau_score
 
 RANDOM = np.random.RandomState(0)
@@ -33,7 +41,7 @@ SAME_FOR_ALL = LabelwiseRanker(DummyRegressor())
 
 
 def stacked(**rankers):
-    return StackedRanker([*rankers.items()], cv=3)
+    return StackedRanker([*rankers.items()], cv=3, weighting="least_squares")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +97,123 @@ def test_labels_that_a_training_fold_does_not_rank_have_no_weight_in_its_scores(
     assert_allclose([*ranker.weights_.values()], expected)
 
 
+def held_out_scores(rankers):
+    scores = np.zeros((len(rankers), *Y.shape))
+    for held_out, ranker in zip(scores, rankers):
+        for train, test in KFold(3).split(X):
+            held_out[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
+    return scores
+
+
+def slow_logistic_weights(scores, Y):
+    """Maximize the likelihood of all ordered pairs of labels, without derivatives."""
+    pairs = [
+        (row, a, b)
+        for row, positions in enumerate(Y)
+        for a in range(5)
+        for b in range(5)
+        if positions[a] < positions[b]
+    ]
+    differences = np.array([scores[:, i, a] - scores[:, i, b] for i, a, b in pairs])
+    target = (len(pairs) + 1) / (len(pairs) + 2)
+
+    def loss(logs):
+        margins = differences @ np.exp(logs)
+        return -np.mean(target * log_expit(margins) + (1 - target) * log_expit(-margins))
+
+    options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 10_000, "maxfev": 10_000}
+    return np.exp(minimize(loss, np.zeros(len(scores)), method="Nelder-Mead", options=options).x)
+
+
+def test_logistic_weights_maximize_the_likelihood_of_held_out_pairs():
+    rankers = [TREE, LOGISTIC]
+    expected = slow_logistic_weights(held_out_scores(rankers), Y)
+    ranker = stacked(tree=TREE, logistic=LOGISTIC).set_params(weighting="logistic").fit(X, Y)
+    assert_allclose([*ranker.weights_.values()], expected, rtol=1e-3)
+    assert ranker.pair_scale_ == pytest.approx(1.0, rel=1e-3)
+    probabilities = ranker.predict_pair_proba(X[:3])
+    scores = ranker.decision_function(X[:3])
+    for row in range(3):
+        for a in range(5):
+            for b in range(5):
+                expected = 1 / (1 + np.exp(scores[row, b] - scores[row, a]))
+                assert probabilities[row, a, b] == pytest.approx(expected, rel=1e-3)
+
+
+def test_pair_probabilities_are_calibrated_on_held_out_samples():
+    """The scale is that of a logistic model of the stacked held-out scores."""
+    ranker = stacked(tree=TREE, logistic=LOGISTIC).fit(X, Y)
+    held_out = held_out_scores([TREE, LOGISTIC])
+    combined = np.tensordot([*ranker.weights_.values()], held_out, axes=1)
+    [expected] = slow_logistic_weights(combined[np.newaxis], Y)
+    assert ranker.pair_scale_ == pytest.approx(expected, rel=1e-3)
+    probabilities = ranker.predict_pair_proba(X)
+    assert_allclose(probabilities + probabilities.transpose(0, 2, 1), 1.0)
+
+
+@pytest.mark.parametrize("rankers", [(TREE, LOGISTIC), (TREE, LINEAR), (LINEAR, LOGISTIC)])
+def test_the_weighting_is_chosen_by_held_out_tau(rankers):
+    """Weights from two folds score the third; logistic if better by a standard error."""
+    scores, taus = held_out_scores(rankers), {}
+    for name, compute in WEIGHTINGS.items():
+        combined = np.zeros(Y.shape)
+        for train, test in KFold(3).split(X):
+            weights, _ = compute(scores[:, train], Y[train])
+            combined[test] = np.tensordot(weights, scores[:, test], axes=1)
+        taus[name] = kendall_tau_score(Y, -combined, average=False)
+    gain = taus["logistic"] - taus["least_squares"]
+    expected = "logistic" if gain.mean() > gain.std() / np.sqrt(120) else "least_squares"
+    assert StackedRanker([*zip("ab", rankers)], cv=3).fit(X, Y).weighting_ == expected
+
+
+@pytest.mark.parametrize("best", ["least_squares", "logistic"])
+def test_the_better_weighting_is_chosen(best, monkeypatch):
+    """If the other one reverses the rankings."""
+
+    def reversed_weights(scores, positions):
+        return -np.ones(len(scores)), np.ones(len(scores))
+
+    for name in WEIGHTINGS:
+        if name != best:
+            monkeypatch.setitem(WEIGHTINGS, name, reversed_weights)
+    ranker = StackedRanker([("tree", TREE), ("linear", LINEAR)], cv=3).fit(X, Y)
+    assert ranker.weighting_ == best
+
+
+def test_out_of_bag_scores_are_held_out_scores():
+    forest = LabelwiseRanker(
+        RandomForestRegressor(30, random_state=0), oob_score=True, incomplete="relative"
+    )
+    ranker = stacked(forest=forest, linear=LINEAR).fit(X, INCOMPLETE)
+    fitted = clone(forest).fit(X, INCOMPLETE)
+    linear = np.zeros(Y.shape)
+    for train, test in KFold(3).split(X):
+        fold = clone(LINEAR).fit(X[train], INCOMPLETE[train])
+        linear[test] = fold.decision_function(X[test])
+    held_out = np.array([fitted.oob_decision_function_, linear])
+    expected, _ = WEIGHTINGS["least_squares"](held_out, INCOMPLETE)
+    assert_allclose([*ranker.weights_.values()], expected)
+    assert_array_equal(
+        ranker.named_estimators_["forest"].decision_function(X), fitted.decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_plackett_luce_models_are_stacked_as_expected_positions(in_pipeline):
+    """The penalty is chosen once, from all samples."""
+    model = PlackettLuceRanker(random_state=0)
+    member = make_pipeline(StandardScaler(), model) if in_pipeline else model
+    ranker = stacked(model=member, tree=TREE).fit(X, Y)
+    alpha = clone(model).fit(StandardScaler().fit_transform(X), Y).alpha_
+    held_out = held_out_scores([TREE, TREE])
+    for train, test in KFold(3).split(X):
+        scaler = StandardScaler().fit(X[train])
+        fold = PlackettLuceRanker(alpha=alpha).fit(scaler.transform(X[train]), Y[train])
+        held_out[0, test] = -fold.expected_positions(scaler.transform(X[test]))
+    expected, _ = WEIGHTINGS["least_squares"](held_out, Y)
+    assert_allclose([*ranker.weights_.values()], expected, rtol=1e-3)
+
+
 def test_a_single_ranker_keeps_its_predictions():
     ranker = stacked(tree=TREE).fit(X, Y)
     assert_array_equal(ranker.predict(X), clone(TREE).fit(X, Y).predict(X))
@@ -98,7 +223,7 @@ def test_a_single_ranker_keeps_its_predictions():
 def test_only_the_order_of_the_positions_counts():
     ranker = stacked(tree=TREE, logistic=LOGISTIC)
     expected = ranker.fit(X, Y).decision_function(X)
-    assert_allclose(clone(ranker).fit(X, np.exp(Y) - 7).decision_function(X), expected)
+    assert_allclose(clone(ranker).fit(X, Y**3 - 7).decision_function(X), expected)
 
 
 def test_useless_rankers_are_dropped():
@@ -127,7 +252,7 @@ def test_the_default_finds_the_rankers_that_suit_the_data(recommended):
     utility = more @ random.normal(size=(4, 5))
     truth = np.argsort(np.argsort(-utility, axis=1), axis=1) + 1
     assert recommended.score(more, truth) > 0.85
-    assert recommended.shares_["trees"] + recommended.shares_["small_trees"] < 0.5
+    assert recommended.shares_["forest"] + recommended.shares_["random_trees"] < 0.5
     assert recommended.score(more, truth) >= clone(LINEAR).fit(X, Y).score(more, truth) - 0.02
 
 

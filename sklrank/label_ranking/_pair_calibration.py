@@ -1,0 +1,63 @@
+r"""Probabilities of the order of two labels, from the difference of their scores.
+
+The data are the pairs of labels that a held-out ranking orders. For each pair, the difference is
+the score of the label that comes first minus that of the other label.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+__all__ = ["fit_logistic_weights", "ordered_pairs"]
+
+
+def ordered_pairs(positions):
+    """Return the pairs of labels that rankings order.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+
+    Returns
+    -------
+    rows, first, second : ndarray of shape (n_pairs,)
+        The sample of each pair, the label that comes first and the other label.
+    """
+    return np.nonzero(positions[:, :, np.newaxis] < positions[:, np.newaxis, :])
+
+
+def fit_logistic_weights(differences):
+    r"""Compute the weights of a logistic model of the order of two labels.
+
+    The probability that the better label of a pair comes first is modeled as
+    :math:`1 / (1 + \exp(-w \cdot d))`, where d are the differences between its scores and those of
+    the other label. The likelihood is maximized over non-negative weights. As in Platt's scaling,
+    the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that the weights are finite.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_scores, n_pairs)
+        Differences of the scores. Their magnitudes should be about 1.
+
+    Returns
+    -------
+    ndarray of shape (n_scores,)
+        Non-negative weights.
+    """
+    n_scores, n_pairs = differences.shape
+    if not n_pairs:
+        return np.ones(n_scores)
+    target = (n_pairs + 1.0) / (n_pairs + 2.0)
+
+    def loss(weights):
+        margins = weights @ differences
+        # The cross entropy is log(1 + exp(-m)) + (1 - target) m.
+        value = np.logaddexp(0.0, -margins).mean() + (1.0 - target) * margins.mean()
+        return value, differences @ (expit(margins) - target) / n_pairs
+
+    start = np.full(n_scores, 1.0 / n_scores)
+    bounds = [(0.0, None)] * n_scores
+    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x

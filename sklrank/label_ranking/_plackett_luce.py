@@ -1,0 +1,532 @@
+"""Conditional Plackett-Luce model: maximum likelihood with linear or kernel scores."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklrank._call_guard import shared_call
+from sklrank._progress import print_progress
+from sklrank._rankings import strict_positions
+from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
+from sklrank._validation import (
+    check_columns,
+    check_entries,
+    check_weights,
+    column_names,
+    is_integer,
+    unchanged_on_error,
+)
+from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._plackett_luce_likelihood import (
+    TIES,
+    RankingLikelihood,
+    pair_probabilities,
+    topk_probabilities,
+)
+from sklrank.label_ranking._radial_features import RadialFeatures
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["PlackettLuceRanker"]
+
+# Candidates of alpha="auto", from strong to weak regularization.
+_ALPHAS = np.logspace(4.0, -5.0, 10)
+# Minimum tolerance of the fits of the candidates. Their likelihoods differ by far more.
+_SEARCH_TOL = 0.1
+_N_FOLDS = 5
+# With more samples only one fold is held out.
+_MANY_SAMPLES = 1000
+# Typical second derivative of the negative log-likelihood of a ranking by a score.
+_CURVATURE = 0.2
+
+
+class PlackettLuceRanker(LabelRanker):
+    r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
+
+    In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst. In each step, a
+    label is chosen among the labels that are left, with a probability that is proportional to
+    :math:`\exp(s_l(x))`. The scores :math:`s_l(x) = w_l \cdot \phi(x) + b_l` are linear in features
+    of the sample [3]_. The weights minimize
+
+    .. math:: -\sum_i v_i \log P(\sigma_i \mid x_i) + \frac{\alpha}{2} \sum_l \|w_l\|^2,
+
+    where :math:`v_i` are the sample weights. The intercepts :math:`b_l` are not penalized. The
+    function is convex and is minimized by L-BFGS.
+
+    The model learns from incomplete rankings, whose likelihood is the probability of the order of
+    the ranked labels. The parameter `ties` determines the likelihood of tied labels.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf"}, default="linear"
+        Features of the model. If "linear", they are the standardized features of the samples. If
+        "rbf", they are Nyström features of a Gaussian kernel on the standardized features.
+    alpha : float or {"auto"}, default="auto"
+        Strength of the L2 penalty, positive. If "auto", the strength is chosen by the mean
+        log-likelihood of held-out samples. The candidates are the powers of ten from 1e4 down to
+        1e-5, until the likelihood decreases, then the best one multiplied and divided by the square
+        root of ten. There are five folds, or a single split that holds out one fifth of the samples
+        if there are more than 1000.
+    gamma : float or None, default=None
+        Coefficient of the Gaussian kernel :math:`\exp(-\gamma \|x - x'\|^2)`, positive. If None,
+        it is 1 / n_features. Used only if ``kernel="rbf"``.
+    n_components : int, default=300
+        Maximum number of Nyström features. It is reduced to the number of samples if there are
+        fewer. Used only if ``kernel="rbf"``.
+    ties : {"exclude", "breslow"}, default="exclude"
+        Likelihood of tied labels.
+
+        - "exclude": a tied label is compared with the labels after the tie, but not with the labels
+          that it is tied with. Use this option if a tie means that the order is unknown. For
+          rankings whose last labels are all tied, it is the likelihood of the other places.
+        - "breslow": a tied label is compared with the labels after the tie and with those that it
+          is tied with, as in Breslow's approximation of Cox's partial likelihood [4]_. Use this
+          option if a tie means that labels are equally good: their scores become similar.
+    max_iter : int, default=200
+        Maximum number of iterations of L-BFGS for each value of `alpha`.
+    tol : float, default=0.01
+        L-BFGS stops if no component of the gradient of the function above exceeds this value. The
+        components refer to weights that are scaled such that the second derivatives are about 1;
+        the standard errors of the weights are then about 1, too. The candidates of `alpha` are
+        compared with a tolerance of at least 0.1.
+    random_state : int, RandomState instance or None, default=None
+        Controls the held-out samples if ``alpha="auto"``, and the choice of the samples that define
+        the Nyström features.
+    verbose : int, default=0
+        If positive, the log-likelihood of each candidate of `alpha` is printed.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_components)
+        Weights of the features. Their means over the labels are 0. `n_components` is the number of
+        features if ``kernel="linear"``.
+    intercept_ : ndarray of shape (n_labels,)
+        Intercepts. Their mean is 0.
+    alpha_ : float
+        The strength of the penalty.
+    validation_scores_ : dict of float to float
+        Mean log-likelihood of held-out samples for each candidate of `alpha` that was tried.
+        Defined only if ``alpha="auto"``.
+    features_ : transformer
+        The fitted transformer that computes the features.
+    n_iter_ : int
+        Number of iterations of L-BFGS in the fit to all samples.
+    classes_ : ndarray of shape (n_labels,)
+        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
+        column indices.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    StackedRanker : Combines this ranker with others.
+    PairwiseRanker : Learns a classifier for each pair of labels.
+
+    References
+    ----------
+    .. [1] R. D. Luce, "Individual Choice Behavior", Wiley, 1959.
+    .. [2] R. L. Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
+    .. [3] W. Cheng, K. Dembczyński and E. Hüllermeier, "Label ranking methods based on the
+       Plackett-Luce model", ICML 2010.
+    .. [4] N. Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.label_ranking import PlackettLuceRanker
+    >>> X = np.random.RandomState(0).normal(size=(100, 3))
+    >>> Y = np.argsort(np.argsort(-X, axis=1), axis=1) + 1.0  # large features are ranked first
+    >>> Y[::3, 1] = np.nan  # not ranked
+    >>> ranker = PlackettLuceRanker(random_state=0).fit(X, Y)
+    >>> ranker.predict([[0.1, 0.9, -0.3]])
+    array([[2, 1, 3]])
+    >>> ranker.predict_proba([[0.0, 0.1, -0.1]]).argmax()  # the label that is most likely first
+    np.int64(1)
+    """
+
+    _parameter_constraints: dict = {
+        "kernel": [StrOptions({"linear", "rbf"})],
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "ties": [StrOptions(set(TIES))],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Literal["linear", "rbf"] = "linear",
+        alpha: float | Literal["auto"] = "auto",
+        gamma: float | None = None,
+        n_components: int = 300,
+        ties: Literal["exclude", "breslow"] = "exclude",
+        max_iter: int = 200,
+        tol: float = 0.01,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.gamma = gamma
+        self.n_components = n_components
+        self.ties = ties
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model from scratch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels. A smaller position is better, and only the order of the
+            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
+            ranked.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights. If None, all samples have the same weight.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed. In this case, a fitted model does not change.
+        """
+        with unchanged_on_error(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit_rankings(self, X, positions, sample_weight):
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        weights = check_weights(sample_weight, len(X), positive=True)
+        self.features_ = self._make_features(seed)
+        if self.kernel == "linear":
+            features = self.features_.fit_transform(X, sample_weight=weights)
+        else:
+            features = self.features_.fit_transform(X)
+        problem = PenalizedLikelihood(features, positions, weights, self.ties)
+        self._maximize(problem, seed)
+
+    @one_blas_thread
+    def _maximize(self, problem, seed):
+        vars(self).pop("validation_scores_", None)
+        if self.alpha == "auto":
+            self.validation_scores_ = self._validate_alphas(problem, seed)
+            self.alpha_ = max(self.validation_scores_, key=self.validation_scores_.get)
+        else:
+            [self.alpha_] = self._track([float(self.alpha)], "alpha", may_stop=False)
+        solution, self.n_iter_ = problem.solve(self.alpha_, tol=self.tol, max_iter=self.max_iter)
+        self.coef_, self.intercept_ = problem.coefficients(solution)
+
+    def _make_features(self, seed):
+        if self.kernel == "linear":
+            return StandardScaler()
+        scale = 1.0 if self.gamma is None else self.gamma * self.n_features_in_
+        return RadialFeatures(scale, n_components=self.n_components, random_state=seed)
+
+    def _validate_alphas(self, problem, seed):
+        """Return the mean log-likelihood of held-out samples for each candidate of `alpha`."""
+        n_samples = len(problem.weights)
+        if n_samples < 2:
+            # Nothing can be held out.
+            [alpha] = self._track([1.0], "alpha", may_stop=False)
+            return {alpha: 0.0}
+        if n_samples > _MANY_SAMPLES:
+            folds = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
+        else:
+            folds = KFold(min(_N_FOLDS, n_samples), shuffle=True, random_state=seed)
+        parts = [
+            (problem.part(train), problem.part(test))
+            for train, test in folds.split(problem.features)
+        ]
+        options = {"tol": max(self.tol, _SEARCH_TOL), "max_iter": self.max_iter}
+        solutions = [None] * len(parts)
+        found = {}
+
+        def candidates():
+            for alpha in _ALPHAS.tolist():
+                yield alpha
+                best = max(found, key=found.get)
+                if best != alpha:
+                    break
+            yield best * np.sqrt(10.0)
+            yield best / np.sqrt(10.0)
+
+        for alpha in self._track(candidates(), "alpha", n_items=len(_ALPHAS) + 2, may_stop=False):
+            values = total = 0.0
+            for fold, (train, test) in enumerate(parts):
+                solutions[fold], _ = train.solve(alpha, solutions[fold], **options)
+                values += test.log_likelihood(solutions[fold])
+                total += test.weights.sum()
+            found[alpha] = float(values / total) if total else 0.0
+            if self.verbose:
+                print_progress(
+                    type(self).__name__, f"alpha {alpha:.3g}", {"log-likelihood": found[alpha]}
+                )
+        return found
+
+    def _label_scores(self, X):
+        check_is_fitted(self)
+        features = self.features_.transform(self._check_rows(X, reset=False))
+        return features @ self.coef_.T + self.intercept_
+
+    def _check_rows(self, X, *, reset):
+        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        check_entries(X)
+        return X
+
+    @shared_call
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        r"""Return the probability of each label to be ranked first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probabilities, :math:`e^{s_l} / \sum_m e^{s_m}`. Each row has the sum 1.
+        """
+        scores = self._label_scores(X)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    @shared_call
+    def predict_topk_proba(self, X: ArrayLike, k: int) -> np.ndarray:
+        """Return the probability of each label to be one of the `k` best.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        k : int
+            Number of places, from 1 to `n_labels`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probabilities, with a numerical error below 1e-9. Each row has the sum k.
+
+        Raises
+        ------
+        ValueError
+            If `k` is not an integer from 1 to `n_labels`.
+        """
+        scores = self._label_scores(X)
+        if not is_integer(k) or not 1 <= k <= scores.shape[1]:
+            raise ValueError(
+                f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
+            )
+        blocks = np.array_split(scores, -(-len(scores) // 1000))
+        return np.concatenate([topk_probabilities(block, int(k)) for block in blocks])
+
+    @shared_call
+    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of each label to be ranked before each other label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            Entry ``[i, a, b]`` is the probability that label a is ranked before label b, the
+            logistic function of the difference of their scores. The entries of the diagonal are
+            1/2.
+        """
+        return pair_probabilities(self._label_scores(X))
+
+    @shared_call
+    def expected_positions(self, X: ArrayLike) -> np.ndarray:
+        """Return the expected position of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            One plus the expected number of labels that are ranked before the label. Their order is
+            that of the scores.
+        """
+        return 0.5 + pair_probabilities(self._label_scores(X)).sum(axis=1)
+
+    @shared_call
+    def sample_rankings(
+        self,
+        X: ArrayLike,
+        n_draws: int = 1,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> np.ndarray:
+        """Draw rankings from the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        n_draws : int, default=1
+            Number of rankings that are drawn for each sample.
+        random_state : int, RandomState instance or None, default=None
+            Controls the random draws. Pass an int for reproducible rankings.
+
+        Returns
+        -------
+        ndarray of int of shape (n_draws, n_samples, n_labels)
+            Positions of the labels; 1 is the best position.
+
+        Raises
+        ------
+        ValueError
+            If `n_draws` is not a positive integer.
+        """
+        if not is_integer(n_draws) or n_draws < 1:
+            raise ValueError(f"n_draws must be a positive integer, got {n_draws!r}")
+        scores = self._label_scores(X)
+        # The order of scores with independent Gumbel noise has the distribution of the model.
+        noise = check_random_state(random_state).gumbel(size=(n_draws, *scores.shape))
+        drawn = strict_positions((scores + noise).reshape(-1, scores.shape[1]))
+        return drawn.reshape(noise.shape).astype(np.intp)
+
+    @shared_call
+    def score_samples(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray:
+        """Return the log-likelihood of each ranking.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples, n_labels), default=None
+            Positions of the labels. NaN marks a label that is not ranked. The likelihood of tied
+            labels is that of the parameter `ties`. If None, the predicted rankings, which are the
+            most likely ones: their likelihood is a measure of confidence.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Natural logarithms of the likelihoods.
+        """
+        scores = self._label_scores(X)
+        if y is None:
+            positions = strict_positions(scores)
+        else:
+            check_columns(column_names(y), self.classes_)
+            positions = self._check_rankings(y, *scores.shape)
+        return RankingLikelihood(positions, self.ties).log_likelihoods(scores)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        return tags
+
+
+class PenalizedLikelihood:
+    """The penalized log-likelihood as a function of the weights, and its maximum.
+
+    The features are centered and rotated to their principal axes. The weights are then scaled by
+    the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        Features of the samples.
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+    weights : ndarray of shape (n_samples,)
+        Sample weights.
+    ties : {"exclude", "breslow"}
+        Rule for tied labels.
+    """
+
+    def __init__(self, features, positions, weights, ties):
+        self.mean = np.average(features, axis=0, weights=weights)
+        centered = features - self.mean
+        squares, self.axes = np.linalg.eigh((centered.T * weights) @ centered)
+        kept = squares > 1e-12 * max(squares[-1], np.finfo(float).tiny)
+        self.axes = self.axes[:, kept]
+        self.features = centered @ self.axes
+        self.positions, self.weights, self.ties = positions, weights, ties
+        self.likelihood = RankingLikelihood(positions, ties)
+
+    def part(self, rows):
+        """Return the likelihood of some of the samples, with the same axes."""
+        part = object.__new__(PenalizedLikelihood)
+        vars(part).update(vars(self))
+        part.features, part.positions = self.features[rows], self.positions[rows]
+        part.weights = self.weights[rows]
+        part.likelihood = RankingLikelihood(part.positions, self.ties)
+        return part
+
+    def log_likelihood(self, solution):
+        """Return the weighted sum of the log-likelihoods, without the penalty."""
+        scores = self.features @ solution[:-1] + solution[-1]
+        return self.weights @ self.likelihood.log_likelihoods(scores)
+
+    def loss_and_gradient(self, solution, alpha):
+        """Return the penalized negative log-likelihood and its gradient.
+
+        The last row of `solution`, of shape `(n_axes + 1, n_labels)`, contains the intercepts.
+        """
+        scores = self.features @ solution[:-1] + solution[-1]
+        values, gradient = self.likelihood.with_gradient(scores)
+        gradient *= -self.weights[:, np.newaxis]
+        loss = 0.5 * alpha * np.sum(solution[:-1] ** 2) - self.weights @ values
+        by_weight = self.features.T @ gradient + alpha * solution[:-1]
+        return loss, np.vstack([by_weight, gradient.sum(axis=0)])
+
+    def solve(self, alpha, start=None, *, tol, max_iter):
+        """Minimize the loss from `start`; return the solution and the number of iterations."""
+        shape = self.features.shape[1] + 1, self.positions.shape[1]
+        total = max(self.weights.sum(), np.finfo(float).tiny)
+        squares = np.append(self.weights @ self.features**2, total)
+        penalties = np.append(np.full(shape[0] - 1, alpha), 0.0)
+        scales = 1.0 / np.sqrt(_CURVATURE * squares + penalties)[:, np.newaxis]
+        start = np.zeros(shape) if start is None else start / scales
+
+        def objective(scaled):
+            loss, gradient = self.loss_and_gradient(scaled.reshape(shape) * scales, alpha)
+            return loss, (gradient * scales).ravel()
+
+        found = minimize(
+            objective,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"gtol": tol, "ftol": 1e-14, "maxiter": max_iter, "maxcor": 20},
+        )
+        return found.x.reshape(shape) * scales, found.nit
+
+    def coefficients(self, solution):
+        """Return the weights `(n_labels, n_features)` and intercepts of the given features."""
+        solution = solution - solution.mean(axis=1, keepdims=True)
+        weights = self.axes @ solution[:-1]
+        return weights.T, solution[-1] - self.mean @ weights

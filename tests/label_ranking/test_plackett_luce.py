@@ -1,0 +1,351 @@
+"""PlackettLuceRanker: against slow statements of the likelihood, enumerations, and choix."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime, minimize
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from sklrank.datasets import make_sparse_label_ranking, sample_plackett_luce
+from sklrank.label_ranking import PlackettLuceRanker
+from sklrank.label_ranking._plackett_luce import PenalizedLikelihood
+from sklrank.label_ranking._plackett_luce_likelihood import RankingLikelihood
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(90, 3))
+UTILITY = X @ RANDOM.normal(size=(3, 4)) + RANDOM.gumbel(size=(90, 4))
+Y = np.argsort(np.argsort(-UTILITY, axis=1), axis=1) + 1.0
+INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
+TIED = np.ceil(Y / 2)
+TARGETS = {"complete": Y, "incomplete": INCOMPLETE, "tied": TIED, "both": np.ceil(INCOMPLETE / 2)}
+each_target = pytest.mark.parametrize("Y", TARGETS.values(), ids=TARGETS)
+each_rule = pytest.mark.parametrize("ties", ["exclude", "breslow"])
+
+
+def slow_log_likelihood(scores, positions, ties):
+    """Choose the labels one after the other among those that are left."""
+    value = 0.0
+    for label, position in enumerate(positions):
+        if np.isnan(position):
+            continue
+        left = [
+            m
+            for m, other in enumerate(positions)
+            if m == label or other > position or (ties == "breslow" and other == position)
+        ]
+        value += scores[label] - np.log(sum(np.exp(scores[m]) for m in left))
+    return value
+
+
+def probabilities(scores):
+    """Return the probability of each ranking, as a dict from orderings."""
+    found = {}
+    for ordering in permutations(range(len(scores))):
+        weights = [np.exp(scores[label]) for label in ordering]
+        found[ordering] = np.prod([w / sum(weights[i:]) for i, w in enumerate(weights)])
+    return found
+
+
+# -- The likelihood.
+
+
+@each_rule
+@each_target
+def test_likelihood_and_gradient(Y, ties):
+    """Also if all rankings of the data have ties, or no label after them."""
+    scores = RANDOM.normal(size=Y.shape) * 3
+    expected = [slow_log_likelihood(s, row, ties) for s, row in zip(scores, Y)]
+    likelihood = RankingLikelihood(Y, ties)
+    assert_allclose(likelihood.log_likelihoods(scores), expected, atol=1e-12)
+    values, gradient = likelihood.with_gradient(scores)
+    assert_allclose(values, expected, atol=1e-12)
+    for label in range(4):
+        step = np.where(np.arange(4) == label, 1e-5, 0.0)
+        above, below = (likelihood.log_likelihoods(scores + sign * step) for sign in (1, -1))
+        assert_allclose(gradient[:, label], (above - below) / 2e-5, atol=1e-7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0, np.nan]), min_size=1, max_size=6), st.data())
+def test_likelihood_of_any_ranking(positions, data):
+    scores = data.draw(st.lists(st.floats(-5, 5), min_size=len(positions), max_size=len(positions)))
+    for ties in ("exclude", "breslow"):
+        likelihood = RankingLikelihood(np.array([positions]), ties)
+        expected = slow_log_likelihood(scores, positions, ties)
+        value, gradient = likelihood.with_gradient(np.array([scores]))
+        assert value[0] == pytest.approx(expected, abs=1e-9)
+        # Only differences between scores count.
+        assert gradient.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_incomplete_rankings_have_the_probability_of_all_complete_ones():
+    scores = RANDOM.normal(size=4)
+    chances = probabilities(scores)
+    assert sum(chances.values()) == pytest.approx(1.0)
+    expected = sum(p for ordering, p in chances.items() if ordering.index(3) < ordering.index(1))
+    found = RankingLikelihood(np.array([[np.nan, 2.0, np.nan, 1.0]]), "exclude")
+    assert np.exp(found.log_likelihoods(scores[np.newaxis])) == pytest.approx(expected)
+    # The best label is known and the others are tied.
+    expected = sum(p for ordering, p in chances.items() if ordering[0] == 2)
+    found = RankingLikelihood(np.array([[2.0, 2.0, 1.0, 2.0]]), "exclude")
+    assert np.exp(found.log_likelihoods(scores[np.newaxis])) == pytest.approx(expected)
+
+
+@each_rule
+def test_no_overflow(ties):
+    scores = np.array([[0.0, 1e6, -1e6, 3.0]])
+    for target in (Y[:1], TIED[:1], INCOMPLETE[:1]):
+        values, gradient = RankingLikelihood(target, ties).with_gradient(scores)
+        assert np.isfinite(values).all() and np.isfinite(gradient).all()
+
+
+# -- The fit.
+
+
+@each_rule
+@each_target
+def test_fit_minimizes_the_penalized_loss(Y, ties):
+    """Found by another method from the slow likelihood, with finite differences."""
+    rows = slice(0, 25)
+    weight = RANDOM.uniform(0.5, 2.0, size=25)
+    mean = np.average(X[rows], axis=0, weights=weight)
+    deviation = np.sqrt(np.average((X[rows] - mean) ** 2, axis=0, weights=weight))
+    standard = (X[rows] - mean) / deviation
+
+    def loss(flat):
+        coef, intercept = flat[:12].reshape(4, 3), flat[12:]
+        scores = standard @ coef.T + intercept
+        values = [slow_log_likelihood(s, row, ties) for s, row in zip(scores, Y[rows])]
+        return 0.7 / 2 * np.sum(coef**2) - weight @ values
+
+    ranker = PlackettLuceRanker(alpha=0.7, ties=ties, tol=1e-6)
+    ranker.fit(X[rows], Y[rows], sample_weight=weight)
+    found = np.append(ranker.coef_.ravel(), ranker.intercept_)
+    best = minimize(loss, np.zeros(16))
+    assert loss(found) <= best.fun + 1e-7
+    assert_allclose(found[:12], best.x[:12], atol=1e-3)
+    assert_allclose(found[12:], best.x[12:] - best.x[12:].mean(), atol=1e-3)
+    assert_allclose(ranker.decision_function(X[rows]), standard @ ranker.coef_.T + found[12:])
+
+
+@each_target
+def test_gradient_of_the_loss(Y):
+    weights = RANDOM.uniform(size=90)
+    problem = PenalizedLikelihood(X, Y, weights, "exclude")
+    solution = RANDOM.normal(size=(4, 4))
+    _, gradient = problem.loss_and_gradient(solution, 2.0)
+    slope = approx_fprime(
+        solution.ravel(), lambda flat: problem.loss_and_gradient(flat.reshape(4, 4), 2.0)[0]
+    )
+    assert_allclose(gradient.ravel(), slope, rtol=1e-4, atol=1e-4)
+
+
+def test_kernel_features_of_all_samples_are_kernel_regression():
+    """The scores are w . phi(x) + b with phi(x) . phi(z) = exp(-gamma |x - z|^2)."""
+    ranker = PlackettLuceRanker(kernel="rbf", gamma=0.2, alpha=0.5, tol=1e-6, random_state=0)
+    ranker.fit(X[:30], Y[:30])
+    standard = (X[:30] - X[:30].mean(axis=0)) / X[:30].std(axis=0)
+    kernel = np.exp(-0.2 * ((standard[:, np.newaxis] - standard) ** 2).sum(axis=2))
+
+    def loss(flat):
+        dual, intercept = flat[:120].reshape(30, 4), flat[120:]
+        scores = kernel @ dual + intercept
+        values, gradient = RankingLikelihood(Y[:30], "exclude").with_gradient(scores)
+        by_dual = kernel @ (0.5 * dual - gradient)
+        total = 0.25 * np.sum(dual * (kernel @ dual)) - values.sum()
+        return total, np.append(by_dual.ravel(), -gradient.sum(axis=0))
+
+    options = {"gtol": 1e-9, "maxiter": 5000}
+    best = minimize(loss, np.zeros(124), jac=True, options=options).x
+    scores = kernel @ best[:120].reshape(30, 4) + best[120:]
+    scores -= scores.mean(axis=1, keepdims=True)
+    found = ranker.decision_function(X[:30])
+    assert_allclose(found - found.mean(axis=1, keepdims=True), scores, atol=1e-3)
+
+
+def test_without_features_it_estimates_the_parameters_of_choix():
+    choix = pytest.importorskip("choix")
+    orderings = [[l for l in np.argsort(row) if not np.isnan(row[l])] for row in INCOMPLETE]
+    expected = choix.opt_rankings(4, [row for row in orderings if len(row) > 1], tol=1e-10)
+    ranker = PlackettLuceRanker(alpha=1.0, tol=1e-8).fit(np.ones((90, 1)), INCOMPLETE)
+    assert_allclose(ranker.intercept_, expected - expected.mean(), atol=1e-4)
+
+
+def test_recovers_the_weights():
+    random = np.random.RandomState(1)
+    more = random.normal(size=(20_000, 3))
+    coef = random.normal(size=(4, 3))
+    coef -= coef.mean(axis=0)
+    drawn = np.argsort(np.argsort(-(more @ coef.T) - random.gumbel(size=(20_000, 4)))) + 1.0
+    drawn[random.uniform(size=drawn.shape) < 0.3] = np.nan
+    ranker = PlackettLuceRanker(random_state=0).fit(more, drawn)
+    assert_allclose(ranker.coef_ / ranker.features_.scale_, coef, atol=0.05)
+
+
+def test_weights_are_repetitions():
+    counts = RANDOM.randint(3, size=90)
+    ranker = PlackettLuceRanker(alpha=1.0, tol=1e-8)
+    weighted = clone(ranker).fit(X, INCOMPLETE, sample_weight=counts)
+    rows = np.repeat(np.arange(90), counts)
+    repeated = clone(ranker).fit(X[rows], INCOMPLETE[rows])
+    assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_penalty_adapts_to_the_noise(kernel):
+    alphas = []
+    for scale in (0.001, 1.0):
+        data = make_sparse_label_ranking(
+            300, 20, 4, noise="plackett-luce", scale=scale, random_state=0
+        )
+        ranker = PlackettLuceRanker(kernel=kernel, random_state=0).fit(*data)
+        alphas.append(ranker.alpha_)
+        best = max(ranker.validation_scores_.values())
+        assert ranker.validation_scores_[ranker.alpha_] == best
+        assert np.isfinite(best)
+    assert alphas[0] < alphas[1] / 30
+
+
+def test_validation_scores_are_means_over_held_out_samples():
+    weight = RANDOM.uniform(size=90)
+    ranker = PlackettLuceRanker(random_state=0).fit(X, INCOMPLETE, sample_weight=weight)
+    standard = ranker.features_.transform(X)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+    folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
+    for alpha, found in ranker.validation_scores_.items():
+        values = np.empty(90)
+        for train, test in folds:
+            problem = PenalizedLikelihood(
+                standard[train], INCOMPLETE[train], weight[train], "exclude"
+            )
+            coef, intercept = problem.coefficients(problem.solve(alpha, tol=1e-6, max_iter=1000)[0])
+            scores = standard[test] @ coef.T + intercept
+            values[test] = [
+                slow_log_likelihood(s, row, "exclude") for s, row in zip(scores, INCOMPLETE[test])
+            ]
+        assert found == pytest.approx(np.average(values, weights=weight), rel=0.01)
+
+
+# -- Predictions.
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return PlackettLuceRanker(alpha=0.1, random_state=0).fit(X, Y)
+
+
+def test_probabilities_are_those_of_all_rankings(fitted):
+    scores = fitted.decision_function(X[:5])
+    first, pairs = fitted.predict_proba(X[:5]), fitted.predict_pair_proba(X[:5])
+    for row, chances in enumerate(map(probabilities, scores)):
+        places = [(p, [ordering.index(l) for l in range(4)]) for ordering, p in chances.items()]
+        for a in range(4):
+            assert first[row, a] == pytest.approx(sum(p for p, at in places if at[a] == 0))
+            for b in range(4):
+                expected = 0.5 if a == b else sum(p for p, at in places if at[a] < at[b])
+                assert pairs[row, a, b] == pytest.approx(expected)
+            mean = sum(p * (at[a] + 1) for p, at in places)
+            assert fitted.expected_positions(X[:5])[row, a] == pytest.approx(mean)
+            for k in range(1, 5):
+                expected = sum(p for p, at in places if at[a] < k)
+                found = fitted.predict_topk_proba(X[:5], k)[row, a]
+                assert found == pytest.approx(expected, abs=1e-9)
+        for ordering, p in chances.items():
+            positions = [[ordering.index(l) + 1 for l in range(4)]]
+            assert np.exp(fitted.score_samples(X[row : row + 1], positions)) == pytest.approx(p)
+
+
+def test_likelihood_of_the_predicted_rankings_is_the_largest(fitted):
+    likelihoods = [max(probabilities(s).values()) for s in fitted.decision_function(X[:5])]
+    assert_allclose(np.exp(fitted.score_samples(X[:5])), likelihoods)
+    expected = fitted.score_samples(X, fitted.predict(X))
+    assert_array_equal(fitted.score_samples(X), expected)
+
+
+def test_topk_probabilities_of_distant_scores():
+    from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
+
+    found = topk_probabilities(np.array([[0.0, 1000.0, -1000.0, 0.0]]), 2)
+    assert_allclose(found, [[0.5, 1.0, 0.0, 0.5]], atol=1e-9)
+
+
+def test_drawn_rankings_have_the_probabilities(fitted):
+    drawn = fitted.sample_rankings(X[:2], 20_000, random_state=0)
+    assert drawn.shape == (20_000, 2, 4)
+    for row, scores in enumerate(fitted.decision_function(X[:2])):
+        for ordering, p in probabilities(scores).items():
+            positions = [ordering.index(l) + 1 for l in range(4)]
+            share = np.mean((drawn[:, row] == positions).all(axis=1))
+            assert abs(share - p) < 5 * np.sqrt(p * (1 - p) / 20_000) + 1e-9
+    again = fitted.sample_rankings(X[:2], 20_000, random_state=0)
+    assert_array_equal(drawn, again)
+
+
+def test_more_noise_lowers_the_likelihood_of_the_predicted_ranking():
+    clean = sample_plackett_luce(np.exp(3 * UTILITY), random_state=0)
+    likelihoods = [
+        PlackettLuceRanker(random_state=0).fit(X, target).score_samples(X, target).mean()
+        for target in (clean, [RANDOM.permutation(row) for row in clean])
+    ]
+    assert likelihoods[0] > likelihoods[1] + 0.5
+
+
+# -- Unusual data.
+
+
+def test_all_rankings_equal():
+    """The likelihood has no maximum: the intercepts stop when the gradient is small."""
+    ranker = PlackettLuceRanker(random_state=0).fit(X, np.tile([3, 1, 2, 4], (90, 1)))
+    assert_array_equal(ranker.predict(X), np.tile([3, 1, 2, 4], (90, 1)))
+    assert np.abs(ranker.intercept_).max() < 50
+
+
+def test_few_samples_and_labels():
+    assert_array_equal(PlackettLuceRanker().fit(X[:1], Y[:1]).predict(X[:1]), Y[:1])
+    assert_array_equal(PlackettLuceRanker().fit(X, Y[:, :1]).predict_proba(X), np.ones((90, 1)))
+    never = np.where(np.arange(4) == 1, np.nan, Y)
+    scores = PlackettLuceRanker(random_state=0).fit(X, never).decision_function(X)
+    assert np.isfinite(scores).all()
+
+
+def test_labels_can_be_permuted():
+    order = np.array([2, 0, 3, 1])
+    ranker = PlackettLuceRanker(random_state=0, tol=1e-6)
+    chances = clone(ranker).fit(X, Y).predict_proba(X)
+    permuted = clone(ranker).fit(X, Y[:, order]).predict_proba(X)
+    assert_allclose(permuted, chances[:, order], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": 0.0}, "alpha"),
+        ({"alpha": "best"}, "alpha"),
+        ({"kernel": "poly"}, "kernel"),
+        ({"ties": "efron"}, "ties"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"n_components": 0}, "n_components"),
+    ],
+)
+def test_bad_parameters(parameters, message, fitted, fingerprint):
+    ranker = clone(fitted).fit(X, Y)
+    before = ranker.decision_function(X)
+    with pytest.raises(ValueError, match=message):
+        ranker.set_params(**parameters).fit(X, Y)
+    assert_array_equal(ranker.decision_function(X), before)
+
+
+def test_bad_arguments(fitted):
+    with pytest.raises(ValueError, match="k must be an integer from 1 to the number of labels, 4"):
+        fitted.predict_topk_proba(X, 5)
+    with pytest.raises(ValueError, match="n_draws must be a positive integer, got 0"):
+        fitted.sample_rankings(X, 0)
+    with pytest.raises(ValueError, match=r"y must hold a position for each.*got \(90, 3\)"):
+        fitted.score_samples(X, Y[:, :3])
+    with pytest.raises(ValueError, match="all zeros"):
+        clone(fitted).fit(X, Y, sample_weight=np.zeros(90))
