@@ -44,11 +44,11 @@ def kind_of(estimator):
         return "costs"
     if not hasattr(estimator, "partial_fit"):
         return None
-    if not is_tagged(estimator) or is_classifier(estimator):
-        if is_tagged(estimator) and not get_tags(estimator).target_tags.single_output:
+    if is_tagged(estimator):
+        is_ranker = not is_classifier(estimator) and hasattr(estimator, "predict_ranks")
+        if is_ranker or not get_tags(estimator).target_tags.single_output:
             return "rows"
-        return "labels" if accepts_parameter(estimator, "classes") else None
-    return "rows" if hasattr(estimator, "predict_ranks") else None
+    return "labels" if accepts_parameter(estimator, "classes") else None
 
 
 def is_binary_classifier(estimator):
