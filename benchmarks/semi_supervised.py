@@ -3,8 +3,9 @@
 1. Memory: the peak of a process that fits two rounds, for 50,000 samples with "knn", where the
    similarity is a sparse graph, and for 10,000 with "rbf", where it stores 800 MB of pairs.
 2. Time: a round needs at least one pass over the similarity and the fit of the weak learner, a tree
-   of depth 2. "beyond" is the time of a round without the tree, in passes. "set up" computes the
-   similarity, the labeled term, and the objective before the first round.
+   of depth 2, or by default one of depth 6 with random splits. "beyond" is the time of a round
+   without the tree, in passes. "set up" computes the similarity, the labeled term, and the
+   objective before the first round.
 
     python benchmarks/semi_supervised.py [--quick]
 """
@@ -19,7 +20,7 @@ import numpy as np
 from _common import Stopwatch, print_header, print_table
 from scipy.special import softmax
 from sklearn.datasets import make_blobs
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeRegressor
 
 from sklrank.boosting import MCSSBClassifier
 from sklrank.boosting._similarity import make_similarity
@@ -82,7 +83,7 @@ def seconds_of(call, *arguments):
 def fit_tree(setting, X, proba):
     """Fit and predict as in a round."""
     if not setting:
-        return DecisionTreeRegressor(max_depth=2).fit(X, proba).predict(X)
+        return ExtraTreeRegressor(max_depth=6, max_features=0.5).fit(X, proba).predict(X)
     labels, weights = proba.argmax(axis=1), proba.max(axis=1)
     return DecisionTreeClassifier(max_depth=2).fit(X, labels, sample_weight=weights).predict(X)
 

@@ -29,7 +29,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeRegressor
 
 from sklrank.boosting import AssembleClassifier, MCSSBClassifier
 
@@ -88,6 +88,7 @@ def make_model(name, seed, depth=2, labeled_weight=1e4):
             tree,
             n_estimators=50,
             similarity=similarity,
+            scale=False,
             weighting="resampling",
             learning_rate=1.0,
             labeled_weight=labeled_weight,
@@ -105,7 +106,7 @@ def make_model(name, seed, depth=2, labeled_weight=1e4):
         "MCSSB, identity": lambda: printed("identity"),
         PRINTED: printed,
         RECOMMENDED: lambda: MCSSBClassifier(
-            DecisionTreeRegressor(max_depth=depth, random_state=seed),
+            ExtraTreeRegressor(max_depth=depth, max_features=0.5),
             labeled_weight=labeled_weight,
             random_state=seed,
         ),

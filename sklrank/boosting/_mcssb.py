@@ -5,21 +5,27 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from sklearn.base import is_regressor
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import ExtraTreeRegressor
 
 from sklrank._sklearn import N_JOBS, Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._base import Booster
 from sklrank.boosting._objectives import MCSSBObjective
+from sklrank.boosting._pooled_affinities import pooled_affinities
 from sklrank.boosting._semi_supervised import SemiSupervisedBooster
-from sklrank.boosting._similarity import diffused_affinities, labeled_affinities, make_similarity
-from sklrank.boosting._weak_learners import CostLearner
+from sklrank.boosting._similarity import (
+    diffused_affinities,
+    labeled_affinities,
+    make_similarity,
+    standardized,
+)
+from sklrank.boosting._weak_learners import CostLearner, FittedLearner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
@@ -44,19 +50,20 @@ class MCSSBClassifier(SemiSupervisedBooster):
     to these classes and weights. By default, a regressor is fitted instead to the costs of
     assigning each sample to each class.
 
-    The defaults are recommended if nearby samples mostly belong to the same class. They extend
-    [1]_ in two ways. Before the first round, labels spread on a graph of neighbors, so that not
-    only samples near a labeled one have an affinity to a class. The weak learners are fitted to the
-    costs of all classes. The setting of [1]_ as printed, which is usually less accurate without
-    tuning, is ::
+    The defaults extend [1]_ in two ways. Before the first round, the classes of the unlabeled
+    samples are estimated from several sources: labels spread on graphs of neighbors, of scaled and
+    of unscaled features, and a random forest is fitted to the labeled samples. The sources are
+    weighted by how well they predict labels that were hidden from them. If the graphs do not help,
+    the forest of the labeled samples is the only weak learner. Moreover, the weak learners are
+    fitted to the costs of all classes. The setting of [1]_ as printed, which is usually less
+    accurate without tuning, is ::
 
         MCSSBClassifier(
-            n_estimators=50, similarity="rbf", weighting="resampling", learning_rate=1.0
+            DecisionTreeClassifier(max_depth=2), n_estimators=50, similarity="rbf", scale=False,
+            weighting="resampling", learning_rate=1.0,
         )
 
-    If nearby samples often belong to different classes, for example if the features are categories,
-    ``similarity="identity"`` is recommended. ``examples/semi_supervised_boosting.py`` compares
-    these settings.
+    ``examples/semi_supervised_boosting.py`` compares these settings.
 
     Parameters
     ----------
@@ -65,17 +72,25 @@ class MCSSBClassifier(SemiSupervisedBooster):
         classes and must support several outputs
         (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
         classifier is fitted to labels and weights; see `weighting`. If None,
-        `DecisionTreeRegressor(max_depth=2)` is used if `weighting` is "auto" or "cost", otherwise
-        `DecisionTreeClassifier(max_depth=2)`.
+        `ExtraTreeRegressor(max_depth=6, max_features=0.5)` is used if `weighting` is "auto" or
+        "cost", otherwise `DecisionTreeClassifier(max_depth=2)`.
     n_estimators : int, default=200
         Maximum number of rounds.
     labeled_weight : float, default=1e4
         Weight C of the second sum, from 0 to 1e300. Values above the default give nearly the same
         results. With small values, similar samples may agree on a class that contradicts the
         labels.
-    similarity : str or callable, default="diffusion"
+    similarity : str or callable, default="auto"
         Similarity S of the samples:
 
+        - "auto": the similarity is that of "knn", for scaled or unscaled features, whichever has
+          the larger weight. The affinities are those of "diffusion", but they are computed from a
+          weighted geometric mean of class probabilities: by label spreading on either graph, and by
+          a random forest. The weights maximize the likelihood of the labeled samples, each of which
+          is hidden in one of five folds, or in the trees of the forest that do not contain it. If
+          the graphs predict hidden labels worse than the forest and do not improve the mean (by
+          the criterion of Akaike), they are not used, and the model is the forest; with an
+          `estimator`, it is fitted to the labeled samples.
         - "rbf": the similarity is a Gaussian of the distance, with width `bandwidth`, and 0 on the
           diagonal. One number is stored for each pair of samples (800 MB for 10,000 samples).
         - "knn": the similarity of two samples is 1 if one of them is among the `n_neighbors`
@@ -92,13 +107,19 @@ class MCSSBClassifier(SemiSupervisedBooster):
         - a callable: it is called with `X` and returns the matrix of similarities, dense or sparse,
           which must be symmetric without negative entries.
 
-        Except with "diffusion", :math:`q_j^k` is the sum of the similarities of sample j to the
-        labeled samples of class k.
+        Except with "auto" and "diffusion", :math:`q_j^k` is the sum of the similarities of sample j
+        to the labeled samples of class k.
+    scale : {"auto"} or bool, default="auto"
+        Whether the features are divided by their standard deviations before "rbf", "knn" and
+        "diffusion" compute distances. If "auto", they are, and "auto" uses both kinds of distances.
+        Scaling lets all features have the same weight, whatever their units. If `X` contains
+        categories, encode them as indicators; rare categories have large weights then. Weak
+        learners are fitted to unscaled features.
     bandwidth : float, default=0.15
         Standard deviation of the Gaussian of "rbf", as a fraction of the range of the distances
         between samples.
     n_neighbors : int, default=7
-        Number of neighbors of each sample, for "knn" and "diffusion".
+        Number of neighbors of each sample, for "auto", "knn" and "diffusion".
     learning_rate : float, default=2.0
         Learning rate that multiplies each step. With 1, the step is that of Eq. 2.19, which
         minimizes a bound on the objective. With 2, the bound equals the objective at the start of
@@ -122,11 +143,12 @@ class MCSSBClassifier(SemiSupervisedBooster):
         If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
         training data must be the same in both calls.
     random_state : int, RandomState instance or None, default=None
-        Controls the random choice of samples and the randomness of the weak learners.
+        Controls the random choice of samples, the folds and the forest of "auto", and the
+        randomness of the weak learners.
     verbose : int, default=0
         Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
     n_jobs : int or None, default=None
-        Number of parallel jobs of the search for neighbors.
+        Number of parallel jobs of the search for neighbors and of the forest.
 
     Attributes
     ----------
@@ -138,6 +160,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Step of each weak learner, by which its predictions are multiplied.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
         Objective before the first round and after each round.
+    source_weights_ : dict of str to float
+        Weights of "scaled graph", "unscaled graph" and "forest". Defined only if `similarity` is
+        "auto".
     transduction_ : ndarray of shape (n_samples,)
         Classes of the training samples: the given label of each labeled sample, and the predicted
         class of each unlabeled sample.
@@ -191,9 +216,10 @@ class MCSSBClassifier(SemiSupervisedBooster):
         **Booster._parameter_constraints,
         "labeled_weight": [Interval(Real, 0, 1e300, closed="right")],
         "similarity": [
-            StrOptions({"rbf", "knn", "diffusion", "uniform", "identity", "precomputed"}),
+            StrOptions({"auto", "rbf", "knn", "diffusion", "uniform", "identity", "precomputed"}),
             callable,
         ],
+        "scale": [StrOptions({"auto"}), "boolean"],
         "bandwidth": [Interval(Real, 0, None, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weighting": [StrOptions({"auto", "sample_weight", "resampling", "cost"})],
@@ -207,8 +233,10 @@ class MCSSBClassifier(SemiSupervisedBooster):
         *,
         labeled_weight: float = 1e4,
         similarity: (
-            Literal["rbf", "knn", "diffusion", "uniform", "identity", "precomputed"] | Callable
-        ) = "diffusion",
+            Literal["auto", "rbf", "knn", "diffusion", "uniform", "identity", "precomputed"]
+            | Callable
+        ) = "auto",
+        scale: Literal["auto"] | bool = "auto",
         bandwidth: float = 0.15,
         n_neighbors: int = 7,
         learning_rate: float = 2.0,
@@ -223,6 +251,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         self.n_estimators = n_estimators
         self.labeled_weight = labeled_weight
         self.similarity = similarity
+        self.scale = scale
         self.bandwidth = bandwidth
         self.n_neighbors = n_neighbors
         self.learning_rate = learning_rate
@@ -273,29 +302,66 @@ class MCSSBClassifier(SemiSupervisedBooster):
                 "fit takes similarities with similarity='precomputed', and only then; "
                 f"similarity is {self.similarity!r}"
             )
+        if self.similarity == "auto":
+            similarity, affinities = self._pooled(X, labels)
+            return MCSSBObjective(similarity, affinities, labels, self.labeled_weight)
         kind = {"diffusion": "knn", "precomputed": matrix}.get(self.similarity, self.similarity)
-        similarity = make_similarity(
-            X,
-            kind,
-            bandwidth=self.bandwidth,
-            n_neighbors=self.n_neighbors,
-            n_jobs=self.n_jobs,
-        )
+        of_distances = self.similarity in ("rbf", "knn", "diffusion")
+        similarity = self._make_similarity(X, kind, scale=self.scale and of_distances)
         if self.similarity == "diffusion":
             affinities = diffused_affinities(similarity.matrix, labels, self._n_classes)
         else:
             affinities = labeled_affinities(similarity, labels, self._n_classes)
         return MCSSBObjective(similarity, affinities, labels, self.labeled_weight)
 
+    def _make_similarity(self, X, kind, scale):
+        return make_similarity(
+            standardized(X) if scale else X,
+            kind,
+            bandwidth=self.bandwidth,
+            n_neighbors=self.n_neighbors,
+            n_jobs=self.n_jobs,
+        )
+
+    def _pooled(self, X, labels):
+        """Return the similarity and the affinities for similarity="auto"."""
+        scales = (True, False) if self.scale == "auto" else (bool(self.scale),)
+        similarities = [self._make_similarity(X, "knn", scale) for scale in scales]
+        affinities, weights, self._forest = pooled_affinities(
+            X,
+            [similarity.matrix for similarity in similarities],
+            labels,
+            self._n_classes,
+            seed=self._pool_seed,
+            n_jobs=self.n_jobs,
+        )
+        names = ["scaled graph" if scale else "unscaled graph" for scale in scales]
+        self.source_weights_ = dict(zip([*names, "forest"], weights.tolist()))
+        if self._uses_graphs():
+            return similarities[weights[:-1].argmax()], affinities
+        similarity = self._make_similarity(X, "identity", scale=False)
+        return similarity, labeled_affinities(similarity, labels, self._n_classes)
+
+    def _uses_graphs(self):
+        """Return False if similarity="auto" found that neighbors do not help."""
+        return self.similarity != "auto" or any(list(self.source_weights_.values())[:-1])
+
+    def _start_rounds(self):
+        super()._start_rounds()
+        if not self.estimators_ and self.similarity == "auto":
+            self._pool_seed = self._random_state.randint(np.iinfo(np.int32).max)
+
     def _get_estimator(self):
         # Tags are computed before parameters are checked, so `weighting` may be of any type.
         weighting = self.weighting if isinstance(self.weighting, str) else None
         if self.estimator is None and weighting in ("auto", "cost"):
-            return DecisionTreeRegressor(max_depth=2)
+            return ExtraTreeRegressor(max_depth=6, max_features=0.5)
         return super()._get_estimator()
 
     def _make_learner(self, X):
         estimator = self._get_estimator()
+        if self.estimator is None and not self._uses_graphs():
+            return FittedLearner(self._forest, X, self._n_classes, len(self.estimators_))
         if self.weighting == "cost" or (self.weighting == "auto" and is_regressor(estimator)):
             return CostLearner(estimator, X, n_classes=self._n_classes)
         return super()._make_learner(X)

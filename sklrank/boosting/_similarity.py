@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, gen_batches
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "diffused_affinities",
     "labeled_affinities",
     "make_similarity",
+    "spread_labels",
+    "standardized",
 ]
 
 # Entries of a block, which stays in the cache between the operations on it.
@@ -134,6 +137,11 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
     if kind == "uniform":
         return DenseSimilarity(np.broadcast_to(1.0, (n_samples, n_samples)))
     return DenseSimilarity(gaussian(X, bandwidth))
+
+
+def standardized(X):
+    """Return the features divided by their standard deviations; dense ones also have mean 0."""
+    return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
 
 
 def neighbor_graph(X, n_neighbors, n_jobs=None):
@@ -252,18 +260,43 @@ def diffused_affinities(graph, labels, n_classes):
         Class affinities. At most one entry of each row is above 0. All entries of a row are 0 if
         the sample is not connected to a labeled one.
     """
+    source = one_hot(labels, n_classes)
+    shares = spread_labels(graph, source, n_classes)
+    strongest = one_hot(shares.argmax(axis=1), n_classes)
+    return np.where(labels[:, np.newaxis] < 0, shares * strongest, source)
+
+
+def spread_labels(graph, sources, n_classes):
+    """Return the proportion of each class in the weight at each sample, as `diffused_affinities`.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_samples, n_samples)
+        Weights of the edges, symmetric.
+    sources : ndarray of shape (n_samples, n_sets * n_classes)
+        Indicator matrices of several sets of labels, side by side.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_sets * n_classes)
+        Proportions, which are 0 for samples that are not connected to a labeled one.
+    """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     scale = sparse.diags(1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))
     transfer = SPREADING_FACTOR * (scale @ graph @ scale).tocsr()
-    source = one_hot(labels, n_classes)
-    spread = source
+    spread = sources
     for _ in range(N_SPREADING_STEPS):
-        spread = transfer @ spread + (1 - SPREADING_FACTOR) * source
-    spread = spread / spread.sum(axis=0) * shrunken_proportions(source.sum(axis=0))
-    total = spread.sum(axis=1, keepdims=True)
+        spread = transfer @ spread + (1 - SPREADING_FACTOR) * sources
+    # A set may lack a class.
+    counts = sources.sum(axis=0)
+    spread = spread / np.where(counts > 0, spread.sum(axis=0), 1.0)
+    spread, counts = spread.reshape(len(spread), -1, n_classes), counts.reshape(-1, n_classes)
+    spread = spread * [shrunken_proportions(each) for each in counts]
+    total = spread.sum(axis=2, keepdims=True)
     shares = np.divide(spread, total, out=np.zeros_like(spread), where=total > 0)
-    strongest = one_hot(shares.argmax(axis=1), n_classes)
-    return np.where(labels[:, np.newaxis] < 0, shares * strongest, source)
+    return shares.reshape(sources.shape)
 
 
 def one_hot(labels, n_classes):

@@ -31,6 +31,7 @@ __all__ = [
     "ClassifierLearner",
     "CostLearner",
     "FeatureLearner",
+    "FittedLearner",
     "StumpLearner",
     "hypothesis_of",
 ]
@@ -231,6 +232,37 @@ class CostLearner:
         regressor.fit(self.X, objective.costs / -np.abs(objective.costs).max())
         model = LeastCostClassifier(regressor)
         return model, hypothesis_of(model, self.X, self.n_classes)
+
+
+class FittedLearner:
+    """Learner for a classifier that has been fitted, which is the model of the only round.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted classifier.
+    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
+        Training samples.
+    n_classes : int
+        Number of classes of the hypothesis.
+    n_rounds : int
+        Number of rounds so far.
+    """
+
+    max_tries = 1
+
+    def __init__(self, model, X, n_classes, n_rounds):
+        self.model = model
+        self.X = X
+        self.n_classes = n_classes
+        self.n_rounds = n_rounds
+
+    def fit(self, objective, random_state):
+        """Return the model and its hypothesis in the first round, then None."""
+        self.n_rounds += 1
+        if self.n_rounds > 1:
+            return None
+        return self.model, hypothesis_of(self.model, self.X, self.n_classes)
 
 
 class LeastCostClassifier(ClassifierMixin, BaseEstimator):

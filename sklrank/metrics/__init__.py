@@ -24,7 +24,13 @@ If the target is the *graded relevance* of documents, the documents of a query a
 each other. The parameter ``qid`` contains the query id of each sample:
 
 - :func:`ndcg_score`, :func:`dcg_score`: the gain of the documents, discounted by rank;
-- :func:`average_precision_score`: the mean precision at the ranks of the relevant documents.
+- :func:`average_precision_score`: the mean precision at the ranks of the relevant documents;
+- :func:`precision_at_k_score`, :func:`recall_at_k_score`, :func:`hit_rate_score`: the relevant
+  documents among the first `k`;
+- :func:`reciprocal_rank_score`, :func:`expected_reciprocal_rank_score`,
+  :func:`rank_biased_precision_score`: models of users who go through the list from the top.
+
+:func:`paired_test` tests whether two rankings of the same queries differ.
 
 For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections,
 :func:`coverage_score` is the fraction of samples that are not rejected, and
@@ -36,7 +42,7 @@ are negated. The scorers for relevant labels (such as ``rank_loss_scorer``) use
 ``kendall_tau_scorer``) use ``predict_ranks``, or a ``predict`` that returns positions. To set
 parameters of these metrics, use scikit-learn's ``make_scorer(kendall_tau_score, variant="gamma")``.
 
-``ndcg_scorer`` and ``average_precision_scorer`` use ``predict`` and obtain ``qid`` by metadata
+The scorers for documents (such as ``ndcg_scorer``) use ``predict`` and obtain ``qid`` by metadata
 routing; see the example of :class:`~sklrank.model_selection.QueryKFold`. To set parameters of
 their metrics, use a copy, since the scorers are shared objects:
 ``clone(ndcg_scorer).set_params(k=10, convention="letor")``. To use sample weights, request them on
@@ -66,45 +72,78 @@ of a flower:
 array([0.95, 0.85, 0.93])
 """
 
+from sklrank.metrics._cascades import (
+    expected_reciprocal_rank_score,
+    hit_rate_score,
+    precision_at_k_score,
+    rank_biased_precision_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+)
 from sklrank.metrics._document_ranking import average_precision_score, dcg_score, ndcg_score
 from sklrank.metrics._label_ranking import (
     kendall_tau_distance,
     kendall_tau_score,
     spearman_distance,
 )
+from sklrank.metrics._label_ranking_report import label_ranking_report
 from sklrank.metrics._noise_measures import alpha_inconsistency, beta_tau_gap
+from sklrank.metrics._pair_probabilities import pair_brier_score
+from sklrank.metrics._paired_test import PairedTestResult, paired_test
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
 from sklrank.metrics._scorers import (
     average_precision_scorer,
+    expected_reciprocal_rank_scorer,
     hinge_rank_loss_scorer,
+    hit_rate_scorer,
     kendall_tau_distance_scorer,
     kendall_tau_scorer,
     logistic_rank_loss_scorer,
     ndcg_scorer,
+    precision_at_k_scorer,
+    rank_biased_precision_scorer,
     rank_loss_scorer,
+    recall_at_k_scorer,
+    reciprocal_rank_scorer,
     spearman_distance_scorer,
 )
 
 __all__ = [
+    "PairedTestResult",
     "alpha_inconsistency",
     "average_precision_score",
     "average_precision_scorer",
     "beta_tau_gap",
     "coverage_score",
     "dcg_score",
+    "expected_reciprocal_rank_score",
+    "expected_reciprocal_rank_scorer",
     "hinge_rank_loss",
     "hinge_rank_loss_scorer",
+    "hit_rate_score",
+    "hit_rate_scorer",
     "kendall_tau_distance",
     "kendall_tau_distance_scorer",
     "kendall_tau_score",
     "kendall_tau_scorer",
+    "label_ranking_report",
     "logistic_rank_loss",
     "logistic_rank_loss_scorer",
     "ndcg_score",
     "ndcg_scorer",
+    "pair_brier_score",
+    "paired_test",
+    "precision_at_k_score",
+    "precision_at_k_scorer",
+    "rank_biased_precision_score",
+    "rank_biased_precision_scorer",
     "rank_loss",
     "rank_loss_scorer",
+    "recall_at_k_score",
+    "recall_at_k_scorer",
+    "reciprocal_rank_score",
+    "reciprocal_rank_scorer",
     "reject_loss",
     "selective_accuracy_score",
     "spearman_distance",

@@ -159,7 +159,7 @@ def ndcg_score(
     """
     check_k(k)
     chosen = choose(convention, gain=gain, discount=discount, empty=empty, short=short, ties=ties)
-    return _evaluate(ndcg_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
+    return evaluate(ndcg_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
 
 
 def dcg_score(
@@ -248,7 +248,7 @@ def dcg_score(
     """
     check_k(k)
     chosen = choose(convention, gain=gain, discount=discount, ties=ties)
-    return _evaluate(_dcg_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
+    return evaluate(_dcg_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
 
 
 def average_precision_score(
@@ -344,7 +344,7 @@ def average_precision_score(
     """
     check_k(k)
     chosen = choose(convention, empty=empty, ties=ties)
-    return _evaluate(
+    return evaluate(
         average_precision_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight
     )
 
@@ -407,7 +407,7 @@ def _dcg(queries, gains, scores, factors, ties):
     return sums_of_queries(queries, expected_values(lists, gains) * factors)
 
 
-def _evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
+def evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):
     """Check the arguments, and return the metric of each query or the mean over queries."""
     grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:

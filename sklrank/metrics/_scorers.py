@@ -18,6 +18,14 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklrank._estimator import BaseEstimator
 from sklrank._validation import check_columns, column_names
+from sklrank.metrics._cascades import (
+    expected_reciprocal_rank_score,
+    hit_rate_score,
+    precision_at_k_score,
+    rank_biased_precision_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+)
 from sklrank.metrics._checks import as_label_columns
 from sklrank.metrics._document_ranking import average_precision_score, ndcg_score
 from sklrank.metrics._label_ranking import RANKING_METRICS
@@ -294,6 +302,136 @@ class AveragePrecisionScorer(DocumentScorer):
         self.convention = convention
 
 
+class PrecisionAtKScorer(DocumentScorer):
+    """Scorer for precision; see :func:`sklrank.metrics.precision_at_k_score` for the parameters.
+
+    To set parameters, use a copy: ``clone(precision_at_k_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(precision_at_k_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+class RecallAtKScorer(DocumentScorer):
+    """Scorer for recall at k; see :func:`sklrank.metrics.recall_at_k_score` for the parameters.
+
+    To set parameters, use a copy: ``clone(recall_at_k_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(recall_at_k_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+class HitRateScorer(DocumentScorer):
+    """Scorer for the hit rate; see :func:`sklrank.metrics.hit_rate_score` for the parameters.
+
+    To set parameters, use a copy: ``clone(hit_rate_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(hit_rate_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+class ReciprocalRankScorer(DocumentScorer):
+    """Scorer for MRR; see :func:`sklrank.metrics.reciprocal_rank_score` for the parameters.
+
+    To set parameters, use a copy: ``clone(reciprocal_rank_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(reciprocal_rank_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+class ExpectedReciprocalRankScorer(DocumentScorer):
+    """Scorer for ERR; see :func:`sklrank.metrics.expected_reciprocal_rank_score`.
+
+    To set parameters, use a copy: ``clone(expected_reciprocal_rank_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(expected_reciprocal_rank_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        max_grade: float | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.max_grade = max_grade
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+class RankBiasedPrecisionScorer(DocumentScorer):
+    """Scorer for RBP; see :func:`sklrank.metrics.rank_biased_precision_score` for the parameters.
+
+    To set parameters, use a copy: ``clone(rank_biased_precision_scorer).set_params(k=10)``.
+    """
+
+    _metric = staticmethod(rank_biased_precision_score)
+
+    def __init__(
+        self,
+        k: int | None = None,
+        persistence: float = 0.8,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.persistence = persistence
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
 rank_loss_scorer = PairwiseLossScorer("rank_loss")
 hinge_rank_loss_scorer = PairwiseLossScorer("hinge_rank_loss")
 logistic_rank_loss_scorer = PairwiseLossScorer("logistic_rank_loss")
@@ -302,3 +440,9 @@ kendall_tau_distance_scorer = LabelRankingScorer("kendall_tau_distance")
 spearman_distance_scorer = LabelRankingScorer("spearman_distance")
 ndcg_scorer = NDCGScorer()
 average_precision_scorer = AveragePrecisionScorer()
+precision_at_k_scorer = PrecisionAtKScorer()
+recall_at_k_scorer = RecallAtKScorer()
+hit_rate_scorer = HitRateScorer()
+reciprocal_rank_scorer = ReciprocalRankScorer()
+expected_reciprocal_rank_scorer = ExpectedReciprocalRankScorer()
+rank_biased_precision_scorer = RankBiasedPrecisionScorer()

@@ -26,8 +26,8 @@ X, TRUTH = make_blobs(120, centers=4, n_features=3, cluster_std=1.5, random_stat
 Y = np.full(120, -1)
 for k in range(4):
     Y[np.flatnonzero(TRUTH == k)[:3]] = k
-RECOMMENDED = {"similarity": "diffusion", "weighting": "cost", "learning_rate": 2.0}
-PRINTED = {"similarity": "rbf", "weighting": "resampling", "learning_rate": 1.0}
+RECOMMENDED = {"similarity": "auto", "scale": "auto", "weighting": "cost", "learning_rate": 2.0}
+PRINTED = {"similarity": "rbf", "scale": False, "weighting": "resampling", "learning_rate": 1.0}
 WEIGHTED = {**PRINTED, "weighting": "sample_weight"}
 CONFIGURATIONS = [
     {},
@@ -129,7 +129,12 @@ def test_names_and_order_of_the_classes_do_not_matter(model):
     assert_array_equal(renamed.classes_, ["a", "b", "c", "d"])
 
 
-@pytest.mark.parametrize("parameters", [{}, WEIGHTED, {**WEIGHTED, "similarity": "knn"}], ids=str)
+DETERMINISTIC = {"similarity": "diffusion", "estimator": DecisionTreeRegressor(max_depth=2)}
+
+
+@pytest.mark.parametrize(
+    "parameters", [DETERMINISTIC, WEIGHTED, {**WEIGHTED, "similarity": "knn"}], ids=str
+)
 def test_order_of_the_samples_does_not_matter(parameters):
     order = np.random.RandomState(0).permutation(120)
     expected = mcssb(**parameters).fit(X, Y)
@@ -314,7 +319,7 @@ def test_refuses_nan_and_unfitted_models():
 @pytest.mark.parametrize(
     ("parameters", "matrix", "message"),
     [
-        ({}, np.eye(120), "only then; similarity is 'diffusion'"),
+        ({}, np.eye(120), "only then; similarity is 'auto'"),
         ({"similarity": "precomputed"}, None, "similarity is 'precomputed'"),
         ({"similarity": "precomputed"}, np.eye(7), r"shape \(120, 120\); got \(7, 7\)"),
         ({"similarity": "precomputed"}, -np.eye(120), "must not be negative"),

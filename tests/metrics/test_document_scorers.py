@@ -10,16 +10,20 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 
-from sklrank.metrics import (
-    average_precision_score,
-    average_precision_scorer,
-    ndcg_score,
-    ndcg_scorer,
-)
+from sklrank import metrics
 
+NAMES = [
+    "ndcg",
+    "average_precision",
+    "expected_reciprocal_rank",
+    "hit_rate",
+    "precision_at_k",
+    "rank_biased_precision",
+    "recall_at_k",
+    "reciprocal_rank",
+]
 SCORERS = {
-    "ndcg": (ndcg_scorer, ndcg_score),
-    "average_precision": (average_precision_scorer, average_precision_score),
+    name: (getattr(metrics, f"{name}_scorer"), getattr(metrics, f"{name}_score")) for name in NAMES
 }
 every_scorer = pytest.mark.parametrize(("scorer", "metric"), SCORERS.values(), ids=SCORERS)
 
@@ -54,8 +58,8 @@ def test_a_dataframe_of_one_column_holds_documents(scorer, metric, documents):
 @every_scorer
 def test_parameters_of_the_metric(scorer, metric, documents):
     X, y, qid, model = documents
-    changed = clone(scorer).set_params(k=3, convention="letor", ties="worst")
-    expected = metric(y, model.predict(X), qid=qid, k=3, convention="letor", ties="worst")
+    changed = clone(scorer).set_params(k=1, convention="letor", ties="worst")
+    expected = metric(y, model.predict(X), qid=qid, k=1, convention="letor", ties="worst")
     for copy in (changed, clone(changed), pickle.loads(pickle.dumps(changed))):
         assert copy(model, X, y, qid=qid) == expected
     assert scorer(model, X, y, qid=qid) != expected

@@ -1,0 +1,261 @@
+"""Precision, recall and models of users: loops over all orders, and values of other programs."""
+
+from math import isclose
+from statistics import mean
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from test_document_ranking import TIES, by_query
+
+from sklrank.metrics import (
+    average_precision_score,
+    dcg_score,
+    expected_reciprocal_rank_score,
+    hit_rate_score,
+    ndcg_score,
+    precision_at_k_score,
+    rank_biased_precision_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+)
+
+
+def slow_precision(grades, k):
+    return sum(y > 0 for y in grades[:k]) / (k or len(grades))
+
+
+def slow_recall(grades, k):
+    return sum(y > 0 for y in grades[:k]) / max(1, sum(y > 0 for y in grades))
+
+
+def slow_hit_rate(grades, k):
+    return float(any(y > 0 for y in grades[:k]))
+
+
+def slow_reciprocal_rank(grades, k):
+    return next((1 / i for i, y in enumerate(grades[:k], start=1) if y > 0), 0.0)
+
+
+def slow_err(grades, k, highest=2):
+    total, reached = 0.0, 1.0
+    for i, y in enumerate(grades[:k], start=1):
+        satisfied = (2**y - 1) / 2**highest
+        total += reached * satisfied / i
+        reached *= 1 - satisfied
+    return total
+
+
+def slow_rbp(grades, k, persistence=0.8):
+    terms = [persistence**i * (y > 0) for i, y in enumerate(grades[:k])]
+    return (1 - persistence) * sum(terms)
+
+
+METRICS = {
+    "precision": (precision_at_k_score, slow_precision),
+    "recall": (recall_at_k_score, slow_recall),
+    "hit rate": (hit_rate_score, slow_hit_rate),
+    "reciprocal rank": (reciprocal_rank_score, slow_reciprocal_rank),
+    "ERR": (expected_reciprocal_rank_score, slow_err),
+    "RBP": (rank_biased_precision_score, slow_rbp),
+}
+every_metric = pytest.mark.parametrize(("metric", "slow"), METRICS.values(), ids=METRICS)
+
+
+@pytest.fixture
+def documents():
+    """Draw documents of twelve queries in random order, with ties; one has none relevant."""
+    rng = np.random.RandomState(0)
+    qid = rng.randint(12, size=50)
+    y = rng.randint(3, size=50) * (qid != 4)
+    return y, rng.randint(4, size=50) / 4.0, qid
+
+
+@every_metric
+@pytest.mark.parametrize("k", [None, 1, 3, 100])
+@pytest.mark.parametrize("ties", TIES)
+def test_all_orders_of_ties(documents, metric, slow, ties, k):
+    y, scores, qid = documents
+    # The worst order of the definition is in ascending order of the grades, the minimum.
+    expected = by_query(lambda grades: slow(grades, k), documents, ties)
+    values = metric(y, scores, qid=qid, k=k, ties=ties, average=False, empty="zero")
+    assert_allclose(values, expected, atol=1e-14)
+    assert metric(y, scores, qid=qid, k=k, ties=ties, empty="zero") == pytest.approx(mean(expected))
+
+
+@every_metric
+def test_empty_queries(documents, metric, slow):
+    y, scores, qid = documents
+    values = metric(y, scores, qid=qid, k=2, average=False)
+    empty = [not y[qid == query].any() for query in range(12)]
+    assert empty[4]
+    assert_array_equal(np.isnan(values), empty)
+    assert metric(y, scores, qid=qid, k=2) == pytest.approx(np.nanmean(values))
+    for option, value in (("zero", 0), ("one", 1)):
+        assert metric(y, scores, qid=qid, k=2, empty=option, average=False)[4] == value
+    assert metric(y, scores, qid=qid, convention="letor", average=False)[4] == 0
+    with pytest.raises(ValueError, match="no relevant document"):
+        metric([0, 0], [0.1, 0.2])
+
+
+@every_metric
+def test_order_of_samples_and_names_of_queries(documents, metric, slow):
+    y, scores, qid = documents
+    order = np.random.RandomState(1).permutation(50)
+    names = np.array([f"query {q:02d}" for q in qid])
+    expected = metric(y, scores, qid=qid, k=3, average=False)
+    found = metric(y[order], scores[order], qid=names[order], k=3, average=False)
+    assert_allclose(found, expected, rtol=1e-12)
+
+
+@every_metric
+def test_rows_are_queries(metric, slow):
+    rng = np.random.RandomState(0)
+    Y, scores = rng.randint(3, size=(2, 6, 5))
+    values = metric(Y, scores, k=2, average=False)
+    rows = np.repeat(np.arange(6), 5)
+    assert_array_equal(metric(Y.ravel(), scores.ravel(), qid=rows, k=2, average=False), values)
+    weights = rng.uniform(size=6)
+    kept = ~np.isnan(values)
+    expected = np.average(values[kept], weights=weights[kept])
+    assert metric(Y, scores, k=2, sample_weight=weights) == pytest.approx(expected)
+
+
+@every_metric
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "k must be a positive integer"),
+        ({"empty": "maybe"}, "empty must be one of"),
+        ({"ties": "random"}, "ties must be one of"),
+        ({"y_score": [0.1, 0.2]}, "shape of y_true"),
+        ({"y_true": [0, np.nan, 1]}, "y_true must be finite"),
+        ({"qid": [1, 2]}, "qid must be of shape"),
+    ],
+)
+def test_bad_input(metric, slow, arguments, message):
+    good = {"y_true": [0, 1, 2], "y_score": [0.3, 0.1, 0.2]}
+    with pytest.raises(ValueError, match=message):
+        metric(**good | arguments)
+
+
+def test_many_ties():
+    """The number of orders is far too large to enumerate, but its terms have closed forms."""
+    y = np.r_[np.ones(3), np.zeros(2997)]
+    scores = np.zeros(3000)
+    at_least_one = 1 - np.prod([(2997 - i) / (3000 - i) for i in range(50)])
+    assert hit_rate_score(y, scores, k=50) == pytest.approx(at_least_one, rel=1e-12)
+    # The first of three relevant documents is at rank i if the other two are behind it.
+    n_orders = 3000 * 2999 * 2998 / 6
+    expected = sum((3000 - i) * (2999 - i) / 2 / i for i in range(1, 2999)) / n_orders
+    assert reciprocal_rank_score(y, scores) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("highest", [None, 2, 5.5])
+def test_err_with_a_highest_grade(documents, highest):
+    y, scores, qid = documents
+    values = expected_reciprocal_rank_score(
+        y, scores, qid=qid, max_grade=highest, average=False, empty="zero"
+    )
+    expected = by_query(lambda g: slow_err(g, None, highest or 2), documents, "average")
+    assert_allclose(values, expected, atol=1e-14)
+
+
+def test_err_does_not_overflow():
+    assert expected_reciprocal_rank_score([3000, 0], [0.2, 0.1]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "arguments", "error", "message"),
+    [
+        (expected_reciprocal_rank_score, {"max_grade": 1}, ValueError, "0 to max_grade=1, got 2"),
+        (expected_reciprocal_rank_score, {"max_grade": np.inf}, ValueError, "max_grade"),
+        (expected_reciprocal_rank_score, {"y_true": [-1, 0, 2]}, ValueError, "got -1"),
+        (rank_biased_precision_score, {"persistence": 1}, ValueError, "persistence"),
+        (rank_biased_precision_score, {"persistence": np.nan}, ValueError, "persistence"),
+        (rank_biased_precision_score, {"persistence": "p"}, TypeError, "persistence"),
+    ],
+)
+def test_bad_parameters(metric, arguments, error, message):
+    good = {"y_true": [0, 1, 2], "y_score": [0.3, 0.1, 0.2]}
+    with pytest.raises(error, match=message):
+        metric(**good | arguments)
+
+
+@pytest.mark.parametrize("persistence", [0.0, 0.3, 0.99])
+def test_persistence(documents, persistence):
+    y, scores, qid = documents
+    values = rank_biased_precision_score(
+        y, scores, qid=qid, persistence=persistence, average=False, empty="zero"
+    )
+    expected = by_query(lambda g: slow_rbp(g, None, persistence), documents, "average")
+    assert_allclose(values, expected, atol=1e-14)
+
+
+# -- Other programs.
+
+# Values of trec_eval (pytrec_eval-terrier 0.5.11) and ranx 0.3.21 for `shared_documents`. RBP of
+# ranx is for grades 0 and 1, as it multiplies by the grade.
+LINEAR = {"gain": "linear"}
+OF_OTHERS = [
+    (ndcg_score, LINEAR, "ndcg", [0.4753423007260101, 0.8271724871683548, 0.4306765580733931,
+                                  0.4372666890489928]),
+    (ndcg_score, LINEAR | {"k": 5}, "ndcg_cut_5",
+     [0.11884759419488326, 0.5572267702991202, 0.4306765580733931, 0.3273949503887395]),
+    (ndcg_score, {"k": 5}, "ndcg_burges@5",
+     [0.09613899768741478, 0.5095820122017312, 0.43067655807339306, 0.35583989829307827]),
+    (dcg_score, LINEAR | {"k": 5}, "dcg@5",
+     [0.7737056144690833, 4.017782560805999, 1.2920296742201793, 0.8613531161467861]),
+    (average_precision_score, {}, "map", [0.32, 0.7592857142857143, 0.25, 0.225]),
+    (average_precision_score, {"k": 5}, "map@5", [0.04, 0.52, 0.25, 0.125]),
+    (precision_at_k_score, {"k": 5}, "P_5", [0.2, 0.6, 0.2, 0.2]),
+    (recall_at_k_score, {"k": 5}, "recall_5", [0.2, 0.6, 1.0, 0.5]),
+    (hit_rate_score, {"k": 5}, "success_5", [1.0, 1.0, 1.0, 1.0]),
+    (reciprocal_rank_score, {}, "recip_rank", [0.2, 1.0, 0.25, 0.25]),
+    (reciprocal_rank_score, {"k": 2}, "mrr@2", [0.0, 1.0, 0.0, 0.0]),
+    (rank_biased_precision_score, {}, "rbp.80",
+     [0.20144088678400013, 0.53629184, 0.1024, 0.1292435456]),
+]  # fmt: skip
+
+
+def shared_documents():
+    rng = np.random.RandomState(7)
+    qid = rng.randint(4, size=60)
+    y = rng.randint(4, size=60) * (rng.uniform(size=60) < 0.4)
+    return y, rng.permutation(60) / 64, qid
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "name", "expected"), OF_OTHERS, ids=lambda part: str(part)[:20]
+)
+def test_values_of_other_programs(metric, options, name, expected):
+    y, scores, qid = shared_documents()
+    assert_allclose(metric(y, scores, qid=qid, average=False, **options), expected, rtol=1e-12)
+
+
+OF_TREC = {
+    "map": (average_precision_score, {}),
+    "ndcg": (ndcg_score, LINEAR),
+    "ndcg_cut_10": (ndcg_score, LINEAR | {"k": 10}),
+    "P_10": (precision_at_k_score, {"k": 10}),
+    "recall_10": (recall_at_k_score, {"k": 10}),
+    "success_10": (hit_rate_score, {"k": 10}),
+    "recip_rank": (reciprocal_rank_score, {}),
+}
+
+
+def test_trec_eval_itself():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.RandomState(0)
+    qid, y = rng.randint(30, size=2000), rng.randint(3, size=2000)
+    scores = rng.permutation(2000) / 2048
+    judged, ranked = {}, {}
+    for i in range(2000):
+        judged.setdefault(str(qid[i]), {})[f"d{i}"] = int(y[i])
+        ranked.setdefault(str(qid[i]), {})[f"d{i}"] = float(scores[i])
+    measures = {name.replace("_10", ".10") for name in OF_TREC}
+    results = pytrec_eval.RelevanceEvaluator(judged, measures).evaluate(ranked)
+    for name, (metric, options) in OF_TREC.items():
+        values = metric(y, scores, qid=qid, average=False, **options)
+        for query in range(30):
+            assert isclose(values[query], results[str(query)][name], rel_tol=1e-12), name
