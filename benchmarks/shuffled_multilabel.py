@@ -20,6 +20,7 @@ model has neither of these advantages.
 """
 
 import argparse
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -110,6 +111,7 @@ def collect(function, args, *arguments):
     """Data set -> name of the model -> measures of the shape (orders, settings, measures)."""
     results = {}
     for name in args.sets:
+        print(f"{name} ...", file=sys.stderr, flush=True)
         runs = [function(*data, *arguments) for data in orders_of(name, args)]
         results[name] = {
             model: np.array([np.reshape(run[model], (len(run[model]), -1)) for run in runs])

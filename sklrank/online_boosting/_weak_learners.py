@@ -271,8 +271,10 @@ def _top_k_feedback():
     logistic = OnlineLogisticRegression(
         multi_class="ovr", learning_rate=(0.3, 1, 3), normalize="l2"
     )
+    # With a smaller penalty, ridge regressions win in the vote if samples are learned in several
+    # passes, because they have the smallest losses on samples that they have already learned.
     ridge = OnlineRidgeClassifier(
-        normalize="l2", sketch_size=256, vote_smoothing=1, boosting_target="relevance"
+        alpha=10, normalize="l2", sketch_size=256, vote_smoothing=1, boosting_target="relevance"
     )
     views = [
         clone(logistic).set_params(standardize=standardize, intercept_scaling=scaling)
