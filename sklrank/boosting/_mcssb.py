@@ -338,6 +338,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         names = ["scaled graph" if scale else "unscaled graph" for scale in scales]
         self.source_weights_ = dict(zip([*names, "forest"], weights.tolist()))
         if self._uses_graphs():
+            self._forest = None
             return similarities[weights[:-1].argmax()], affinities
         similarity = self._make_similarity(X, "identity", scale=False)
         return similarity, labeled_affinities(similarity, labels, self._n_classes)

@@ -63,14 +63,16 @@ def pooled_affinities(X, graphs, labels, n_classes, *, seed, n_jobs=None):
     *of_forest, forest = forest_probabilities(X, labels, seed, n_jobs)
     sources.append(of_forest)
     labeled = labels >= 0
-    hidden = np.stack([log_with_surprise(hidden[labeled]) for hidden, _ in sources])
-    weights, likelihood = pool_weights(hidden, labels[labeled])
-    alone, likelihood_alone = pool_weights(hidden[-1:], labels[labeled])
-    _, likelihood_of_graphs = pool_weights(hidden[:-1], labels[labeled])
-    # The criterion of Akaike: each weight of a graph must add 1 to the logarithm. With few labels,
-    # it cannot decide unless the forest is the better source.
-    is_needless = likelihood - likelihood_alone < len(graphs)
-    if is_needless and likelihood_of_graphs < likelihood_alone:
+    # If the only label of a class is hidden, no source can predict it.
+    rows = np.flatnonzero(labeled & (np.bincount(labels[labeled])[labels] > 1))
+    hidden = np.stack([log_with_surprise(hidden[rows]) for hidden, _ in sources])
+    weights, likelihood = pool_weights(hidden, labels[rows])
+    alone, likelihood_alone = pool_weights(hidden[-1:], labels[rows])
+    _, likelihood_of_graphs = pool_weights(hidden[:-1], labels[rows])
+    # The criterion of Akaike: each weight must change the logarithm by 1. With few labels, it finds
+    # the graphs needless too often; then they must also be worse than the forest.
+    n_graphs = len(graphs)
+    if likelihood - n_graphs < likelihood_alone > likelihood_of_graphs + n_graphs:
         weights = np.append(np.zeros(len(graphs)), alone)
     probabilities = softmax(
         sum(weight * log_with_surprise(known) for weight, (_, known) in zip(weights, sources)),

@@ -1,5 +1,7 @@
 """The corrections of combination="residual", against Gaussian processes with full covariances."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,6 +12,8 @@ from scipy.special import softmax
 from sklrank.boosting import RankingRefiner
 from sklrank.boosting import _residual_corrections as module
 from sklrank.boosting._base_scores import KnownScores, hashes_of_rows
+from sklrank.datasets import make_recommender
+from sklrank.metrics import ndcg_score
 
 QUERIES = [np.repeat(["b", "a"], [20, 25]), np.zeros(45, dtype=int)]
 
@@ -157,6 +161,54 @@ def test_landmarks_approximate_many_judgements(monkeypatch):
     scores = [model.predict(X[1], base_scores=base) for model in (exact, few)]
     assert np.corrcoef(*scores)[0, 1] > 0.999
     assert len(few.estimators_[-1].landmarks) == 100
+
+
+def film_ratings(n_judged):
+    """Return X, base scores, ratings and judgements of users who see films that they like."""
+    random = np.random.RandomState(0)
+    factors, quality = random.normal(size=(400, 6)), random.normal(size=400)
+    genres = (factors @ random.normal(size=(6, 12)) > 2).astype(float)
+    tastes = 0.4 * random.normal(size=(40, 6))
+    utility = 0.5 * quality + tastes @ factors.T
+    seen = utility + 2 * random.gumbel(size=utility.shape) > 3.5
+    ratings = np.clip(np.round(2 + utility + 0.8 * random.normal(size=utility.shape)), 0, 4)
+    base = quality + 0.5 * random.normal(size=400)
+    for user in range(40):
+        films = np.flatnonzero(seen[user])
+        judged = np.full(len(films), np.nan)
+        judged[:n_judged] = ratings[user, films[:n_judged]]
+        yield np.column_stack([genres, base])[films], base[films], ratings[user, films], judged
+
+
+def recommended_items(n_judged, **parameters):
+    X, y, relevance, qid, base = make_recommender(
+        40, n_rated=n_judged, random_state=1, **parameters
+    )
+    for user in range(40):
+        rows = qid == user
+        yield X[rows], base[rows], relevance[rows], y[rows]
+
+
+USERS = {
+    "films, 10": partial(film_ratings, 10),
+    "films, 20": partial(film_ratings, 20),
+    "items, 5": partial(recommended_items, 5),
+    "items, 20": partial(recommended_items, 20),
+    "features without information": partial(recommended_items, 10, hidden=1.0),
+}
+
+
+@pytest.mark.parametrize("users", USERS.values(), ids=USERS)
+def test_never_worse_than_the_base_ranker_beyond_noise(users):
+    gains = []
+    for X, base, relevance, judged in users():
+        rest = np.isnan(judged)
+        scores = RankingRefiner().fit(X, judged, base_scores=base).predict(X, base)
+        before, after = (
+            ndcg_score(relevance[rest], each[rest], k=10, empty="zero") for each in (base, scores)
+        )
+        gains.append(after - before)
+    assert np.mean(gains) > -2 * np.std(gains) / np.sqrt(len(gains))
 
 
 # -- Base scores that were passed to fit.
