@@ -79,6 +79,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           its leaves to the noise, with out-of-bag scores.
         - "random_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100 trees on
           bootstrap samples, with out-of-bag scores.
+        - "joint_trees": :class:`LabelwiseRanker` with one `ExtraTreesRegressor` of 100 trees for
+          all labels. It is left out if rankings are incomplete.
         - "wide" and "narrow": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
           features of a Gaussian kernel with the squared widths 1/0.3 and 1/3 on standardized
           features. If the rankings are complete, one model is fitted for all labels.
@@ -86,7 +88,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
 
-        All of them learn from incomplete rankings.
+        All but "joint_trees" learn from incomplete rankings.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the
@@ -232,7 +234,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
 
     def _fit_rankings(self, X, positions, sample_weight=None):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        names, rankers = zip(*self._named_templates(seed))
+        names, rankers = zip(*self._named_templates(seed, complete=not np.isnan(positions).any()))
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
         first = [has_oob_scores(ranker) or chooses_alpha(ranker) for ranker in rankers]
@@ -278,9 +280,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         )
         return [next(fits) if models[i] is None else models[i] for i in kept]
 
-    def _named_templates(self, seed):
+    def _named_templates(self, seed, complete):
         if self.estimators is None:
-            return default_rankers(seed)
+            return default_rankers(seed, complete)
         if not self.estimators:
             raise ValueError("estimators is empty; pass at least one named ranker, or None")
         for entry in self.estimators:
@@ -398,8 +400,11 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         return pair_probabilities(self.pair_scale_ * scores)
 
 
-def default_rankers(random_state=None):
-    """Return the default rankers, as a list of (name, label ranker)."""
+def default_rankers(random_state=None, complete=True):
+    """Return the default rankers, as a list of (name, label ranker).
+
+    If the rankings are incomplete, there is no joint model of trees, so that it is left out.
+    """
 
     def trees(forest):
         return LabelwiseRanker(forest, incomplete="relative", oob_score=True)
@@ -420,7 +425,9 @@ def default_rankers(random_state=None):
 
     random_trees = ExtraTreesRegressor(bootstrap=True, random_state=random_state)
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
+    joint_trees = LabelwiseRanker(ExtraTreesRegressor(random_state=random_state), multi_output=True)
     return [
+        *([("joint_trees", joint_trees)] if complete else []),
         ("constant", LabelwiseRanker(DummyRegressor(), incomplete="relative")),
         ("forest", trees(LeafSizeForest(random_state=random_state))),
         ("random_trees", trees(random_trees)),
