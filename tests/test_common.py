@@ -217,6 +217,10 @@ def expected_failed_checks(estimator):
     if is_batch_learner or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
     reason = "samples are learned one after the other"
+    if isinstance(estimator, HistogramTreeRegressor):
+        if estimator.min_samples_leaf == 20:
+            return {}  # No leaf of this check is large enough to be split.
+        reason = "min_samples_leaf counts samples, also those of weight two"
     check = "check_sample_weight_equivalence_on_{}_data"
     return {check.format("dense"): reason, check.format("sparse"): reason}
 
