@@ -20,7 +20,7 @@ NEEDED = {
     ],
 }  # fmt: skip
 UNWANTED = {
-    "sdist": r".*\.(c|so|pyd|npz|png)$|docs/generated/.*|.*__pycache__.*",
+    "sdist": r".*\.(c|so|pyd|npz|png)$|docs/(auto_examples|generated)/.*|.*__pycache__.*",
     "wheel": r".*\.(c|pyx|npz|png)$|(tests|examples|benchmarks|docs)/.*|.*__pycache__.*",
 }
 

@@ -15,7 +15,7 @@ __all__ = [
     "invert_orderings",
     "is_missing",
     "listed_labels",
-    "positions_from_scores",
+    "strict_positions",
 ]
 
 
@@ -61,7 +61,7 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
     return Y
 
 
-def positions_from_scores(scores: np.ndarray) -> np.ndarray:
+def strict_positions(scores: np.ndarray) -> np.ndarray:
     """Return positions 1, 2, ... of the labels, `(n_samples, n_labels)`, by decreasing score.
 
     If scores are equal, the label with the smaller column index comes first.

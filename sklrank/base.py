@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
 from sklrank._queries import warn_without_qid
-from sklrank._rankings import positions_from_scores
+from sklrank._rankings import strict_positions
 from sklrank._relevance import check_relevance
 from sklrank._validation import is_integer
 from sklrank.metrics import ndcg_score
@@ -49,7 +49,7 @@ class LabelRankerMixin:
             Positions of the labels; 1 is the best position. The columns are in the order of
             `classes_`.
         """
-        return positions_from_scores(self._label_scores(X)).astype(np.intp)
+        return strict_positions(self._label_scores(X)).astype(np.intp)
 
     @shared_call
     def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:

@@ -12,7 +12,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+from sklrank.feedback import (
+    PlackettLuceRandomization,
+    SingleSwapRandomization,
+    UniformRandomization,
+)
 
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
@@ -143,11 +147,27 @@ def greedy_mixture(explored):
     return outcomes
 
 
+def plackett_luce_outcomes(scores, k, rho):
+    """The greedy top k, or each label in proportion to its strength among the remaining labels."""
+    m = len(scores)
+    softmax = np.exp(scores - scores.max())
+    strengths = 0.5 * softmax / softmax.sum() + 0.5 / m
+    outcomes = [(tuple(np.argsort(-scores, kind="stable")[:k]), 1 - rho)]
+    for shown in permutations(range(m), k):
+        probability, remaining = rho, list(range(m))
+        for label in shown:
+            probability *= strengths[label] / strengths[remaining].sum()
+            remaining.remove(label)
+        outcomes.append((shown, probability))
+    return outcomes
+
+
 # For each scheme, a function of the scores, k and the exploration. It returns tuples of labels with
 # the probability that they are shown, in this order. A tuple may occur several times.
 OUTCOMES = {
     UniformRandomization: greedy_mixture(uniform_outcomes),
     SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
+    PlackettLuceRandomization: plackett_luce_outcomes,
 }
 
 

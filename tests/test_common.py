@@ -29,6 +29,9 @@ from sklrank.boosting import (
     RankingRefiner,
 )
 from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
     LabelwiseRanker,
     PairwiseRanker,
     PlackettLuceRanker,
@@ -134,6 +137,9 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()), method="isotonic", cv=2),
+    ConformalTopLabels(LabelwiseRanker(Ridge())),
+    ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
     LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
@@ -149,11 +155,21 @@ ESTIMATORS = [
     AssembleClassifier(LogisticRegression(), weighting="resampling", n_estimators=5),
     OnlineBMR(n_estimators=10),
     OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
+    OnlineBMR(n_estimators=5, loss="logistic", pair_weights="dcg"),
     TopKBBM("trees", n_estimators=10),
     TopKBBM(),
     TopKBBM("trees", n_estimators=10, k=2, randomization="single-swap", max_iter=2),
     TopKAdaptive(),
     TopKAdaptive("trees", n_estimators=10),
+    TopKAdaptive(
+        "trees",
+        n_estimators=5,
+        k=2,
+        exploration="decay",
+        randomization="plackett-luce",
+        cost_estimate="doubly-robust",
+        loss="exponential",
+    ),
     TopKAdaptive(
         "trees", n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None
     ),
@@ -175,6 +191,7 @@ ESTIMATORS = [
 # Weak learners of scikit-learn in a loop over samples, and defaults of hundreds of trees.
 SLOW_ESTIMATORS = [
     AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()]),
+    AdaOLMR([PredtronClassifier(), HoeffdingTreeClassifier()]),
     LabelwiseRanker(),
     StackedRanker(),
 ]

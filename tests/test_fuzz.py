@@ -54,7 +54,16 @@ from sklrank.boosting import (
     RankingRefiner,
 )
 from sklrank.feedback import Exploration
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -129,6 +138,12 @@ CONFIGURATIONS = {
     "StackedRanker([('one', LabelwiseRanker(Ridge())), ('two', PairwiseRanker(GaussianNB()))])": (
         RANKINGS
     ),
+    "PlackettLuceRanker(max_iter=5)": RANKINGS,
+    "PlackettLuceRanker(kernel='rbf', alpha=1.0, n_components=4, ties='breslow')": RANKINGS,
+    "CalibratedLabelRanker(LabelwiseRanker(Ridge()), cv=2)": RANKINGS,
+    "ConformalTopLabels(LabelwiseRanker(Ridge()))": RANKINGS,
+    "ConformalRanks(PlackettLuceRanker(alpha=1.0, max_iter=5))": RANKINGS,
+    "LeafSizeForest(n_estimators=2)": NUMBERS,
     "RadialFeatures(n_components=4)": NUMBERS,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
     "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
@@ -144,7 +159,16 @@ CONFIGURATIONS = {
 }
 
 # Their results are those of scikit-learn's estimators, which overflow for some samples.
-WRAPPERS = {"LabelwiseRanker", "PairwiseRanker", "StackedRanker", "RadialFeatures"}
+WRAPPERS = {
+    "CalibratedLabelRanker",
+    "ConformalRanks",
+    "ConformalTopLabels",
+    "LabelwiseRanker",
+    "LeafSizeForest",
+    "PairwiseRanker",
+    "RadialFeatures",
+    "StackedRanker",
+}
 
 SLICES = ["", "[:6]", "[6:]", "[::2]", "[:1]", "[::-1]"]
 
@@ -347,6 +371,7 @@ PARAMETERS = {
         "[HoeffdingTreeClassifier(), OnlineRidgeClassifier()]",
         *("[]", "[('one', 1)]", "[1]"),
     ],
+    "ranker": ["LabelwiseRanker(Ridge())", "PairwiseRanker(GaussianNB())", "Ridge()", "1"],
     "base_ranker": ["0", "2", "3", "'a'", "Ridge()", "NDCGBoost(n_estimators=1)"],
     "cv": ["2", "3", "1", "100", "'nope'"],
     "random_state": ["0", "np.random.RandomState(1)", "None", "-1", "np.random.default_rng(1)"],

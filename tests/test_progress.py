@@ -21,7 +21,14 @@ from sklrank.base import DocumentRankerMixin
 from sklrank.boosting import AdaRank, MCSSBClassifier, NDCGBoost, RankBoost
 from sklrank.boosting._base import Booster
 from sklrank.feedback import Exploration
-from sklrank.label_ranking import PairwiseRanker, PlackettLuceRanker, StackedRanker
+from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -185,6 +192,10 @@ def expected_tasks(fitted):
         n_fits = 3 * len(fitted.weights_)
         last = [(("fit", 0), ("ranker", n_fits + i)) for i in range(len(fitted.estimators_))]
         return tasks("fit", ("ranker on a fold", n_fits)) + last
+    if isinstance(fitted, ConformalRanks | ConformalTopLabels):
+        return tasks("fit", ("ranker", 1))
+    if isinstance(fitted, CalibratedLabelRanker):
+        return [*tasks("fit", ("ranker on a fold", fitted.cv)), (("fit", 0), ("ranker", fitted.cv))]
     if isinstance(fitted, PlackettLuceRanker):
         return tasks("fit", ("alpha", len(getattr(fitted, "validation_scores_", [0]))))
     if isinstance(fitted, LabelRanker):

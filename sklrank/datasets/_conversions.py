@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import check_array, check_random_state, check_X_y
 
-from sklrank._rankings import positions_from_scores
+from sklrank._rankings import strict_positions
 from sklrank._validation import check_scalar
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def label_ranking_from_classification(
             estimator.fit(features, y)
             # Many classifiers compute log(0). The result, -inf, is correctly ranked last.
             with np.errstate(divide="ignore"):
-                return X, positions_from_scores(getattr(estimator, method)(features))
+                return X, strict_positions(getattr(estimator, method)(features))
     raise ValueError(f"estimator must have predict_proba, which {estimator!r} lacks.")
 
 
@@ -180,7 +180,7 @@ def label_ranking_from_regression(
     # The values are first scaled to [0, 1], since squared deviations of tiny or huge numbers would
     # underflow or overflow.
     scaled = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
-    Y = positions_from_scores((scaled - scaled.mean(axis=0)) / scaled.std(axis=0))
+    Y = strict_positions((scaled - scaled.mean(axis=0)) / scaled.std(axis=0))
     return np.delete(X, labels, axis=1), Y
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_array, check_random_state
 
-from sklrank._rankings import check_positions, positions_from_scores
+from sklrank._rankings import check_positions, strict_positions
 from sklrank._validation import check_scalar
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def sample_plackett_luce(
         )
     scores = check_array(scores, dtype=np.float64, input_name="scores")
     rng = check_random_state(random_state)
-    return positions_from_scores(scores + rng.gumbel(size=scores.shape))
+    return strict_positions(scores + rng.gumbel(size=scores.shape))
 
 
 def truncated_normal(

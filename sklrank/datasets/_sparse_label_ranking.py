@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_random_state
 
-from sklrank._rankings import positions_from_scores
+from sklrank._rankings import strict_positions
 from sklrank._validation import check_scalar
 from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
 from sklrank.datasets._ranking_noise import (
@@ -179,7 +179,7 @@ def make_sparse_label_ranking(
     # Sums of weights that should be 1 may exceed 1 by rounding errors.
     scores = np.clip(0.5 - _BOUND + 2 * _BOUND * scores, 0.5 - _BOUND, 0.5 + _BOUND)
 
-    Y_clean = positions_from_scores(scores)
+    Y_clean = strict_positions(scores)
     Y = _add_noise(rng, scores, Y_clean, noise, scale, theta)
     Y = hide_labels(Y, survival, random_state=rng)
     Y = tie_labels(Y, tie_probability, random_state=rng)
@@ -199,6 +199,6 @@ def _add_noise(
     if noise == "none" or scale == 0:
         return Y_clean
     if noise == "gaussian":
-        return positions_from_scores(scores + truncated_normal(rng, scale, _BOUND, scores.shape))
+        return strict_positions(scores + truncated_normal(rng, scale, _BOUND, scores.shape))
     # Division by numbers smaller than `tiny` would overflow.
     return sample_plackett_luce(scores / max(scale, np.finfo(np.float64).tiny), random_state=rng)

@@ -15,9 +15,25 @@ The parameter `randomization` of :class:`~sklrank.online_boosting.TopKBBM` and
   and otherwise the *greedy top k*, the k labels of largest score, best first.
 - "single-swap" (:class:`SingleSwapRandomization`) shows the greedy top k. With probability
   `exploration`, up to two of these labels are swapped with random other labels first.
+- "plackett-luce" (:class:`PlackettLuceRandomization`) shows the greedy top k. With probability
+  `exploration`, it shows k labels drawn by the softmax of their scores instead.
+
+:class:`SelfTunedExploration` is an exploration rate for the bandit classifiers that depends on the
+feedback of the previous rounds.
 """
 
 from sklrank.feedback._exploration import Exploration
-from sklrank.feedback._randomization import SingleSwapRandomization, UniformRandomization
+from sklrank.feedback._randomization import (
+    PlackettLuceRandomization,
+    SingleSwapRandomization,
+    UniformRandomization,
+)
+from sklrank.feedback._self_tuned import SelfTunedExploration
 
-__all__ = ["Exploration", "SingleSwapRandomization", "UniformRandomization"]
+__all__ = [
+    "Exploration",
+    "PlackettLuceRandomization",
+    "SelfTunedExploration",
+    "SingleSwapRandomization",
+    "UniformRandomization",
+]

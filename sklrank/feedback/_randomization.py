@@ -12,6 +12,7 @@ from sklrank._validation import is_integer, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
     GreedyMixtureSampler,
+    PlackettLuceSampler,
     SingleSwapSampler,
     TopKSampler,
     UniformSampler,
@@ -20,7 +21,13 @@ from sklrank.feedback._sampler import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RANDOMIZATIONS", "Randomization", "SingleSwapRandomization", "UniformRandomization"]
+__all__ = [
+    "RANDOMIZATIONS",
+    "PlackettLuceRandomization",
+    "Randomization",
+    "SingleSwapRandomization",
+    "UniformRandomization",
+]
 
 
 class Randomization(metaclass=ABCMeta):
@@ -65,9 +72,11 @@ class Randomization(metaclass=ABCMeta):
     - In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
       otherwise shows the greedy top k. The docstring of `GreedyMixture` states what replaces steps
       1 and 2 for such a scheme.
-    - Other schemes, such as Plackett-Luce (labels drawn one after the other by the softmax of their
-      scores), derive from `Randomization` and `TopKSampler` directly, since their propensities
-      depend on the scores.
+    - Other schemes, such as `PlackettLuceRandomization`, derive from `Randomization` and
+      `TopKSampler` directly, since their propensities depend on the scores.
+
+    If the amount of exploration may change between samples, the sampler overrides
+    `set_exploration`.
 
     Parameters
     ----------
@@ -183,23 +192,12 @@ class GreedyMixture(Randomization):
         are `m` labels, of which `k` are shown.
         """
 
-    def _tables(self, n_labels, k):
-        rho, greedy = self.exploration, 1.0 - self.exploration
-        single, pair = self._explored(n_labels, k)
-        single = greedy * np.array([1.0, 0.0]) + rho * single
-        pair = greedy * np.array([1.0, 0.0, 0.0]) + rho * pair
-        if k == n_labels:
-            # All labels are shown, in any order. Set the probabilities to 1 to avoid rounding
-            # errors.
-            single[0] = pair[0] = 1.0
-        return single, pair
-
     def _new_sampler(self, n_labels, k):
-        return self._sampler(n_labels, k, self.exploration, *self._tables(n_labels, k))
+        return self._sampler(n_labels, k, self.exploration, *self._explored(n_labels, k))
 
     def _propensities(self, scores, k):
         n_labels = scores.shape[1]
-        single, pair = self._tables(n_labels, k)
+        single, pair = self._new_sampler(n_labels, k).tables()
         outside = np.ones(scores.shape, dtype=np.intp)
         greedy = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         np.put_along_axis(outside, greedy, 0, axis=1)
@@ -319,6 +317,53 @@ class SingleSwapRandomization(GreedyMixture):
         return np.array([within, outside]), np.array([both, mixed, neither])
 
 
+class PlackettLuceRandomization(Randomization):
+    """Exploration scheme that shows the greedy top k, or draws labels by the softmax of scores.
+
+    With probability 1 - rho, a sample shows the greedy top k. Otherwise it explores: labels are
+    drawn one after the other, without replacement, in proportion to their strengths (the
+    Plackett-Luce distribution, also called Gumbel top-k). The strength of a label is
+    ``(softmax(scores)[label] + 1 / m) / 2`` for m labels. Thus exploration prefers labels of large
+    score, but any two labels are shown with a probability of at least ``rho k (k-1) / (4 m^2)``.
+
+    The propensities depend on the scores. They are integrals over arrival times, computed to about
+    1e-14. For k = 3 of 101 labels, they take about 80 microseconds per sample.
+
+    Parameters
+    ----------
+    exploration : float, default=0.05
+        Probability rho that a sample explores, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If `exploration` is out of range.
+
+    See Also
+    --------
+    UniformRandomization : Ignores the scores when it explores.
+
+    Examples
+    --------
+    >>> from sklrank.feedback import PlackettLuceRandomization
+    >>> scheme = PlackettLuceRandomization(exploration=0.2)
+    >>> scheme.explore([[0.1, 0.7, 0.5, 0.5]], k=2, random_state=0).actions
+    array([[1, 2]])
+    >>> scheme.propensities([[0.1, 0.7, 0.5, 0.5]], k=2)[0, 1].round(3)
+    array([0.032, 0.91 , 0.839, 0.039])
+    """
+
+    def _new_sampler(self, n_labels, k):
+        return PlackettLuceSampler(n_labels, k, self.exploration)
+
+    def _propensities(self, scores, k):
+        return self._new_sampler(scores.shape[1], k).all_propensities(scores)
+
+
 # The values of the parameter `randomization` of the boosters, and the schemes that they name.
-RandomizationName = Literal["uniform", "single-swap"]
-RANDOMIZATIONS = {"uniform": UniformRandomization, "single-swap": SingleSwapRandomization}
+RandomizationName = Literal["uniform", "single-swap", "plackett-luce"]
+RANDOMIZATIONS = {
+    "uniform": UniformRandomization,
+    "single-swap": SingleSwapRandomization,
+    "plackett-luce": PlackettLuceRandomization,
+}

@@ -26,14 +26,16 @@ cdef class DecayingSchedule(Schedule):
 
 
 cdef class SelfTunedSchedule(Schedule):
-    cdef readonly double power              # exponent l of the support function w
+    cdef readonly double power              # exponent of the support function w_2
+    cdef readonly double miss_power         # exponent of the support function w_1, of the misses
     cdef readonly double forgetting_factor  # factor of both sums in each round
     cdef readonly bint unbiased             # whether tau is the unbiased estimate
     cdef readonly double sum_hits           # sum of 1 + mu
     cdef readonly double sum_misses         # sum of tau
 
-    # Return w'(z) / w'(0).
+    # Return w_2'(z) and, for the misses, w_1'(z), without their factors, the exponents.
     cdef double derivative(self, double z) noexcept nogil
+    cdef double miss_derivative(self, double z) noexcept nogil
 
 
 cdef class HitSchedule(SelfTunedSchedule):

@@ -8,15 +8,16 @@ label was shown and is correct. Let
     mu_t  = 2 [hit]             be an upper estimate of the probability of a correct prediction,
     tau_t = 1 - [hit]           be an upper estimate of the probability of a wrong prediction,
 
-and let w' be the derivative of the concave support function w(z) = (1 + z)^l. The dissertation of
+and let w' be the derivative of a concave support function w(z) = (1 + z)^l. The dissertation of
 Valizadegan (2010, Chapter 6) balances the two terms of the mistake bound of Theorem 14 by the rates
 
-    ag1   g_t = w'(sum of 1 + mu_i) / (2 w'(0))             (Eq. 6.4)
-    ag2   g_t = w'(t) / (2 w'(sum of tau_i))                (Eq. 6.5)
-    ag3   g_t = w'(sum of 1 + mu_i) / (2 w'(sum of tau_i))  (Eq. 6.3)
+    ag1   g_t = w_2'(sum of 1 + mu_i) / (2 w_2'(0))               (Eq. 6.4)
+    ag2   g_t = w_2'(t) / (2 w_1'(sum of tau_i))                  (Eq. 6.5)
+    ag3   g_t = w_2'(sum of 1 + mu_i) / (2 w_1'(sum of tau_i))    (Eq. 6.3)
 
-with sums over i < t. The schedule "decay", called ag0 in the experiments of the dissertation, has
-the rate g_t = t^(-1/3) / 2.
+with sums over i < t. The exponents of the two support functions satisfy l_1 >= l_2, so that w_1' >=
+w_2'; by default, both are 0.1, as in the experiments. The schedule "decay", called ag0 in the
+experiments of the dissertation, has the rate g_t = t^(-1/3) / 2.
 
 Two schedules are not from the dissertation. "ag2-unbiased" uses tau_t = 1 - [hit]/p_t, where p_t
 is the propensity of the label shown. The mean of this tau_t is the probability of a wrong
@@ -102,10 +103,13 @@ cdef class DecayingSchedule(Schedule):
 cdef class SelfTunedSchedule(Schedule):
     """Base class of the schedules whose rates depend on hits and misses."""
 
-    def __init__(self, double power=0.1, double forgetting_factor=1.0, bint unbiased=False):
+    def __init__(
+        self, double power=0.1, miss_power=None, double forgetting_factor=1.0, bint unbiased=False
+    ):
         self.start(
             {
                 "power": power,
+                "miss_power": power if miss_power is None else miss_power,
                 "forgetting_factor": forgetting_factor,
                 "unbiased": unbiased,
                 "n_rounds": 0,
@@ -117,6 +121,7 @@ cdef class SelfTunedSchedule(Schedule):
     cdef dict get_state(self):
         return Schedule.get_state(self) | {
             "power": self.power,
+            "miss_power": self.miss_power,
             "forgetting_factor": self.forgetting_factor,
             "unbiased": self.unbiased,
             "sum_hits": self.sum_hits,
@@ -125,12 +130,14 @@ cdef class SelfTunedSchedule(Schedule):
 
     cdef int set_state(self, State state) except -1:
         cdef double power = state.number("power", 0.0, 1.0)
+        cdef double miss_power = state.number("miss_power", power, 1.0)
         cdef double forgetting_factor = state.number("forgetting_factor", 0.0, 1.0)
         cdef bint unbiased = state.flag("unbiased")
         cdef double sum_hits = state.number("sum_hits", 0.0)
         cdef double sum_misses = state.number("sum_misses", 0.0)
         Schedule.set_state(self, state)
-        self.power, self.forgetting_factor, self.unbiased = power, forgetting_factor, unbiased
+        self.power, self.miss_power = power, miss_power
+        self.forgetting_factor, self.unbiased = forgetting_factor, unbiased
         self.sum_hits, self.sum_misses = sum_hits, sum_misses
         self.rate = self.next_rate()
         return 0
@@ -143,8 +150,10 @@ cdef class SelfTunedSchedule(Schedule):
         self.sum_misses = max(self.forgetting_factor * self.sum_misses + miss, 0.0)
 
     cdef double derivative(self, double z) noexcept nogil:
-        # The factor l of the derivative cancels.
         return pow(1.0 + z, self.power - 1.0)
+
+    cdef double miss_derivative(self, double z) noexcept nogil:
+        return pow(1.0 + z, self.miss_power - 1.0)
 
 
 cdef class HitSchedule(SelfTunedSchedule):
@@ -158,14 +167,20 @@ cdef class MissSchedule(SelfTunedSchedule):
     """Schedule "ag2", whose rate decreases with the rounds and increases with the misses."""
 
     cdef double next_rate(self) noexcept nogil:
-        return 0.5 * self.derivative(self.n_rounds + 1.0) / self.derivative(self.sum_misses)
+        return (
+            0.5 * (self.power / self.miss_power)
+            * self.derivative(self.n_rounds + 1.0) / self.miss_derivative(self.sum_misses)
+        )
 
 
 cdef class HitMissSchedule(SelfTunedSchedule):
     """Schedule "ag3", whose rate decreases with rounds and hits and increases with misses."""
 
     cdef double next_rate(self) noexcept nogil:
-        return 0.5 * self.derivative(self.sum_hits) / self.derivative(self.sum_misses)
+        return (
+            0.5 * (self.power / self.miss_power)
+            * self.derivative(self.sum_hits) / self.miss_derivative(self.sum_misses)
+        )
 
 
 _SCHEDULES = {
@@ -180,7 +195,9 @@ SCHEDULES = tuple(_SCHEDULES)
 
 
 def make_schedule(exploration):
-    """Return the schedule named `exploration`, or a constant schedule if it is a number."""
+    """Return the schedule named or described by `exploration`; a number is a constant schedule."""
+    if hasattr(exploration, "_make_schedule"):
+        return exploration._make_schedule()
     if isinstance(exploration, str):
         return _SCHEDULES[exploration]()
     return ConstantSchedule(exploration)

@@ -10,7 +10,8 @@ which list the labels from best to worst. For the ranking a > c > b,
 
 If labels are numbers, positions and orderings are permutations of the same numbers, so no check can
 detect that one was passed instead of the other. :func:`positions_from_orderings` and
-:func:`orderings_from_positions` convert between them.
+:func:`orderings_from_positions` convert between them. :func:`positions_from_scores` converts
+numbers of which larger ones are better, such as yields or ratings.
 
 Two rankers decompose rankings into targets for any regressor or classifier, and combine the
 predictions into a ranking:
@@ -26,22 +27,37 @@ and tied rankings.
 samples. With its default parameters, it is the recommended ranker if its training time is
 acceptable.
 
+:class:`PlackettLuceRanker`, :class:`StackedRanker` and :class:`CalibratedLabelRanker`, which wraps
+any ranker, predict the probability that one label comes before another (`predict_pair_proba`).
+:class:`ConformalTopLabels` and :class:`ConformalRanks` wrap any ranker, too: their sets of labels
+and intervals of positions contain the truth with a given probability.
+
 Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"``: it changes the
 rankings without a warning. The examples of `LabelwiseRanker.decision_function` show a loop to use
 instead.
 """
 
+from sklrank.label_ranking._calibrated import CalibratedLabelRanker
+from sklrank.label_ranking._conformal import ConformalRanks, ConformalTopLabels
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
-from sklrank.label_ranking._positions import orderings_from_positions, positions_from_orderings
+from sklrank.label_ranking._positions import (
+    orderings_from_positions,
+    positions_from_orderings,
+    positions_from_scores,
+)
 from sklrank.label_ranking._stacked import StackedRanker
 
 __all__ = [
+    "CalibratedLabelRanker",
+    "ConformalRanks",
+    "ConformalTopLabels",
     "LabelwiseRanker",
     "PairwiseRanker",
     "PlackettLuceRanker",
     "StackedRanker",
     "orderings_from_positions",
     "positions_from_orderings",
+    "positions_from_scores",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,7 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator, metaclass=ABC
         """Check the data, fit the ranker and return it."""
         X = self._check_rows(X, reset=True)
         positions = self._check_rankings(y, _num_samples(X))
+        warn_of_scores(positions)
         self._fit_rankings(X, positions, sample_weight)
         self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         return self
@@ -166,6 +168,21 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator, metaclass=ABC
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
+
+
+def warn_of_scores(positions):
+    """Warn if positions are neither ranks nor means of the ranks of tied labels."""
+    known = positions[~np.isnan(positions)]
+    odd = known[known * 2.0 != np.rint(known * 2.0)]
+    if len(odd):
+        warnings.warn(
+            f"y has the position {odd[0]:g}; positions are usually whole numbers, and a smaller "
+            "position is better. If larger numbers are better, as in scores or yields, convert "
+            "them by sklrank.label_ranking.positions_from_scores; for other numbers, "
+            "positions_from_scores(-y) returns whole positions",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._call_guard import shared_call
 from sklrank._progress import print_progress
-from sklrank._rankings import positions_from_scores
+from sklrank._rankings import strict_positions
 from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
     check_columns,
@@ -136,11 +136,11 @@ class PlackettLuceRanker(LabelRanker):
 
     References
     ----------
-    .. [1] R. D. Luce, "Individual Choice Behavior", Wiley, 1959.
-    .. [2] R. L. Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
+    .. [1] Duncan Luce, "Individual Choice Behavior", Wiley, 1959.
+    .. [2] Robin Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
     .. [3] W. Cheng, K. Dembczyński and E. Hüllermeier, "Label ranking methods based on the
        Plackett-Luce model", ICML 2010.
-    .. [4] N. Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
+    .. [4] Norman Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
 
     Examples
     --------
@@ -414,7 +414,7 @@ class PlackettLuceRanker(LabelRanker):
         scores = self._label_scores(X)
         # The order of scores with independent Gumbel noise has the distribution of the model.
         noise = check_random_state(random_state).gumbel(size=(n_draws, *scores.shape))
-        drawn = positions_from_scores((scores + noise).reshape(-1, scores.shape[1]))
+        drawn = strict_positions((scores + noise).reshape(-1, scores.shape[1]))
         return drawn.reshape(noise.shape).astype(np.intp)
 
     @shared_call
@@ -437,7 +437,7 @@ class PlackettLuceRanker(LabelRanker):
         """
         scores = self._label_scores(X)
         if y is None:
-            positions = positions_from_scores(scores)
+            positions = strict_positions(scores)
         else:
             check_columns(column_names(y), self.classes_)
             positions = self._check_rankings(y, *scores.shape)

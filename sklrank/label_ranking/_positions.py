@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import check_positions, invert_orderings, listed_labels
+from sklrank._rankings import check_positions, close_ranks, invert_orderings, listed_labels
 from sklrank._validation import names_of, sorted_classes
 
 if TYPE_CHECKING:
@@ -78,6 +78,43 @@ def positions_from_orderings(
             "name all labels in classes."
         )
     return invert_orderings(orderings, found)
+
+
+def positions_from_scores(scores: ArrayLike) -> np.ndarray:
+    """Convert scores of labels, of which larger ones are better, into positions.
+
+    Scores are any numbers that compare the labels of a sample, such as yields, ratings or the
+    result of `decision_function`. Without conversion, a label ranker would rank the labels in the
+    reverse order, since smaller positions are better.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_labels)
+        Scores of the labels. NaN marks a label that is not ranked.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), float64
+        Positions: one plus the number of labels with a larger score. Labels with equal scores are
+        tied, and labels that are not ranked are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is not 2-d, or has an infinite entry.
+
+    See Also
+    --------
+    positions_from_orderings : Converts orderings into positions.
+
+    Examples
+    --------
+    >>> from sklrank.label_ranking import positions_from_scores
+    >>> positions_from_scores([[0.83, 0.12, 0.4], [0.5, float("nan"), 0.5]])
+    array([[ 1.,  3.,  2.],
+           [ 1., nan,  1.]])
+    """
+    return close_ranks(-check_positions(scores, "scores"))
 
 
 def orderings_from_positions(

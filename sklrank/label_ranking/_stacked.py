@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import KFold, ShuffleSplit, check_cv
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
@@ -32,6 +33,7 @@ from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
+from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
@@ -77,6 +79,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           its leaves to the noise, with out-of-bag scores.
         - "random_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100 trees on
           bootstrap samples, with out-of-bag scores.
+        - "wide" and "narrow": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
+          features of a Gaussian kernel with the squared widths 1/0.3 and 1/3 on standardized
+          features. If the rankings are complete, one model is fitted for all labels.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
@@ -95,8 +100,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "logistic": the weights are those of a logistic regression with non-negative weights. It
           predicts, for two labels of a sample, which of them comes first, from the differences of
           their scores.
-        - "auto": the rule with the larger mean Kendall tau of held-out samples, whose rankings were
-          not used for the weights.
+        - "auto": "logistic" if its mean Kendall tau of held-out samples, whose rankings were not
+          used for the weights, is larger by more than the standard error of the difference;
+          otherwise "least_squares".
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.
@@ -403,12 +409,23 @@ def default_rankers(random_state=None):
             StandardScaler(), transformer, PlackettLuceRanker(random_state=random_state)
         )
 
+    def kernel(scale):
+        # The features are computed once for all labels.
+        return make_pipeline(
+            RadialFeatures(scale, random_state=random_state),
+            LabelwiseRanker(
+                RidgeCV(np.logspace(-3, 1, 5)), multi_output="auto", incomplete="relative"
+            ),
+        )
+
     random_trees = ExtraTreesRegressor(bootstrap=True, random_state=random_state)
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
     return [
         ("constant", LabelwiseRanker(DummyRegressor(), incomplete="relative")),
         ("forest", trees(LeafSizeForest(random_state=random_state))),
         ("random_trees", trees(random_trees)),
+        ("wide", kernel(0.3)),
+        ("narrow", kernel(3.0)),
         ("linear", PlackettLuceRanker(random_state=random_state)),
         ("quadratic", additive(FunctionTransformer(with_squares))),
         ("splines", additive(splines)),
@@ -506,11 +523,12 @@ WEIGHTINGS = {"least_squares": non_negative_weights, "logistic": logistic_weight
 
 
 def best_weighting(scores, positions, groups):
-    """Return the name of the weighting with the largest mean tau of held-out samples.
+    """Return the name of the weighting that agrees best with held-out samples.
 
-    The weights for the samples of a group are computed from the samples of all other groups.
+    The weights for the samples of a group are computed from the samples of all other groups. It is
+    "least_squares" unless the mean tau of "logistic" is larger by more than its standard error.
     """
-    taus = dict.fromkeys(WEIGHTINGS, 0.0)
+    taus = {name: np.zeros(len(positions)) for name in WEIGHTINGS}
     for group in np.unique(groups):
         test = groups == group
         if test.all() or np.isnan(positions[~test]).all():
@@ -518,8 +536,10 @@ def best_weighting(scores, positions, groups):
         for name, compute in WEIGHTINGS.items():
             weights, _ = compute(scores[:, ~test], positions[~test])
             combined = np.tensordot(weights, scores[:, test], axes=1)
-            taus[name] += kendall_tau_score(positions[test], -combined, average=False).sum()
-    return max(taus, key=taus.get)
+            taus[name][test] = kendall_tau_score(positions[test], -combined, average=False)
+    gain = taus["logistic"] - taus["least_squares"]
+    is_better = gain.mean() > gain.std() / np.sqrt(len(gain))
+    return "logistic" if is_better else "least_squares"
 
 
 def pair_scale(scores, positions):

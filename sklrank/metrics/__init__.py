@@ -86,7 +86,9 @@ from sklrank.metrics._label_ranking import (
     kendall_tau_score,
     spearman_distance,
 )
+from sklrank.metrics._label_ranking_report import label_ranking_report
 from sklrank.metrics._noise_measures import alpha_inconsistency, beta_tau_gap
+from sklrank.metrics._pair_probabilities import pair_brier_score
 from sklrank.metrics._paired_test import paired_test
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
 from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
@@ -124,10 +126,12 @@ __all__ = [
     "kendall_tau_distance_scorer",
     "kendall_tau_score",
     "kendall_tau_scorer",
+    "label_ranking_report",
     "logistic_rank_loss",
     "logistic_rank_loss_scorer",
     "ndcg_score",
     "ndcg_scorer",
+    "pair_brier_score",
     "paired_test",
     "precision_at_k_score",
     "precision_at_k_scorer",

@@ -295,7 +295,7 @@ class ProgressiveValidationDisplay:
             If matplotlib is not installed.
         """
         if ax is None:
-            ax = _new_axes()
+            ax = new_axes(type(self).__name__)
         self.ax_, self.figure_ = ax, ax.figure
         self.lines_, self.bands_ = [], []
         for name, runs in self.losses.items():
@@ -321,12 +321,13 @@ class ProgressiveValidationDisplay:
         return self
 
 
-def _new_axes():
+def new_axes(display):
+    """Return the axes of a new figure, for the display of the given name."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "ProgressiveValidationDisplay.plot needs matplotlib: run `pip install matplotlib`."
+            f"{display}.plot needs matplotlib: run `pip install matplotlib`."
         ) from error
     return plt.subplots()[1]
 

@@ -23,8 +23,10 @@ cdef enum:
 
 
 cdef struct LabelPairs:
-    # The known pairs of a relevant and an irrelevant label of a sample, and their weights. With
-    # top-k feedback there may be no pair: `n_relevant` or `n_irrelevant` may be 0.
+    # The pairs of a relevant and an irrelevant label of a sample, and their weights. With top-k
+    # feedback there may be no pair: `n_relevant` or `n_irrelevant` may be 0. If the pairs are
+    # estimated, a label may be in both lists, and weights may be negative; the pairs of a label
+    # with itself have weight 0.
     Py_ssize_t n_relevant
     Py_ssize_t n_irrelevant
     const Py_ssize_t* relevant
@@ -32,6 +34,12 @@ cdef struct LabelPairs:
     const double* weights       # (n_relevant, n_irrelevant), or NULL if all pairs have `weight`
     double weight               # weight of each pair if `weights` is NULL
     Py_ssize_t baseline_size    # |Y| of the random learner u_gamma^Y that potentials assume
+    # The labels whose relevance is known. They are the labels of the pairs unless these are
+    # estimated.
+    Py_ssize_t n_known_relevant
+    Py_ssize_t n_known_irrelevant
+    const Py_ssize_t* known_relevant
+    const Py_ssize_t* known_irrelevant
 
 
 cdef class CostRule(Persistent):
@@ -77,3 +85,7 @@ cdef class CostRule(Persistent):
     cdef double expert_loss(
         self, const double* scores, const LabelPairs* pairs, double* scratch
     ) noexcept nogil
+
+
+# Set the known labels to those of the pairs.
+cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil

@@ -195,6 +195,7 @@ cdef class CostRule:
         pairs.n_relevant, pairs.n_irrelevant = len(a), len(b)
         pairs.relevant, pairs.irrelevant, pairs.weights = &a[0], &b[0], &w[0, 0]
         pairs.weight = 0.0
+        know_labels_of_pairs(&pairs)
         pairs.baseline_size = len(a) if baseline_size is None else baseline_size
         self.prepare(pairs.baseline_size)
         self.start_round(&pairs)
@@ -202,6 +203,12 @@ cdef class CostRule:
             return self.expert_loss(&s[0], &pairs, &scratch[0])
         self.costs(i, &s[0], &pairs, &costs[0], &scratch[0])
         return np.asarray(costs)
+
+
+cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil:
+    # The known labels are those of the pairs.
+    pairs.n_known_relevant, pairs.known_relevant = pairs.n_relevant, pairs.relevant
+    pairs.n_known_irrelevant, pairs.known_irrelevant = pairs.n_irrelevant, pairs.irrelevant
 
 
 cdef class PotentialCosts(CostRule):
@@ -305,9 +312,9 @@ cdef class PotentialCosts(CostRule):
                 potential += weight * now
                 relevant_cost += weight * (down - now)
                 irrelevant_costs[k] += weight * (up - now)
-            costs[pairs.relevant[j]] = relevant_cost
+            costs[pairs.relevant[j]] += relevant_cost
         for k in range(pairs.n_irrelevant):
-            costs[pairs.irrelevant[k]] = irrelevant_costs[k]
+            costs[pairs.irrelevant[k]] += irrelevant_costs[k]
         for j in range(self.n_labels):
             costs[j] += potential
 
@@ -428,9 +435,9 @@ cdef class TabulatedCosts(CostRule):
                 potential += weight * now
                 relevant_cost += weight * (down - now)
                 irrelevant_costs[k] += weight * (up - now)
-            costs[pairs.relevant[j]] = relevant_cost
+            costs[pairs.relevant[j]] += relevant_cost
         for k in range(pairs.n_irrelevant):
-            costs[pairs.irrelevant[k]] = irrelevant_costs[k]
+            costs[pairs.irrelevant[k]] += irrelevant_costs[k]
         for j in range(self.n_labels):
             costs[j] += potential
 
@@ -537,9 +544,9 @@ cdef class LogisticCosts(CostRule):
                     slopes[k] *= pairs.weights[j * pairs.n_irrelevant + k]
                     irrelevant_costs[k] += slopes[k]
                 slope_sum = total(slopes, pairs.n_irrelevant)
-            costs[pairs.relevant[j]] = -slope_sum
+            costs[pairs.relevant[j]] -= slope_sum
         for k in range(pairs.n_irrelevant):
-            costs[pairs.irrelevant[k]] = (
+            costs[pairs.irrelevant[k]] += (
                 irrelevant_costs[k] if pairs.weights != NULL else pairs.weight * irrelevant_costs[k]
             )
 
@@ -572,9 +579,9 @@ cdef class ExponentialCosts(LogisticCosts):
                 slope = weight * exp(min(irrelevant_scores[k] - score, MAX_EXPONENT))
                 irrelevant_costs[k] += slope
                 slope_sum += slope
-            costs[pairs.relevant[j]] = -slope_sum
+            costs[pairs.relevant[j]] -= slope_sum
         for k in range(pairs.n_irrelevant):
-            costs[pairs.irrelevant[k]] = irrelevant_costs[k]
+            costs[pairs.irrelevant[k]] += irrelevant_costs[k]
 
 
 cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:

@@ -77,11 +77,11 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
     def _make_cost_rule(self, n_labels, n_learners):
         """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
-    def _make_feedback(self, indptr, labels):
+    def _make_feedback(self, rows, indptr, labels, weights):
         """Return the feedback on samples with these relevance lists, and random numbers.
 
-        There is one random number for each sample, which draws the expert, or None if the last
-        expert is used.
+        `rows` are the samples and `weights` their weights. There is one random number for each
+        sample, which draws the expert, or None if the last expert is used.
         """
         n_samples = len(indptr) - 1
         draws = self._random_state.random_sample(n_samples) if self._hedge else None
@@ -364,15 +364,19 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             self.n_rounds_,
         )
 
+    def _compiled_objects(self):
+        """Return the compiled objects that the rounds change."""
+        return self._learners
+
     def _play(self, X, indptr, labels, weights, scores=None):
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        with ExclusiveCalls(self._learners):
+        with ExclusiveCalls(self._compiled_objects()):
             for batch in self._track(batches, "batch", may_stop=scores is None):
                 rows, lists = to_dense(X[batch]), lists_of_rows(indptr, labels, batch)
                 # Saving the state of the generator takes longer than learning a few samples.
                 with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
-                    feedback, draws = self._make_feedback(*lists)
+                    feedback, draws = self._make_feedback(rows, *lists, weights[batch])
                     before = self._play_batch(rounds, batch, rows, feedback, weights, draws, scores)
                 if printer is not None:
                     printer.print(indicator_matrix(*lists, len(self.classes_)), before)

@@ -1,6 +1,7 @@
 """Feedback on pairs of labels: the pairs of a sample that become known in a round."""
 
 from sklrank.feedback._sampler cimport TopKSampler
+from sklrank.linear_model._online._logistic cimport LogisticLearner
 from sklrank.online_boosting._costs cimport LabelPairs
 
 
@@ -52,11 +53,35 @@ cdef class TopKFeedback(PairFeedback):
     cdef Py_ssize_t[::1] irrelevant
     cdef Py_ssize_t[::1] irrelevant_positions
     cdef double[::1] weights
+    # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
+    cdef readonly int estimate
+    cdef LogisticLearner direct_model           # model of the relevance, if doubly robust
+    cdef const double[:, ::1] X                 # samples for this model
+    cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
+    cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]
+
+    # Return the propensity of the labels at two positions of sample `t`, within the bounds.
+    cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil
+
+    # Replace the pairs by those of the other estimates. `sample` is the index of the sample in `X`.
+    cdef void estimate_from_labels(
+        self, Py_ssize_t t, double weight, LabelPairs* pairs
+    ) noexcept nogil
+    cdef void estimate_doubly_robust(
+        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
+    ) noexcept nogil
+
+    # Reveal the pairs, given the index of the sample in the arrays and in `X`.
+    cdef bint reveal_sample(
+        self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
+        LabelPairs* pairs,
+    ) noexcept nogil
 
 
 cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef TopKSampler sampler
     cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
+    cdef const double[::1] rates               # (n_samples,) amounts of exploration, or None
     # Arrays with a single row, which are overwritten for each sample. `actions`, `propensities` and
     # `rewards` are views of them.
     cdef Py_ssize_t[:, ::1] shown_actions

@@ -8,13 +8,37 @@ w_ab = 1 / Pr[a and b shown] (Raman et al. 2020, Eq. 1). Thus the sum over these
 unbiased estimate of the sum over all pairs. The number of relevant labels remains unknown.
 Therefore losses are not normalized, and the potentials assume a random learner that favors a single
 label (Section 3.2.2 of Raman et al.).
+
+There are two other estimates from top-k feedback, whose sums run over more pairs. Let R and I be
+the shown labels that are relevant and irrelevant.
+
+- `LABELS`: each label a of R is compared with all other labels b, and w_ab = 1 / Pr[a shown]. The
+  sum over these pairs is an unbiased estimate of the sum over all relevant labels a and all other
+  labels b. With losses that are at least 1 for b ranked before a, this sum is a bound on the sum of
+  the positions of the relevant labels, on which DCG and precision depend. One label shown is
+  enough.
+- `DOUBLY_ROBUST`: a direct model gives the probability q_l that label l is relevant. Then
+  w_ab = q_a (1 - q_b) + [a and b shown] (y_a (1 - y_b) - q_a (1 - q_b)) / Pr[a and b shown], where
+  y_l is the relevance. The estimate is unbiased like that of `PAIRS`, and its variance is smaller
+  if the model is better than the constant q = 0. If propensities are clipped from below, its bias
+  is that of the model's error only. The direct model learns from the labels shown.
 """
 
-from libc.math cimport log2
+from libc.math cimport exp, log2
 
 import numpy as np
 
+from sklrank._online_learner cimport LabelFeedback
+from sklrank.online_boosting._costs cimport know_labels_of_pairs
+
 from sklrank._online_learner import check_lists
+
+cdef enum:
+    PAIRS = 0
+    LABELS = 1
+    DOUBLY_ROBUST = 2
+
+ESTIMATES = {"pairs": PAIRS, "labels": LABELS, "doubly-robust": DOUBLY_ROBUST}
 
 
 cdef class PairFeedback:
@@ -89,6 +113,7 @@ cdef class FullInformation(PairFeedback):
         pairs.n_irrelevant = self.n_labels - n_relevant
         pairs.weights = NULL
         pairs.weight = weight / (<double>n_relevant * <double>pairs.n_irrelevant)
+        know_labels_of_pairs(pairs)
         for j in range(n_relevant):
             self.is_relevant[pairs.relevant[j]] = True
         for l in range(self.n_labels):
@@ -104,7 +129,7 @@ cdef class FullInformation(PairFeedback):
     cdef void discount_pairs(
         self, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
-        # Give each pair a weight in proportion to `pair_discount`. The sum of the weights is `weight`.
+        # Give each pair a weight in proportion to `pair_discount`. The sum is `weight`.
         cdef Py_ssize_t j, k, n = 0
         cdef double total = 0.0
         self.rank(scores)
@@ -131,13 +156,23 @@ cdef class TopKFeedback(PairFeedback):
         Number of labels.
     min_propensity, max_propensity : float
         Bounds to which propensities are clipped.
+    discounted : bool, default=False
+        Whether pairs are weighted by discounts.
+    estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
+        Estimate of the pairs.
+    direct_model : LogisticLearner, default=None
+        Model of the relevance of labels, which learns from the labels shown. Required if `estimate`
+        is "doubly-robust".
+    X : ndarray of shape (n_samples, n_features), default=None
+        Samples for this model.
     """
 
     def __init__(
         self, const Py_ssize_t[:, ::1] actions not None,
         const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
         Py_ssize_t n_labels, double min_propensity, double max_propensity,
-        bint discounted=False,
+        bint discounted=False, str estimate="pairs", LogisticLearner direct_model=None,
+        const double[:, ::1] X=None,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -150,14 +185,32 @@ cdef class TopKFeedback(PairFeedback):
         self.actions, self.propensities, self.rewards = actions, propensities, rewards
         self.min_propensity, self.max_propensity = min_propensity, max_propensity
         self.relevant, self.irrelevant, self.irrelevant_positions = np.empty((3, k), dtype=np.intp)
-        self.weights = np.empty(k * k)
+        self.estimate = ESTIMATES[estimate]
+        size = {PAIRS: k * k, LABELS: k * n_labels, DOUBLY_ROBUST: n_labels * n_labels}
+        self.weights = np.empty(size[self.estimate])
+        self.all_labels = np.arange(n_labels)
+        self.chances = np.empty(n_labels)
         self.set_discounted(discounted)
+        if self.estimate == DOUBLY_ROBUST:
+            if direct_model is None or X is None:
+                raise ValueError("the doubly robust estimate needs direct_model and X")
+            direct_model.require_ready()
+            if (direct_model.n_classes, direct_model.n_features) != (n_labels, X.shape[1]):
+                raise ValueError("direct_model does not match the labels or X")
+            if X.shape[0] < n:
+                raise ValueError("X does not match the samples")
+            self.direct_model, self.X = direct_model, X
 
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
+        return self.reveal_sample(t, t, scores, weight, pairs)
+
+    cdef bint reveal_sample(
+        self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
+        LabelPairs* pairs,
+    ) noexcept nogil:
         cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
-        cdef double propensity
         for i in range(self.k):
             if self.rewards[t, i]:
                 self.relevant[n_relevant] = self.actions[t, i]
@@ -171,16 +224,23 @@ cdef class TopKFeedback(PairFeedback):
         pairs.baseline_size = self.baseline_size(t)
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
-        if self.discounted and n_relevant * n_irrelevant > 0:
+        know_labels_of_pairs(pairs)
+        if self.discounted:
             self.rank(scores)
+        if self.estimate == LABELS:
+            self.estimate_from_labels(t, weight, pairs)
+            return True
+        if self.estimate == DOUBLY_ROBUST:
+            self.estimate_doubly_robust(t, sample, weight, pairs)
+            return True
         n_relevant = 0
         for i in range(self.k):
             if not self.rewards[t, i]:
                 continue
             for j in range(n_irrelevant):
-                propensity = self.propensities[t, i, self.irrelevant_positions[j]]
-                propensity = min(max(propensity, self.min_propensity), self.max_propensity)
-                self.weights[n_relevant * n_irrelevant + j] = weight / propensity
+                self.weights[n_relevant * n_irrelevant + j] = (
+                    weight / self.propensity(t, i, self.irrelevant_positions[j])
+                )
                 if self.discounted:
                     self.weights[n_relevant * n_irrelevant + j] *= self.pair_discount(
                         self.actions[t, i], self.irrelevant[j]
@@ -189,6 +249,67 @@ cdef class TopKFeedback(PairFeedback):
         # A sample without a known pair has zero costs. Learning from these costs keeps the estimate
         # unbiased. If all labels were shown, there is nothing to estimate.
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
+
+    cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        return min(max(self.propensities[t, i, j], self.min_propensity), self.max_propensity)
+
+    cdef void estimate_from_labels(
+        self, Py_ssize_t t, double weight, LabelPairs* pairs
+    ) noexcept nogil:
+        cdef Py_ssize_t i, a, b, n = 0
+        cdef double* weights = &self.weights[0]
+        cdef double of_label
+        for i in range(self.k):
+            if not self.rewards[t, i]:
+                continue
+            a = self.actions[t, i]
+            of_label = weight / self.propensity(t, i, i)
+            for b in range(self.n_labels):
+                weights[n] = 0.0 if a == b else of_label
+                if self.discounted:
+                    weights[n] *= self.pair_discount(a, b)
+                n += 1
+        pairs.irrelevant, pairs.n_irrelevant = &self.all_labels[0], self.n_labels
+
+    cdef void estimate_doubly_robust(
+        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
+    ) noexcept nogil:
+        cdef Py_ssize_t i, j, a, b, m = self.n_labels
+        cdef double* weights = &self.weights[0]
+        cdef double* q = &self.chances[0]
+        cdef bint is_pair
+        cdef LabelFeedback feedback
+        self.direct_model.predict_models(&self.X[sample, 0])
+        self.direct_model.average(&self.direct_model.model_predictions[0, 0], q)
+        for a in range(m):
+            q[a] = 1.0 / (1.0 + exp(-q[a]))
+        for a in range(m):
+            for b in range(m):
+                weights[a * m + b] = 0.0 if a == b else q[a] * (1.0 - q[b])
+        for i in range(self.k):
+            a = self.actions[t, i]
+            for j in range(self.k):
+                b = self.actions[t, j]
+                if i != j:
+                    is_pair = self.rewards[t, i] and not self.rewards[t, j]
+                    weights[a * m + b] += (
+                        (1.0 if is_pair else 0.0) - q[a] * (1.0 - q[b])
+                    ) / self.propensity(t, i, j)
+        for a in range(m):
+            for b in range(m):
+                weights[a * m + b] *= weight
+                if self.discounted:
+                    weights[a * m + b] *= self.pair_discount(a, b)
+        feedback.n_relevant, feedback.relevant = pairs.n_relevant, pairs.relevant
+        feedback.n_irrelevant, feedback.irrelevant = pairs.n_irrelevant, pairs.irrelevant
+        feedback.weights = &self.chances[0]     # not used
+        for i in range(m):
+            self.chances[i] = weight
+        feedback.costs = NULL
+        feedback.sample_weight = weight
+        self.direct_model.update(&self.X[sample, 0], &feedback)
+        pairs.relevant = pairs.irrelevant = &self.all_labels[0]
+        pairs.n_relevant = pairs.n_irrelevant = m
 
 
 cdef class SimulatedTopKFeedback(TopKFeedback):
@@ -202,37 +323,45 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         Draws the labels to show.
     uniforms : ndarray of shape (n_samples, sampler.n_uniforms)
         Random numbers in [0, 1).
+    rates : ndarray of shape (n_samples,) or None
+        Amount of exploration for each sample. If None, it is that of the sampler.
     indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
         Relevant labels of each sample, as in a CSR matrix with sorted indices.
-    min_propensity, max_propensity : float
-        Bounds to which propensities are clipped.
+    min_propensity, max_propensity, *args
+        Other arguments of `TopKFeedback`.
     """
 
     def __init__(
         self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,
-        const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
-        double min_propensity, double max_propensity, bint discounted=False,
+        const double[::1] rates, const Py_ssize_t[::1] indptr not None,
+        const Py_ssize_t[::1] labels not None, double min_propensity, double max_propensity, *args,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
         sampler.require_ready()
         check_lists(indptr, labels, n, sampler.n_labels)
         if (uniforms.shape[0], uniforms.shape[1]) != (n, sampler.n_uniforms):
             raise ValueError("uniforms do not match the samples")
+        if rates is not None and rates.shape[0] != n:
+            raise ValueError("rates do not match the samples")
         self.shown_actions = np.zeros((1, k), dtype=np.intp)
         self.shown_propensities = np.ones((1, k, k))
         self.shown_rewards = np.zeros((1, k), dtype=np.int8)
         super().__init__(
             self.shown_actions, self.shown_propensities, self.shown_rewards, sampler.n_labels,
-            min_propensity, max_propensity, discounted,
+            min_propensity, max_propensity, *args,
         )
+        if self.estimate == DOUBLY_ROBUST and self.X.shape[0] != n:
+            raise ValueError("X does not match the samples")
         self.n_samples = n
-        self.sampler, self.uniforms = sampler, uniforms
+        self.sampler, self.uniforms, self.rates = sampler, uniforms, rates
         self.indptr, self.labels = indptr, labels
 
     cdef bint reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) noexcept nogil:
         cdef Py_ssize_t i
+        if self.rates is not None:
+            self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
             scores, &self.uniforms[t, 0], &self.shown_actions[0, 0],
             &self.shown_propensities[0, 0, 0],
@@ -241,7 +370,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
             self.shown_rewards[0, i] = contains(
                 self.labels, self.indptr[t], self.indptr[t + 1], self.shown_actions[0, i]
             )
-        return TopKFeedback.reveal(self, 0, scores, weight, pairs)
+        return self.reveal_sample(0, t, scores, weight, pairs)
 
 
 cdef bint contains(

@@ -319,10 +319,10 @@ cdef class Rounds(ThreadTeam):
         cdef double max_cost, mean_cost, vote_cost, relevant_costs
         cdef LabelFeedback feedback
         cdef Py_ssize_t i, j, l
-        feedback.n_relevant = pairs.n_relevant
-        feedback.relevant = pairs.relevant
-        feedback.n_irrelevant = pairs.n_irrelevant
-        feedback.irrelevant = pairs.irrelevant
+        feedback.n_relevant = pairs.n_known_relevant
+        feedback.relevant = pairs.known_relevant
+        feedback.n_irrelevant = pairs.n_known_irrelevant
+        feedback.irrelevant = pairs.known_irrelevant
         feedback.weights = label_weights
         feedback.sample_weight = self.sample_weight
         feedback.costs = costs
@@ -331,11 +331,11 @@ cdef class Rounds(ThreadTeam):
                 self.rule.costs(i, &self.scores[i, 0], pairs, costs, scratch)
             summarize(costs, &self.votes[i, 0], self.n_labels, &max_cost, &mean_cost, &vote_cost)
             relevant_costs = 0.0
-            for j in range(pairs.n_relevant):
-                label_weights[j] = max_cost - costs[pairs.relevant[j]]
-                relevant_costs += costs[pairs.relevant[j]]
+            for j in range(pairs.n_known_relevant):
+                label_weights[j] = max_cost - costs[pairs.known_relevant[j]]
+                relevant_costs += costs[pairs.known_relevant[j]]
             self.edge_sums[0, i] += mean_cost - vote_cost
-            self.edge_sums[1, i] += pairs.n_relevant * mean_cost - relevant_costs
+            self.edge_sums[1, i] += pairs.n_known_relevant * mean_cost - relevant_costs
             (<OnlineLearner><void*>self.addresses[i]).learn_cached(
                 &self.values[self.starts[i]], &feedback
             )

@@ -11,6 +11,8 @@ from sklrank.online_boosting._top_k_booster import TopKBooster
 from sklrank.online_boosting._weak_learners import are_trees
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from sklrank._typing import MaxFeatures
@@ -61,9 +63,10 @@ class TopKAdaptive(TopKBooster):
         Number of weak learners. If "auto", the number is 1 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
-        Number of labels to show, from 2 to the number of labels. If the target consists of class
+        Number of labels to show, from 2 to the number of labels, or from 1 with
+        ``cost_estimate="labels"``. If the target consists of class
         labels and there are fewer than `k` classes, all classes are shown.
-    exploration : float, default=0.05
+    exploration : float, "decay" or callable, default=0.05
         Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
         that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
         0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
@@ -74,10 +77,14 @@ class TopKAdaptive(TopKBooster):
         maximizes `score` ignores the cost of showing less relevant labels. If
         ``learning_rate="theory"``, the learning rate is proportional to the value at the start of
         the training.
+        "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
+        decrease fastest, up to a constant factor. A callable maps t to the amount. `explore` uses
+        the amount of the next round for all samples.
     randomization : str, default="uniform"
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
-        of them were swapped with random others).
+        of them were swapped with random others). "plackett-luce" shows k labels drawn by the
+        softmax of their scores.
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of a pair of labels, whose gradient gives the costs: ``log(1 + exp(z))`` or ``exp(z)``,
         where z is the score of the irrelevant label minus the score of the relevant label. The
@@ -86,8 +93,9 @@ class TopKAdaptive(TopKBooster):
     learning_rate : float or "theory", default="theory"
         Learning rate of the weights of the learners. In round t, the step size is the learning rate
         divided by the square root of t. If "theory", the learning rate is
-        ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration` (line 13 of Algorithm 3). The
-        bound on the loss in [1]_ is proved for this value.
+        ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration`, that of the first round if it
+        changes (line 13 of Algorithm 3). The bound on the loss in [1]_ is proved for this value and
+        a constant rho.
     initial_weight : float or "auto", default="auto"
         Weight of each learner before the first round, in [-2, 2]. With the learning rate of the
         theory, the weights hardly change in streams of a few thousand samples. If they start at 0,
@@ -95,6 +103,19 @@ class TopKAdaptive(TopKBooster):
     gradient_clip : float or None, default=1.0
         Bound to which the absolute values of the gradients of these steps are clipped, as in the
         experiments of [1]_. If None, the gradients are not clipped.
+    cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
+        Estimate of the costs. It has no effect on the default learners, which do not use costs.
+
+        - "pairs" : sum over the pairs of a relevant and an irrelevant label that are both shown,
+          each divided by the probability that both are shown ([1]_, Eq. 1).
+        - "labels" : sum over the relevant labels shown, each divided by the probability that it is
+          shown. Each is compared with all other labels. This estimates a bound on the positions of
+          the relevant labels, on which DCG and precision depend. It allows ``k=1``.
+        - "doubly-robust" : sum over all pairs by a direct model of the relevance, plus "pairs" of
+          its errors. The direct model is an online logistic regression for each label, which learns
+          from the labels shown. The variance is smaller, and so is the bias due to
+          `propensity_clip`. The time is proportional to the square of the number of labels.
+
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
@@ -144,10 +165,10 @@ class TopKAdaptive(TopKBooster):
         Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of
         the votes of the first i learners.
     empirical_edges_ : ndarray of shape (n_estimators,)
-        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
-        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
-        that are known. Random votes with an edge gamma towards these labels have the empirical edge
-        gamma. Since the costs sum to zero, this is Eq. 5 of [1]_.
+        Empirical edge of each weak learner, with the estimated costs c and the votes h of all
+        rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant
+        labels l that are known. Random votes with an edge gamma towards these labels have the
+        empirical edge gamma. Since the costs sum to zero, this is Eq. 5 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
@@ -214,12 +235,13 @@ class TopKAdaptive(TopKBooster):
         n_estimators: int | Literal["auto"] = "auto",
         *,
         k: int = 3,
-        exploration: float = 0.05,
+        exploration: float | Literal["decay"] | Callable[[int], float] = 0.05,
         randomization: RandomizationName = "uniform",
         loss: Literal["logistic", "exponential"] = "logistic",
         learning_rate: float | Literal["theory"] = "theory",
         initial_weight: float | Literal["auto"] = "auto",
         gradient_clip: float | None = 1.0,
+        cost_estimate: Literal["pairs", "labels", "doubly-robust"] = "pairs",
         propensity_clip: tuple[float, float] = (0.005, 0.995),
         pair_weights: Literal["uniform", "dcg"] = "uniform",
         max_features: MaxFeatures | Literal["auto"] = "auto",
@@ -238,6 +260,7 @@ class TopKAdaptive(TopKBooster):
         self.learning_rate = learning_rate
         self.initial_weight = initial_weight
         self.gradient_clip = gradient_clip
+        self.cost_estimate = cost_estimate
         self.propensity_clip = propensity_clip
         self.pair_weights = pair_weights
         self.max_features = max_features
@@ -251,7 +274,7 @@ class TopKAdaptive(TopKBooster):
         rate = self.learning_rate
         if rate == "theory":
             # Raman et al. 2020, Algorithm 3, line 13: eta_t without its factor 1 / sqrt(t).
-            rate = 8 * 2**0.5 * self.exploration / n_labels**2
+            rate = 8 * 2**0.5 * self._exploration_rate(1) / n_labels**2
         clip = float("inf") if self.gradient_clip is None else self.gradient_clip
         start = self.initial_weight
         if start == "auto":

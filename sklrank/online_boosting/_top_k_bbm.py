@@ -62,7 +62,8 @@ class TopKBBM(TopKBooster):
         Number of weak learners. If "auto", the number is 1 if `estimator` is None, 100 for trees
         or clones of one classifier, and the length of the list if `estimator` is a list.
     k : int, default=3
-        Number of labels to show, from 2 to the number of labels. If the target consists of class
+        Number of labels to show, from 2 to the number of labels, or from 1 with
+        ``cost_estimate="labels"``. If the target consists of class
         labels and there are fewer than `k` classes, all classes are shown.
     edge : float, default=0.1
         Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
@@ -84,7 +85,7 @@ class TopKBBM(TopKBooster):
 
         If the loss is not convex, such as "rank", each learner votes for a single label: its whole
         vote is given to the label with the largest vote.
-    exploration : float, default=0.05
+    exploration : float, "decay" or callable, default=0.05
         Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
         that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
         0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
@@ -93,10 +94,27 @@ class TopKBBM(TopKBooster):
         since each record of labels shown has the propensities with which the labels were drawn.
         `score` evaluates the ranking by the scores without exploration, so a parameter search that
         maximizes `score` ignores the cost of showing less relevant labels.
+        "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
+        decrease fastest, up to a constant factor. A callable maps t to the amount. `explore` uses
+        the amount of the next round for all samples.
     randomization : str, default="uniform"
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
-        of them were swapped with random others).
+        of them were swapped with random others). "plackett-luce" shows k labels drawn by the
+        softmax of their scores.
+    cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
+        Estimate of the costs. It has no effect on the default learners, which do not use costs.
+
+        - "pairs" : sum over the pairs of a relevant and an irrelevant label that are both shown,
+          each divided by the probability that both are shown ([1]_, Eq. 1).
+        - "labels" : sum over the relevant labels shown, each divided by the probability that it is
+          shown. Each is compared with all other labels. This estimates a bound on the positions of
+          the relevant labels, on which DCG and precision depend. It allows ``k=1``.
+        - "doubly-robust" : sum over all pairs by a direct model of the relevance, plus "pairs" of
+          its errors. The direct model is an online logistic regression for each label, which learns
+          from the labels shown. The variance is smaller, and so is the bias due to
+          `propensity_clip`. The time is proportional to the square of the number of labels.
+
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
@@ -147,10 +165,10 @@ class TopKBBM(TopKBooster):
         Weights of the experts, where expert i sums the votes of the first i learners. The last one
         always ranks the labels: its weight is 1, and the other weights are 0.
     empirical_edges_ : ndarray of shape (n_estimators,)
-        Empirical edge of each weak learner, with the costs c and the votes h of all rounds:
-        ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant labels l
-        that are known. Random votes with an edge gamma towards these labels have the empirical edge
-        gamma. If the costs sum to zero, this is Eq. 5 of [1]_.
+        Empirical edge of each weak learner, with the estimated costs c and the votes h of all
+        rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant
+        labels l that are known. Random votes with an edge gamma towards these labels have the
+        empirical edge gamma. If the costs sum to zero, this is Eq. 5 of [1]_.
     n_rounds_ : int
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
@@ -213,8 +231,9 @@ class TopKBBM(TopKBooster):
         k: int = 3,
         edge: float = 0.1,
         loss: Literal["hinge", "rank", "logistic"] | Callable[[np.ndarray], np.ndarray] = "hinge",
-        exploration: float = 0.05,
+        exploration: float | Literal["decay"] | Callable[[int], float] = 0.05,
         randomization: RandomizationName = "uniform",
+        cost_estimate: Literal["pairs", "labels", "doubly-robust"] = "pairs",
         propensity_clip: tuple[float, float] = (0.005, 0.995),
         pair_weights: Literal["uniform", "dcg"] = "uniform",
         max_features: MaxFeatures | Literal["auto"] = "auto",
@@ -231,6 +250,7 @@ class TopKBBM(TopKBooster):
         self.loss = loss
         self.exploration = exploration
         self.randomization = randomization
+        self.cost_estimate = cost_estimate
         self.propensity_clip = propensity_clip
         self.pair_weights = pair_weights
         self.max_features = max_features

@@ -15,8 +15,13 @@ from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
+from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster, RankLossPrinter
-from sklrank.online_boosting._pair_feedback import SimulatedTopKFeedback, TopKFeedback
+from sklrank.online_boosting._pair_feedback import (
+    ESTIMATES,
+    SimulatedTopKFeedback,
+    TopKFeedback,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,9 +36,10 @@ class TopKBooster(OnlineBooster):
     _default_learners = "top-k"
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
-        "k": [Interval(Integral, 2, None, closed="left")],
-        "exploration": [Interval(Real, 0, 1, closed="right")],
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "exploration": [Interval(Real, 0, 1, closed="right"), StrOptions({"decay"}), callable],
         "randomization": [StrOptions(set(RANDOMIZATIONS))],
+        "cost_estimate": [StrOptions(set(ESTIMATES))],
         "propensity_clip": [tuple, list],
     }
 
@@ -139,8 +145,9 @@ class TopKBooster(OnlineBooster):
             bounds = self._propensity_bounds()
             rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
             printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-            with ExclusiveCalls(self._learners):
+            with ExclusiveCalls(self._compiled_objects()):
                 for batch in self._track(batches, "batch"):
+                    rows = to_dense(X[batch])
                     feedback = TopKFeedback(
                         actions[batch],
                         propensities[batch],
@@ -148,8 +155,8 @@ class TopKBooster(OnlineBooster):
                         n_labels,
                         *bounds,
                         self._discounted,
+                        *self._estimate(rows),
                     )
-                    rows = to_dense(X[batch])
                     before = self._play_batch(rounds, batch, rows, feedback, weights)
                     if printer is not None:
                         # The relevance of the other labels is not known.
@@ -162,6 +169,28 @@ class TopKBooster(OnlineBooster):
         self._propensity_bounds()
         self._make_sampler(len(classes))
         super()._start_model(classes)
+        self._direct_model = None
+        if self.cost_estimate == "doubly-robust":
+            direct = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
+            direct._init_model(self.n_features_in_, np.arange(len(classes)), None)
+            self._direct_model = direct._learner
+
+    def _compiled_objects(self):
+        return self._learners + ([] if self._direct_model is None else [self._direct_model])
+
+    def _estimate(self, rows):
+        """Return the estimate of the costs, the direct model, and the samples for it."""
+        # The parameter may have changed since the direct model was created.
+        if self.cost_estimate not in list(ESTIMATES):
+            self._validate_params()
+        if self.cost_estimate != "doubly-robust":
+            return (self.cost_estimate,)
+        if self._direct_model is None:
+            raise ValueError(
+                'cost_estimate="doubly-robust" needs a direct model, which is trained from the '
+                "first sample on: set it before the first call, or call fit"
+            )
+        return self.cost_estimate, self._direct_model, rows
 
     def _propensity_bounds(self):
         bounds = self.propensity_clip
@@ -182,14 +211,41 @@ class TopKBooster(OnlineBooster):
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
         if not is_integer(self.k) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
-        if not 2 <= self.k <= n_labels and (self.k < 2 or self._fitted_with_indicators):
+        smallest = 1 if self.cost_estimate == "labels" else 2
+        if self.k < smallest or (self.k > n_labels and self._fitted_with_indicators):
             raise ValueError(
-                f"k={self.k} labels cannot be shown if there are {n_labels}; "
-                f"k must be from 2 to {n_labels}"
+                f"k={self.k} labels cannot be shown if there are {n_labels}; 'k' must be from "
+                f"{smallest} to {n_labels}"
+                + ("" if smallest == 1 else '; k=1 requires cost_estimate="labels"')
             )
         # If there are fewer class labels than k, as in a binary problem, all labels are shown.
-        scheme = RANDOMIZATIONS[self.randomization](self.exploration)
+        next_round = getattr(self, "n_rounds_", 0) + 1
+        scheme = RANDOMIZATIONS[self.randomization](self._exploration_rate(next_round))
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
+
+    def _exploration_rate(self, n_rounds):
+        """Return the amount of exploration of round `n_rounds` = 1, 2, ..."""
+        if isinstance(self.exploration, str) and self.exploration == "decay":
+            return n_rounds**-0.25
+        if not callable(self.exploration):
+            return self.exploration
+        rate = self.exploration(n_rounds)
+        if not is_number(rate) or not 0 < rate <= 1:
+            raise ValueError(
+                f"exploration must return a number in (0, 1] for each round, got {rate!r} for "
+                f"round {n_rounds}"
+            )
+        return rate
+
+    def _exploration_rates(self, weights):
+        """Return the amounts of exploration of samples of these weights, or None if constant."""
+        if is_number(self.exploration):
+            return None
+        # A sample of weight zero is not a round.
+        rounds = self.n_rounds_ + 1 + np.cumsum(weights > 0.0) - (weights > 0.0)
+        if isinstance(self.exploration, str):
+            return rounds**-0.25
+        return np.array([self._exploration_rate(int(t)) for t in rounds], dtype=np.float64)
 
     def _draw(self, sampler, n_samples):
         """Return two arrays of random numbers, for the draws of experts and for the sampler.
@@ -201,10 +257,17 @@ class TopKBooster(OnlineBooster):
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
-    def _make_feedback(self, indptr, labels):
+    def _make_feedback(self, rows, indptr, labels, weights):
         bounds, sampler = self._propensity_bounds(), self._make_sampler(len(self.classes_))
         expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
         feedback = SimulatedTopKFeedback(
-            sampler, uniforms, indptr, labels, *bounds, self._discounted
+            sampler,
+            uniforms,
+            self._exploration_rates(weights),
+            indptr,
+            labels,
+            *bounds,
+            self._discounted,
+            *self._estimate(rows),
         )
         return feedback, expert_draws

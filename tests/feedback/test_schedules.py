@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
+
+from sklrank.feedback import SelfTunedExploration
+from sklrank.linear_model import BanditronClassifier
 
 POWER = 0.1
 
@@ -94,3 +99,69 @@ def test_forgetting_adapts_to_recent_rounds():
         bad = schedule.record_rounds([False] * 100, [0.9] * 100)[-1]
         rates[name] = good, bad
     assert rates["ag3-forgetting"][1] > 0.1 > 0.03 > rates["ag3"][1]
+
+
+@given(
+    rounds=ROUNDS,
+    powers=st.tuples(st.floats(0.05, 1), st.floats(0.05, 1)).map(sorted),
+    rule=st.sampled_from(["ag1", "ag2", "ag3"]),
+)
+def test_support_functions_of_choice(rounds, powers, rule):
+    """Eqs. 6.3 to 6.5 with w_j(z) = (1 + z)^l_j, l_2 <= l_1; rates are in (0, 1/2]."""
+    l2, l1 = powers
+    hits, propensities = [hit for hit, _ in rounds], [p for _, p in rounds]
+    schedule = make_schedule(SelfTunedExploration(rule, power=l2, miss_power=l1))
+    rates = [schedule.rate, *schedule.record_rounds(hits, propensities)]
+    for t, rate in enumerate(rates, start=1):
+        before = np.array(hits[: t - 1], dtype=float)
+        gain, miss = np.sum(1 + 2 * before), np.sum(1 - before)
+        slope_2, slope_1 = (lambda z, l=l: l * (1 + z) ** (l - 1) for l in (l2, l1))
+        if rule == "ag1":
+            wanted = slope_2(gain) / (2 * slope_2(0))
+        elif rule == "ag2":
+            wanted = slope_2(t) / (2 * slope_1(miss))
+        else:
+            wanted = slope_2(gain) / (2 * slope_1(miss))
+        assert rate == pytest.approx(wanted, rel=1e-12)
+        assert 0 < rate <= 0.5
+
+
+@pytest.mark.parametrize("rule", ["ag1", "ag2", "ag3"])
+def test_powers_of_the_experiments_are_the_named_schedules(rule):
+    """Bit by bit."""
+    random = np.random.RandomState(0)
+    hits, propensities = random.rand(300) < 0.7, random.uniform(0.5, 1, 300)
+    named, chosen = make_schedule(rule), SelfTunedExploration(rule, power=0.1, miss_power=0.1)
+    assert make_schedule(chosen).record_rounds(hits, propensities) == named.record_rounds(
+        hits, propensities
+    )
+
+
+def test_self_tuned_exploration_of_a_model():
+    """A clone starts anew; each model has a schedule of its own."""
+    X, y = load_digits(return_X_y=True)
+    model = BanditronClassifier(exploration=SelfTunedExploration("ag2"), random_state=0)
+    first = model.fit(X, y).decision_function(X)
+    again = clone(model).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), first)
+    assert again.score(X, y) > 0.3  # a random class: 0.1
+    assert repr(model.exploration) == (
+        f"SelfTunedExploration('ag2', power={1 / 3}, miss_power={2 / 3}, forgetting_factor=1.0)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rule": "ag0"}, "rule must be"),
+        ({"rule": ["ag1"]}, "rule must be"),
+        ({"power": 0}, "power must be"),
+        ({"power": True}, "power must be"),
+        ({"power": 0.5, "miss_power": 0.4}, "miss_power must be"),
+        ({"miss_power": 1.1}, "miss_power must be"),
+        ({"forgetting_factor": 0.0}, "forgetting_factor must be"),
+    ],
+)
+def test_bad_support_functions(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SelfTunedExploration(**parameters)

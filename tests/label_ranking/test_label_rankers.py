@@ -37,7 +37,13 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.parallel import _get_threadpool_controller
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+    positions_from_scores,
+)
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(120, 4))
@@ -105,7 +111,7 @@ def test_only_the_order_of_the_positions_counts():
     """Tied labels share the mean of their positions."""
     ranker = LabelwiseRanker(LinearRegression())
     expected = ranker.fit(X, Y).decision_function(X)
-    assert_allclose(clone(ranker).fit(X, np.exp(Y) - 7).decision_function(X), expected)
+    assert_allclose(clone(ranker).fit(X, Y**3 - 7).decision_function(X), expected)
     shared = np.array([[1.5, 1.5, 3.5, 3.5, 5.0]])[0][Y - 1]
     tied = clone(ranker).fit(X, TIED).decision_function(X)
     assert_allclose(tied, -LinearRegression().fit(X, shared / 5).predict(X), atol=1e-12)
@@ -497,6 +503,19 @@ def test_bad_rankings(make, y, message, fingerprint):
 def test_rankings_of_other_labels_cannot_be_scored():
     with pytest.raises(ValueError, match=r"^y must hold a position for each.*got \(120, 4\)"):
         LabelwiseRanker(Ridge()).fit(X, Y).score(X, Y[:, :4])
+
+
+@pytest.mark.parametrize("ranker", [LabelwiseRanker(Ridge()), PlackettLuceRanker(alpha=1.0)])
+def test_numbers_that_may_be_scores(ranker):
+    """They are learned as positions, with a warning; ranks and means of ranks are not suspect."""
+    with pytest.warns(UserWarning, match=r"the position 2\.6;.*by sklrank.*positions_from_scores"):
+        ranker.fit(X, Y - 0.4)
+    expected = clone(ranker).fit(X, Y).decision_function(X)
+    assert_allclose(ranker.decision_function(X), expected)
+    for positions in (Y, 10 * Y, Y / 2, INCOMPLETE):
+        if positions is not INCOMPLETE or isinstance(ranker, PlackettLuceRanker):
+            clone(ranker).fit(X, positions)
+    assert_allclose(clone(ranker).fit(X, positions_from_scores(-Y)).decision_function(X), expected)
 
 
 def test_estimators_of_the_wrong_kind():

@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from sklrank._rankings import invert_orderings
-from sklrank.label_ranking import orderings_from_positions, positions_from_orderings
+from sklrank.label_ranking import (
+    orderings_from_positions,
+    positions_from_orderings,
+    positions_from_scores,
+)
 
 
 @st.composite
@@ -191,3 +195,17 @@ def test_wrong_orderings(orderings, classes, problem):
 def test_wrong_positions(parameters, problem):
     with pytest.raises(ValueError, match=problem):
         orderings_from_positions(**parameters)
+
+
+def test_positions_from_scores():
+    """One plus the number of labels with a larger score."""
+    scores = np.random.RandomState(0).randint(4, size=(50, 5)) / 3.0
+    scores[::7, 1] = np.nan
+    expected = [
+        [np.nan if np.isnan(s) else 1 + sum(other > s for other in row) for s in row]
+        for row in scores
+    ]
+    assert_array_equal(positions_from_scores(scores), expected)
+    for bad, message in ([0.1, 0.2], "scores must hold"), ([[np.inf]], "scores must be finite"):
+        with pytest.raises(ValueError, match=message):
+            positions_from_scores(bad)

@@ -165,7 +165,8 @@ class SlowLinUCB:
         z = self.standardized(x, rows)
         if not self.D:
             return z
-        return np.append(z / root_mean(linear_squares), self.random_features(x, rows))
+        growth = np.sqrt(len(self.rows) / (len(self.rows) + 100))
+        return np.append(z / root_mean(linear_squares), growth * self.random_features(x, rows))
 
     def scaled(self, z, squares):
         z = z / root_mean(squares)
@@ -184,7 +185,8 @@ class SlowLinUCB:
     def choose_scores(self, x):
         *_, x = self.scaled_with(x)
         variances = np.array([x @ np.linalg.inv(A) @ x for A in self.A])
-        return self.w @ x + self.bonus * np.sqrt(self.error_variance() * variances)
+        bonus = self.bonus * (1 + 50 / (len(self.rows) + 100) if self.D else 1)
+        return self.w @ x + bonus * np.sqrt(self.error_variance() * variances)
 
     def error_variance(self):
         """Mean of three errors of one and those of the rounds, weighted by t (t + 1) / 2."""

@@ -15,7 +15,8 @@ from sklrank.online_boosting._costs import (
 )
 from sklrank.online_boosting._pair_feedback import FullInformation
 
-from sklrank.feedback import UniformRandomization
+from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.online_boosting._random_walk import loss_pieces
 
@@ -383,3 +384,101 @@ def test_theorem_5_of_jung_and_tewari(learners, seed):
     assert edges > 0.5
     assert best <= (4 * np.log(2) * T + 36 * N * np.sqrt(T)) / edges
     assert loss <= 2 * best + 2 * np.log(N) + 4 * np.sqrt(T)
+
+
+class EdgeVoter(ClassifierMixin, BaseEstimator):
+    """A learner that votes for the label in feature `index` of the sample."""
+
+    def __init__(self, index=0):
+        self.index = index
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.classes_ = classes
+        return self
+
+    def predict(self, X):
+        return X[:, self.index].astype(int)
+
+
+def votes_with_an_edge(Y, n_learners, edge, random):
+    """Return labels (n_samples, n_learners), drawn from u_gamma^Y for each sample."""
+    n_relevant = Y.sum(axis=1, keepdims=True)
+    u = (1 - n_relevant * edge) / Y.shape[1] + edge * Y
+    draws = random.uniform(size=(len(Y), n_learners))
+    return (draws[:, :, None] > u.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hinge", "rank", "logistic"])
+def test_theorem_2_of_raman_and_others(loss):
+    """With votes from u_gamma, the mean loss is the potential of the untrained scores.
+
+    The term of the excess loss S is 0, and for single-label votes the inequality is an equality.
+    """
+    random = np.random.RandomState(0)
+    n_learners, m, edge, n = 15, 4, 0.2, 3000
+    Y = np.eye(m, dtype=int)[random.randint(m, size=n)]
+    votes = votes_with_an_edge(Y, n_learners, edge, random)
+    model = TopKBBM(
+        [EdgeVoter(i) for i in range(n_learners)],
+        edge=edge,
+        loss=loss,
+        exploration=0.5,
+        random_state=0,
+    )
+    # An untrained learner has uniform votes. A sample teaches it only if its vote has an effect.
+    shown = Exploration(np.tile(np.arange(m), (50, 1)), np.ones((50, m, m)))
+    model.partial_fit_feedback(votes[:50], shown, Y[:50], classes=range(m))
+    scores = model.decision_function(votes)
+    gaps = (scores - scores[Y == 1][:, None])[Y == 0].reshape(n, m - 1)
+    losses = LOSSES[loss](gaps).sum(axis=1)
+    stay = (1 - edge) / m
+    expected = (m - 1) * sum_over_law(LOSSES[loss], 0.0, n_learners, stay, stay + edge)
+    assert abs(losses.mean() - expected) < 5 * losses.std() / np.sqrt(n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_theorem_4_of_raman_and_others(seed):
+    """The bound with the measured edges, of rank losses that are not normalized."""
+    random = np.random.RandomState(seed)
+    n_learners, m, edge, n, rho = 20, 4, 0.6, 3000, 0.2
+    Y = np.eye(m, dtype=int)[random.randint(m, size=n)]
+    votes = votes_with_an_edge(Y, n_learners, edge, random)
+    model = TopKAdaptive(
+        [EdgeVoter(i) for i in range(n_learners)],
+        exploration=rho,
+        initial_weight=0.0,
+        gradient_clip=None,
+        propensity_clip=(0, 1),
+        random_state=seed,
+    )
+    scores = model.progressive_fit(votes, Y, classes=range(m))
+    gaps = (scores - scores[Y == 1][:, None])[Y == 0].reshape(n, m - 1)
+    edges = np.abs(model.empirical_edges_).sum()
+    assert edges == pytest.approx(n_learners * edge, rel=0.15)
+    total = (gaps >= 0).sum()
+    assert total <= 2 * m**2 / edges * n + rho * m**2 * n
+    # A bound that a ranking at random would exceed: (m - 1) / 2 pairs are in the wrong order.
+    assert total < 0.5 * (m - 1) / 2 * n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_learners", [10, 40])
+def test_theorem_4_of_jung_and_tewari(n_learners):
+    """The lower bound: votes from u_2gamma leave a rank loss of order exp(-4 N k^2 gamma^2).
+
+    The optimal weights of such learners are equal, which are those of OnlineBMR.
+    """
+    random = np.random.RandomState(0)
+    m, gamma, n = 3, 0.05, 4000
+    sets = np.array(list(product([0, 1], repeat=m)))[1:-1]
+    Y = sets[random.randint(len(sets), size=n)]
+    votes = votes_with_an_edge(Y, n_learners, 2 * gamma, random)
+    learners = [EdgeVoter(i) for i in range(n_learners)]
+    model = OnlineBMR(learners, edge=gamma, loss="rank", random_state=0)
+    scores = model.partial_fit(votes[:1], Y[:1]).progressive_fit(votes, Y)
+    loss = rank_loss(Y, scores)
+    assert np.exp(-4 * n_learners * m**2 * gamma**2) / 4 < loss < 0.5
+    # The upper bound of Corollary 3 for the edge of the votes.
+    assert loss <= np.exp(-((2 * gamma) ** 2) * n_learners / 2)

@@ -306,7 +306,7 @@ def test_data_frames():
         ({"k": 6}, "k=6 labels cannot be shown if there are 5"),
         ({"exploration": 0}, "'exploration'"),
         ({"exploration": 1.2}, "'exploration'"),
-        ({"exploration": "decay"}, "'exploration'"),
+        ({"exploration": "grow"}, "'exploration'"),
         ({"randomization": "double-swap"}, "'randomization'"),
         ({"propensity_clip": 0.1}, "'propensity_clip'"),
         ({"propensity_clip": (0.5, 0.1)}, "propensity_clip must be a pair of bounds"),

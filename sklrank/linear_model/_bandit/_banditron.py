@@ -56,6 +56,8 @@ class BanditronClassifier(BaseBanditClassifier):
           mistakes. The estimate of [2]_ is too high and leads to too much exploration.
         - "ag3-forgetting": this schedule is "ag3" computed from about the last hundred rounds. It
           is not in [2]_.
+        - A :class:`~sklrank.feedback.SelfTunedExploration`: "ag1", "ag2" or "ag3" with other
+          support functions.
     mirror_map : str or object, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 

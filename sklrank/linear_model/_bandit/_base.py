@@ -17,7 +17,7 @@ from sklrank._progress import with_task_tree
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.base import ClassScoresMixin, two_class_weights
-from sklrank.feedback import Exploration
+from sklrank.feedback import Exploration, SelfTunedExploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model._bandit._rounds import BanditRounds
@@ -41,7 +41,11 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     _accepts_sparse = True
     _multiplies_entries = True
     _parameter_constraints: dict = {
-        "exploration": [Interval(Real, 0, 1, closed="both"), StrOptions(set(SCHEDULES))],
+        "exploration": [
+            Interval(Real, 0, 1, closed="both"),
+            StrOptions(set(SCHEDULES)),
+            SelfTunedExploration,
+        ],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],

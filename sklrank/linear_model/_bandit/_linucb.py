@@ -59,7 +59,9 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     With the "rbf" kernel, which is the default for dense samples, the regressions use random
     Fourier features [2]_ in addition to the standardized features. They approximate a Gaussian
-    kernel, so that the model can learn rewards that are not linear in the features.
+    kernel, so that the model can learn rewards that are not linear in the features. After n rounds,
+    the random features are multiplied by ``sqrt(n / (n + 100))``, so that the model is nearly
+    linear as long as there are few samples, and `bonus` is multiplied by ``1 + 50 / (n + 100)``.
 
     Let m be the number of features of the regressions: the number of features of the samples, plus
     `n_components` with the "rbf" kernel. The cost of a round is proportional to

@@ -31,12 +31,13 @@ has a fixed value.
 If there are `frequencies`, the features of a sample are its standardized values, divided by their
 root mean squared norm, and random Fourier features
 
-    sqrt(2 / D) cos(z . frequencies + phases),
+    sqrt(n / (n + 100)) sqrt(2 / D) cos(z . frequencies + phases),
 
-whose inner products approximate a Gaussian kernel. The D features have a mean squared norm of about
-one, so both parts have the same weight. The entries of z are centered, divided by their standard
-deviations and clipped at plus and minus `clip`. The model then has linear and nonlinear features:
-the former learn from few samples, the latter from many.
+whose inner products approximate a Gaussian kernel. The entries of z are centered, divided by their
+standard deviations and clipped at plus and minus `clip`. The model then has linear and nonlinear
+features. The former learn from few samples, the latter from many. Therefore the latter grow with
+the number n of previous rounds: at last, both parts have a mean squared norm of about one and thus
+the same weight. In the same rounds, the bonus decreases: it is multiplied by 1 + 50 / (n + 100).
 
 In `choose` and `learn`, all statistics are those of the samples learned and the sample itself; in
 `score` and `weights`, they are those of the samples learned.
@@ -55,6 +56,9 @@ from sklrank.linear_model._rows cimport first_largest, table_products
 
 # Number of fictitious rounds with squared error one, from which s is computed initially.
 cdef double PRIOR_ROUNDS = 3.0
+
+# Number of rounds after which random features have half of their final variance.
+cdef double GROWTH_ROUNDS = 100.0
 
 cdef enum:
     MAX_PENDING = 4
@@ -210,6 +214,8 @@ cdef class LinUCBModel(BanditModel):
         bonus *= sqrt(
             (PRIOR_ROUNDS + self.n_seen * self.mean_squared_error) / (PRIOR_ROUNDS + self.n_seen)
         )
+        if self.n_components > 0:
+            bonus *= 1.0 + 0.5 * GROWTH_ROUNDS / (self.n_seen + GROWTH_ROUNDS)
         self.scale_row(row)
         table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
         self.compute_variances(&self.scaled)
@@ -284,7 +290,8 @@ cdef class LinUCBModel(BanditModel):
     cdef double add_random_features(
         self, double* values, const double* z, double linear_scale
     ) noexcept nogil:
-        cdef double size = sqrt(2.0 / self.n_components), total = 0.0
+        cdef double growth = self.n_seen / (self.n_seen + GROWTH_ROUNDS)
+        cdef double size = sqrt(2.0 * growth / self.n_components), total = 0.0
         cdef Py_ssize_t j, n_features = self.n_features
         random_features(
             z, &self.frequencies[0, 0], &self.phases[0], n_features, self.n_components,

@@ -1,0 +1,190 @@
+"""Quality and time of the label rankers on data that their defaults were not selected on.
+
+Four tables:
+
+- sets: Kendall's tau on rankings made from classes and from regressions, by naive Bayes and by
+  standardized features; folder `multiclass` of SKLRANK_DATA, and sets of scikit-learn;
+- missing: the same with 30 % and 60 % of the labels missing in the training rankings;
+- noise: SFN and LFN, clean, with Gaussian and with Mallows noise, scored on clean rankings;
+- times: CPU seconds of `StackedRanker().fit`.
+
+Rows are shuffled; figures are means over seeds, and +- is the standard error of the difference from
+the first model.
+
+    python benchmarks/label_ranking_quality.py [--tables sets noise] [--seeds 3] [--rows 600]
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from _common import print_header, print_table
+from sklearn import datasets as bundled
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+from sklrank.datasets import (
+    hide_labels,
+    label_ranking_from_classification,
+    label_ranking_from_regression,
+    make_sparse_label_ranking,
+)
+from sklrank.label_ranking import LabelwiseRanker, PlackettLuceRanker, StackedRanker
+from sklrank.metrics import kendall_tau_score
+from sklrank.tree import HonestForestRegressor, LevelSplitsRegressor
+
+CLASSES = ("satimage", "pendigits", "optdigits", "letter")
+REGRESSIONS = {"satimage": 8, "pendigits": 6, "mice_protein": 10}
+RANKERS = {
+    "stacked": StackedRanker(random_state=0),
+    "PL linear": PlackettLuceRanker(random_state=0),
+    "PL rbf": PlackettLuceRanker(kernel="rbf", random_state=0),
+    "labelwise": LabelwiseRanker(incomplete="relative", random_state=0),
+    "joint trees": LabelwiseRanker(
+        ExtraTreesRegressor(random_state=0), multi_output="auto", incomplete="relative"
+    ),
+}
+FORESTS = {
+    "labelwise": LabelwiseRanker(random_state=0),
+    "stacked": StackedRanker(random_state=0),
+    "forest": LabelwiseRanker(RandomForestRegressor(max_features=1 / 3, random_state=0)),
+    "joint forest": LabelwiseRanker(
+        RandomForestRegressor(max_features=1 / 3, random_state=0), multi_output=True
+    ),
+    "extra trees": LabelwiseRanker(ExtraTreesRegressor(random_state=0)),
+    "level splits": LabelwiseRanker(LevelSplitsRegressor()),
+    "honest": LabelwiseRanker(HonestForestRegressor(random_state=0)),
+}
+NOISES = {
+    "clean": {},
+    "gaussian": {"noise": "gaussian", "scale": 0.05},
+    "mallows": {"noise": "mallows", "theta": 1.4},
+}
+TIMES = {"80 x 5, incomplete": (80, 5, 0.7), "300 x 10, incomplete": (300, 10, 0.7)}
+TIMES |= {"1000 x 10, complete": (1000, 10, 1.0)}
+
+
+def load(name):
+    with np.load(Path(os.environ["SKLRANK_DATA"]) / "multiclass" / f"{name}.npz") as data:
+        names = ("X", "y") if "X" in data else ("X_train", "y_train")
+        X, y = (data[name] for name in names)
+    X = X.astype(np.float64)
+    return X[:, np.isfinite(X).all(axis=0)], y
+
+
+def ranking_sets():
+    """Yield the name, the samples and the positions of each data set."""
+    yield "digits", *label_ranking_from_classification(*bundled.load_digits(return_X_y=True))
+    cancer = bundled.load_breast_cancer().data
+    yield "cancer, regression", *label_ranking_from_regression(cancer, 10, random_state=0)
+    if "SKLRANK_DATA" not in os.environ:
+        print("SKLRANK_DATA is not set: only sets of scikit-learn")
+        return
+    for name in CLASSES:
+        yield name, *label_ranking_from_classification(*load(name))
+    for name, n_labels in REGRESSIONS.items():
+        yield (
+            f"{name}, regression",
+            *label_ranking_from_regression(load(name)[0], n_labels, random_state=0),
+        )
+
+
+def taus(rankers, X, Y, n_rows, seeds, survival=1.0):
+    """Return the tau of each ranker and seed, `(n_rankers, n_seeds)`."""
+    found = []
+    for seed in range(seeds):
+        order = np.random.RandomState(seed).permutation(len(X))
+        train, test = order[: min(n_rows, 3 * len(X) // 4)], order[-min(1500, len(X) // 4) :]
+        known = hide_labels(Y[train], survival, random_state=seed) if survival < 1 else Y[train]
+        models = [clone(ranker).fit(X[train], known) for ranker in rankers.values()]
+        found.append([model.score(X[test], Y[test]) for model in models])
+    return np.transpose(found)
+
+
+def cells(values):
+    """Return the mean of each ranker, with the standard error of its difference to the first."""
+    errors = (values - values[0]).std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+    first, *others = values.mean(axis=1)
+    return [f"{first:.3f}"] + [f"{mean:.3f} +- {e:.3f}" for mean, e in zip(others, errors[1:])]
+
+
+def print_sets(arguments):
+    rows = [
+        [name, *cells(taus(RANKERS, X, Y, arguments.rows, arguments.seeds))]
+        for name, X, Y in ranking_sets()
+    ]
+    print_table(f"tau, {arguments.rows} training rows", ["", *RANKERS], rows)
+
+
+def print_missing(arguments):
+    rows = [
+        [
+            f"{name}, {1 - survival:.0%}",
+            *cells(taus(RANKERS, X, Y, arguments.rows, arguments.seeds, survival)),
+        ]
+        for name, X, Y in ranking_sets()
+        for survival in (0.7, 0.4)
+    ]
+    print_table("tau, labels missing in training", ["", *RANKERS], rows)
+
+
+def print_noise(arguments):
+    rows = []
+    for family, n_features in {"SFN": 100, "LFN": 1000}.items():
+        for noise, options in NOISES.items():
+            values = []
+            for seed in range(arguments.seeds):
+                X, Y, clean, _ = make_sparse_label_ranking(
+                    arguments.rows + 1000,
+                    n_features,
+                    random_state=seed,
+                    return_clean=True,
+                    **options,
+                )
+                train, test = slice(arguments.rows), slice(arguments.rows, None)
+                models = [clone(ranker).fit(X[train], Y[train]) for ranker in FORESTS.values()]
+                values.append([kendall_tau_score(clean[test], m.predict(X[test])) for m in models])
+            rows.append([f"{family}, {noise}", *cells(np.transpose(values))])
+    print_table(f"tau of clean rankings, {arguments.rows} training rows", ["", *FORESTS], rows)
+
+
+def print_times(arguments):
+    rows = []
+    for name, (n_samples, n_labels, survival) in TIMES.items():
+        random = np.random.RandomState(0)
+        X = random.normal(size=(n_samples, 10))
+        utility = X @ random.normal(size=(10, n_labels)) + random.gumbel(size=(n_samples, n_labels))
+        Y = np.argsort(np.argsort(-utility, axis=1), axis=1) + 1.0
+        Y = hide_labels(Y, survival, random_state=0)
+        start = time.process_time()
+        StackedRanker(random_state=0).fit(X, Y)
+        rows.append([name, f"{time.process_time() - start:.2f}"])
+    print_table("StackedRanker, CPU seconds of fit", ["", "seconds"], rows)
+
+
+TABLES = {
+    "sets": print_sets,
+    "missing": print_missing,
+    "noise": print_noise,
+    "times": print_times,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=TABLES)
+    parser.add_argument("--seeds", type=int, default=3, help="at least 2")
+    parser.add_argument("--rows", type=int, default=600, help="training rows")
+    parser.add_argument("--quick", action="store_true", help="few rows, to see that it works")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rows, arguments.seeds = 60, 2
+    print_header()
+    for table in arguments.tables:
+        TABLES[table](arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Write the page of results from the JSON files that `docs/results/record.py` has written.
+
+The page `results` has a line with `MARK`, which is replaced by a section for each task, with the
+recorded output of each command: as tables where it consists of aligned columns, else as printed.
+"""
+
+import json
+import re
+from itertools import groupby
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "results"
+MARK = "<!-- results -->"
+
+
+def results():
+    """Return the recorded results, in the order of `runs.json`."""
+    runs = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
+    paths = [FOLDER / f"{run['name']}.json" for run in runs]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+
+
+def cells(line):
+    """Return the cells of a line, which are separated by two spaces or more."""
+    return re.split(r"\s{2,}", line.strip())
+
+
+def blocks(lines):
+    """Yield runs of lines without a blank line between them."""
+    for blank, run in groupby(lines, key=lambda line: not line.strip()):
+        if not blank:
+            yield list(run)
+
+
+# Fewer rows are shown as printed.
+N_ROWS = 4
+NUMBER = re.compile(r"[+-]{0,2}\d[\d.,:/%]*\*?|-")
+RULE = re.compile(r"-+( +-+)+")
+
+
+def ruled_table(lines):
+    """Return the lines before a table, its rows and the lines after it, if a rule marks columns."""
+    for i, line in enumerate(lines):
+        if i and RULE.fullmatch(line.strip()):
+            spans = [match.span() for match in re.finditer(r"-+", line)]
+            gaps = [place for place, character in enumerate(line) if character == " "]
+            last = len(lines)
+            for j in range(i + 1, len(lines)):
+                if any(lines[j][gap : gap + 1].strip() for gap in gaps):
+                    last = j
+                    break
+            # The last column extends to the end of the line.
+            spans[-1] = (spans[-1][0], None)
+            rows = [
+                [each[start:end].strip() for start, end in spans]
+                for each in (lines[i - 1], *lines[i + 1 : last])
+            ]
+            return lines[: i - 1], rows, lines[last:]
+    return None
+
+
+def split_row(line, n_numbers):
+    """Return the text and the last numbers of a line, or None if it ends in fewer numbers."""
+    parts = line.split()
+    text, numbers = parts[:-n_numbers], parts[-n_numbers:]
+    if not text or not all(NUMBER.fullmatch(number) for number in numbers):
+        return None
+    return [" ".join(text), *numbers]
+
+
+def spaced_table(lines):
+    """Return the lines before a table and its rows, if the cells of its header are spaced.
+
+    The header of a table whose first column has none is indented. Two spaces or more separate the
+    cells of a row; or all cells but the first are numbers.
+    """
+    for first in range(len(lines) - N_ROWS):
+        indented = lines[first].startswith(" " * 10)
+        header = [""] * indented + cells(lines[first])
+        if len(header) < 2 or NUMBER.fullmatch(header[0]):
+            continue
+        rows = [cells(line) for line in lines[first + 1 :]]
+        regular = all(
+            len(row) == len(header) and all(NUMBER.match(cell) for cell in row[1:]) for row in rows
+        )
+        if not regular:
+            rows = [split_row(line, len(header) - 1) for line in lines[first + 1 :]]
+        if all(rows):
+            return lines[:first], [header, *rows], []
+    return None
+
+
+def as_table(lines):
+    """Return the lines before a table, its rows with the header first, and the lines after it."""
+    return ruled_table(lines) or spaced_table(lines) or (lines, [], [])
+
+
+def markdown_row(row):
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
+def plain(lines):
+    """Yield the lines of the page for printed lines that are no table: a caption, or a block."""
+    if len(lines) == 1:
+        text = re.sub(r"([\\`*_{}\[\]<>#|.])", r"\\\1", lines[0].strip())
+        yield from ("```{rst-class} caption", "```", "", text, "")
+    elif lines:
+        yield from ("```text", *lines, "```", "")
+
+
+def shown_output(lines):
+    """Yield the lines of the page for printed lines."""
+    for block in blocks(lines):
+        before, rows, after = as_table(block)
+        yield from plain(before)
+        if rows:
+            yield from ("```{rst-class} result", "```", "")
+            yield markdown_row(rows[0])
+            yield "| :-- |" + " --: |" * (len(rows[0]) - 1)
+            yield from map(markdown_row, rows[1:])
+            yield ""
+        yield from plain(after)
+
+
+def section(result):
+    """Yield the lines of the page for a result."""
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    yield from (f"({anchor(result)})=", f"### {result['title']}", "", result["reading"], "")
+    yield from shown_output(result["output"])
+    yield from ("```{rst-class} provenance", "```", "")
+    yield (
+        f"Printed by `{result['command']}` on {result['date']}, in {result['seconds']} seconds. "
+        f"Data: {result['data']}. Machine: {result['machine']}. "
+        f"Commit {result['commit']}. Versions: {versions}."
+    )
+    yield ""
+
+
+def anchor(result):
+    return "result-" + result["name"].replace("_", "-")
+
+
+def page():
+    """Return the sections of all results."""
+    lines = []
+    for task, group in groupby(results(), key=lambda result: result["task"]):
+        lines += [f"## {task}", ""]
+        for result in group:
+            lines += section(result)
+    return "\n".join(lines)
+
+
+def write_page(app, docname, source):
+    if docname == "results":
+        source[0] = source[0].replace(MARK, page())
+        for path in FOLDER.glob("*.json"):
+            app.env.note_dependency(str(path))
+
+
+def setup(app):
+    app.connect("source-read", write_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,56 @@
+"""
+=========================
+Document rankers compared
+=========================
+
+Four rankers learn the same queries: boosting for NDCG, for pairs (RankBoost) and for whole queries
+(AdaRank), and the linear :class:`~sklrank.linear_model.PredtronQueryRanker`. Two rankers should be
+compared query by query, because queries differ more than rankers: the right figure shows the paired
+differences.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_friedman1
+from sklearn.preprocessing import StandardScaler
+
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
+from sklrank.linear_model import PredtronQueryRanker
+from sklrank.metrics import ndcg_score
+from sklrank.model_selection import query_train_test_split
+
+X, quality = make_friedman1(6000, n_features=12, noise=3.0, random_state=0)
+y = np.digitize(quality, np.quantile(quality, [0.75, 0.9]))
+qid = np.random.RandomState(0).randint(240, size=len(y))
+X = StandardScaler().fit_transform(X)
+X, X_test, y, y_test, qid, qid_test = query_train_test_split(
+    X, y, qid=qid, test_size=0.5, random_state=0
+)
+rankers = {
+    "NDCGBoost": NDCGBoost(),
+    "RankBoost": RankBoost(),
+    "AdaRank": AdaRank(),
+    "Predtron": PredtronQueryRanker(
+        representation="reciprocal", learning_rate=0.01, average=True, max_iter=10,
+        shuffle=True, random_state=0,
+    ),
+}  # fmt: skip
+scores = {}
+for name, ranker in rankers.items():
+    predicted = ranker.fit(X, y, qid=qid).predict(X_test)
+    scores[name] = ndcg_score(y_test, predicted, qid=qid_test, k=10, average=False)
+
+# %%
+# The intervals on the right are 95 % intervals of the mean difference.
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
+left.boxplot(list(scores.values()), tick_labels=list(scores), medianprops={"color": "black"})
+left.set(ylabel="NDCG@10 of a query", ylim=(0, 1.02))
+others = [name for name in scores if name != "NDCGBoost"]
+for place, name in enumerate(others):
+    difference = scores["NDCGBoost"] - scores[name]
+    error = 1.96 * difference.std() / np.sqrt(len(difference))
+    right.errorbar(difference.mean(), place, xerr=error, fmt="o", capsize=4, color="#0072B2")
+    print(f"NDCGBoost - {name}: {difference.mean():+.3f} +- {error:.3f}")
+right.axvline(0, color="0.5", linestyle=":")
+right.set_yticks(range(len(others)), others)
+right.set(xlabel="mean difference: NDCGBoost minus ...", ylim=(-0.5, len(others) - 0.5))

@@ -1,0 +1,64 @@
+"""
+=============
+NDCG by round
+=============
+
+:class:`~sklrank.boosting.NDCGBoost` adds one weak ranker in each round. `staged_predict` yields the
+scores after each round, from which the curves are computed. With early stopping
+(`n_iter_no_change`), boosting holds out a part of the *queries* and stops when their NDCG no longer
+increases.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_friedman1
+from sklearn.tree import DecisionTreeClassifier
+
+from sklrank.boosting import NDCGBoost
+from sklrank.metrics import ndcg_score
+from sklrank.model_selection import query_train_test_split
+
+X, quality = make_friedman1(4000, n_features=15, noise=4.0, random_state=0)
+y = np.digitize(quality, np.quantile(quality, [0.7, 0.85, 0.95]))
+qid = np.random.RandomState(0).randint(100, size=len(y))
+X, X_test, y, y_test, qid, qid_test = query_train_test_split(
+    X, y, qid=qid, test_size=0.5, random_state=0
+)
+print(f"{len(np.unique(qid))} queries for training, {len(np.unique(qid_test))} for testing")
+
+models = {
+    "stumps": NDCGBoost(n_estimators=150),
+    "trees of depth 4": NDCGBoost(DecisionTreeClassifier(max_depth=4, random_state=0), 150),
+}
+parts = {"training": (X, y, qid), "test": (X_test, y_test, qid_test)}
+curves = {}
+for name, model in models.items():
+    model.fit(X, y, qid=qid)
+    for part, (A, truth, ids) in parts.items():
+        curves[name, part] = [
+            ndcg_score(truth, scores, qid=ids, k=10) for scores in model.staged_predict(A)
+        ]
+
+# %%
+# Early stopping ends the training of the trees where the validation queries stop improving.
+stopped = NDCGBoost(
+    DecisionTreeClassifier(max_depth=4, random_state=0),
+    150,
+    n_iter_no_change=15,
+    validation_fraction=0.25,
+    random_state=0,
+).fit(X, y, qid=qid)
+n_rounds = len(stopped.estimators_)
+score = ndcg_score(y_test, stopped.predict(X_test), qid=qid_test, k=10)
+print(f"early stopping after {n_rounds} rounds: NDCG@10 of the test queries {score:.3f}")
+
+# %%
+# Dotted lines are training queries, solid lines test queries.
+figure, ax = plt.subplots(figsize=(7.5, 4.2))
+for (name, part), values in curves.items():
+    style = ":" if part == "training" else "-"
+    color = "C0" if name == "stumps" else "C1"
+    ax.plot(np.arange(1, len(values) + 1), values, style, color=color, label=f"{name}, {part}")
+ax.plot(n_rounds, score, "k*", markersize=12, label="trees with early stopping")
+ax.set(xlabel="rounds", ylabel="NDCG@10", xscale="log")
+_ = ax.legend(fontsize="small")

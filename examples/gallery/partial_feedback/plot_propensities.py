@@ -1,0 +1,36 @@
+"""
+=======================================
+Propensities of the exploration schemes
+=======================================
+
+A propensity is the probability that a label is shown. Losses of the labels shown, divided by their
+propensities, are unbiased estimates of the losses of all labels: hence propensities must be exact,
+and no label may have a propensity of zero. The figure shows those of eight labels, in the order of
+their scores, of which three are shown.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+
+scores = -np.arange(8.0)[np.newaxis]
+schemes = {
+    "uniform": UniformRandomization(0.3),
+    "single-swap": SingleSwapRandomization(0.3),
+}
+figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.6), sharey=True)
+for ax, (name, scheme) in zip(axes, schemes.items()):
+    exact = scheme.propensities(scores, k=3)[0].diagonal()
+    shown = scheme.explore(np.repeat(scores, 4000, axis=0), k=3, random_state=0)
+    observed = np.bincount(shown.actions.ravel(), minlength=8) / 4000
+    ax.bar(np.arange(1, 9), exact, width=0.7, label="exact")
+    ax.plot(np.arange(1, 9), observed, "D", color="black", markersize=4, label="4000 draws")
+    ax.set(title=f'"{name}", exploration=0.3', xlabel="label, by score")
+axes[0].set(ylabel="propensity")
+axes[1].legend()
+
+# %%
+# `explore` also returns the probability that two labels are shown together, which estimates of
+# losses of pairs are divided by. Its diagonal contains the probabilities of single labels.
+print(shown.propensities[0].round(3))

@@ -1,0 +1,199 @@
+"""Probabilities of the order of two labels for any label ranker, from held-out samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import delayed
+
+from sklrank._call_guard import shared_call
+from sklrank._sklearn import HasMethods, StrOptions, _safe_indexing, one_blas_thread
+from sklrank.label_ranking._label_ranker import MetaLabelRanker
+from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["CalibratedLabelRanker"]
+
+
+class CalibratedLabelRanker(MetaLabelRanker):
+    r"""Label ranker with calibrated probabilities of the order of two labels.
+
+    The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
+    the held-out samples. The pairs of labels that the held-out rankings order determine how the
+    probability depends on the difference of two scores: :math:`P(a \text{ before } b) =
+    g(s_a - s_b)` with :math:`g(-d) = 1 - g(d)`.
+
+    :class:`PlackettLuceRanker` and :class:`StackedRanker` have such probabilities without this
+    class.
+
+    Parameters
+    ----------
+    ranker : label ranker
+        Ranker, or any estimator whose `decision_function` returns a score for each label, such as
+        sums of votes.
+    method : {"logistic", "isotonic"}, default="logistic"
+        The function g. If "logistic", it is :math:`1 / (1 + e^{-w d})` with a factor :math:`w \ge
+        0`. If "isotonic", it is the non-decreasing function with the least squared error, which
+        needs more samples.
+    cv : int, cross-validation generator or iterable, default=5
+        Determines the held-out samples. For an integer, the folds are shuffled.
+    random_state : int, RandomState instance or None, default=None
+        Controls the folds if `cv` is an integer.
+    verbose : int, default=0
+        Verbosity level of joblib.
+    n_jobs : int or None, default=None
+        Number of rankers that are fitted in parallel.
+
+    Attributes
+    ----------
+    ranker_ : label ranker
+        The ranker, fitted to all samples.
+    calibrator_ : float or IsotonicRegression
+        The factor w, or a regression of the outcome on the absolute difference.
+    classes_ : ndarray of shape (n_labels,)
+        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
+        column indices.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    sklrank.metrics.pair_brier_score : Mean squared error of the probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker
+    >>> random = np.random.RandomState(0)
+    >>> X = random.normal(size=(300, 3))
+    >>> Y = np.argsort(np.argsort(-2 * X - random.gumbel(size=X.shape), axis=1), axis=1) + 1
+    >>> ranker = CalibratedLabelRanker(LabelwiseRanker(Ridge()), random_state=0).fit(X, Y)
+    >>> ranker.predict_pair_proba([[1.0, 0.0, 0.0]])[0, 0, 1] > 0.8
+    np.True_
+    """
+
+    _parameter_constraints: dict = {
+        **MetaLabelRanker._parameter_constraints,
+        "ranker": [HasMethods(["fit", "decision_function"])],
+        "method": [StrOptions({"logistic", "isotonic"})],
+        "cv": ["cv_object"],
+    }
+
+    def __init__(
+        self,
+        ranker: Any,
+        *,
+        method: Literal["logistic", "isotonic"] = "logistic",
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ranker = ranker
+        self.method = method
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _templates(self):
+        return [self.ranker]
+
+    def _fit_rankings(self, X, positions, sample_weight=None):
+        folds = self._folds(X, positions)
+        differences = self._fit_in_parallel(
+            [
+                delayed(held_out_differences)(clone(self.ranker), X, positions, train, test)
+                for train, test in folds
+            ],
+            "ranker on a fold",
+            len(folds) + 1,
+        )
+        self.calibrator_ = calibrate(np.concatenate(differences), self.method)
+        [self.ranker_] = self._fit_in_parallel(
+            [delayed(fit_ranker)(clone(self.ranker), X, positions)], "ranker"
+        )
+
+    def _folds(self, X, positions):
+        cv = self.cv
+        if isinstance(cv, int | np.integer):
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            cv = KFold(cv, shuffle=True, random_state=seed)
+        try:
+            return list(check_cv(cv).split(positions))
+        except ValueError as error:
+            raise ValueError(
+                f"cv={self.cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds"
+            ) from error
+
+    def _label_scores(self, X):
+        X = self._check_fitted_rows(X)
+        return self.ranker_.decision_function(X)
+
+    @shared_call
+    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of each label to be ranked before each other label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
+            entries of the diagonal are 1/2.
+        """
+        scores = self._label_scores(X)
+        differences = scores[:, :, np.newaxis] - scores[:, np.newaxis, :]
+        sizes = np.abs(differences)
+        if isinstance(self.calibrator_, IsotonicRegression):
+            likely = self.calibrator_.predict(sizes.ravel()).reshape(sizes.shape)
+        else:
+            likely = 1.0 / (1.0 + np.exp(-self.calibrator_ * sizes))
+        return 0.5 + np.sign(differences) * (likely - 0.5)
+
+
+def calibrate(differences, method):
+    """Return the fitted factor of the logistic function, or the isotonic regression.
+
+    `differences`, of shape `(n_pairs,)`, are the scores of the labels that come first minus those
+    of the other labels.
+    """
+    if method == "isotonic" and len(differences):
+        # A label with the larger score comes first, or not; equal scores tell nothing.
+        sizes, outcomes = np.abs(differences), 0.5 + 0.5 * np.sign(differences)
+        isotonic = IsotonicRegression(y_min=0.5, y_max=1.0, out_of_bounds="clip")
+        return isotonic.fit(sizes, outcomes)
+    size = np.sqrt(np.mean(differences**2)) if len(differences) else 0.0
+    size = size or 1.0
+    [weight] = fit_logistic_weights(differences[np.newaxis] / size)
+    return float(weight / size)
+
+
+@one_blas_thread
+def held_out_differences(ranker, X, positions, train, test):
+    """Fit a ranker to `train`; return the differences of scores of the ordered pairs of `test`."""
+    rows, first, second = ordered_pairs(positions[test])
+    if np.isnan(positions[train]).all() or not len(rows):
+        return np.empty(0)
+    ranker.fit(_safe_indexing(X, train), positions[train])
+    scores = ranker.decision_function(_safe_indexing(X, test))
+    return scores[rows, first] - scores[rows, second]
+
+
+@one_blas_thread
+def fit_ranker(ranker, X, positions):
+    """Fit a ranker to all samples and return it."""
+    return ranker.fit(X, positions)

@@ -1,0 +1,115 @@
+"""CalibratedLabelRanker: against slow statements, and calibration of its probabilities."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+from scipy.special import log_expit
+from sklearn.base import clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeRegressor
+
+from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker, PairwiseRanker
+from sklrank.metrics import pair_brier_score
+
+RANDOM = np.random.RandomState(0)
+COEF = RANDOM.normal(size=(3, 4))
+
+
+def draw(n_samples):
+    X = RANDOM.normal(size=(n_samples, 3))
+    utility = X @ COEF + RANDOM.gumbel(size=(n_samples, 4))
+    return X, np.argsort(np.argsort(-utility, axis=1), axis=1) + 1.0
+
+
+X, Y = draw(300)
+INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
+RANKERS = {
+    "ridge": LabelwiseRanker(Ridge()),
+    "tree": LabelwiseRanker(DecisionTreeRegressor(random_state=0)),
+    "votes": PairwiseRanker(LogisticRegression()),
+}
+
+
+def held_out_differences(ranker, Y):
+    differences = []
+    for train, test in KFold(3).split(X):
+        scores = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
+        for row, i in enumerate(test):
+            differences += [
+                scores[row, a] - scores[row, b]
+                for a in range(4)
+                for b in range(4)
+                if Y[i, a] < Y[i, b]
+            ]
+    return np.array(differences)
+
+
+@pytest.mark.parametrize("Y", [Y, INCOMPLETE], ids=["complete", "incomplete"])
+def test_logistic_function_of_the_differences(Y):
+    ranker = RANKERS["votes"]
+    differences = held_out_differences(ranker, Y)
+    target = (len(differences) + 1) / (len(differences) + 2)
+
+    def loss(factor):
+        margins = factor * differences
+        return -np.mean(target * log_expit(margins) + (1 - target) * log_expit(-margins))
+
+    expected = minimize_scalar(loss, bounds=(0, 50), method="bounded").x
+    found = CalibratedLabelRanker(ranker, cv=KFold(3)).fit(X, Y)
+    assert found.calibrator_ == pytest.approx(expected, rel=1e-3)
+    scores = clone(ranker).fit(X, Y).decision_function(X)
+    assert_array_equal(found.decision_function(X), scores)
+    gaps = scores[:, :, np.newaxis] - scores[:, np.newaxis]
+    assert_allclose(found.predict_pair_proba(X), 1 / (1 + np.exp(-found.calibrator_ * gaps)))
+
+
+def test_isotonic_function_of_the_differences():
+    """It is fitted to both orders of each pair, which makes it symmetric."""
+    ranker = RANKERS["ridge"]
+    differences = held_out_differences(ranker, Y)
+    both = np.concatenate([differences, -differences])
+    outcomes = np.repeat([1.0, 0.0], len(differences))
+    expected = IsotonicRegression(out_of_bounds="clip").fit(both, outcomes)
+    found = CalibratedLabelRanker(ranker, cv=KFold(3), method="isotonic").fit(X, Y)
+    scores = clone(ranker).fit(X, Y).decision_function(X)
+    gaps = scores[:, :, np.newaxis] - scores[:, np.newaxis]
+    chances = found.predict_pair_proba(X)
+    # Between the smallest differences of the data, the two interpolate differently.
+    far = np.abs(gaps) > np.abs(differences).min()
+    assert far.mean() > 0.7
+    assert_allclose(chances[far], expected.predict(gaps[far]), atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["logistic", "isotonic"])
+@pytest.mark.parametrize("name", RANKERS)
+def test_probabilities_are_calibrated(name, method):
+    """In bins of the predicted probability, on new samples."""
+    more, truth = draw(3000)
+    ranker = CalibratedLabelRanker(RANKERS[name], method=method, random_state=0).fit(X, Y)
+    chances = ranker.predict_pair_proba(more)
+    assert_allclose(chances + chances.transpose(0, 2, 1), 1.0)
+    assert_array_equal(chances[:, np.arange(4), np.arange(4)], 0.5)
+    wins = truth[:, :, np.newaxis] < truth[:, np.newaxis]
+    off = ~np.eye(4, dtype=bool)
+    predicted, outcome = chances[:, off].ravel(), wins[:, off].ravel()
+    bins = np.minimum((predicted * 5).astype(int), 4)
+    for b in range(5):
+        if (bins == b).sum() > 300:
+            assert abs(predicted[bins == b].mean() - outcome[bins == b].mean()) < 0.07
+    assert pair_brier_score(truth, chances) < 0.25
+    assert_array_equal(ranker.predict(more), ranker.ranker_.predict(more))
+
+
+def test_useless_scores_and_too_few_pairs():
+    noise = CalibratedLabelRanker(RANKERS["tree"], random_state=0)
+    shuffled = np.array([RANDOM.permutation(row) for row in Y])
+    assert np.abs(noise.fit(X, shuffled).predict_pair_proba(X) - 0.5).max() < 0.2
+    single = np.full((6, 3), np.nan)
+    single[:, 0] = 1.0
+    votes = CalibratedLabelRanker(RANKERS["votes"], cv=2).fit(X[:6], single)
+    assert_allclose(votes.predict_pair_proba(X[:2]), 0.5)
+    with pytest.raises(ValueError, match="cv=5 cannot split 3 rankings"):
+        CalibratedLabelRanker(RANKERS["ridge"]).fit(X[:3], Y[:3])

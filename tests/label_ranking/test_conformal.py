@@ -1,0 +1,228 @@
+"""Conformal sets and intervals: their coverage, sizes, and slow statements."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Ridge
+
+from sklrank.label_ranking import (
+    ConformalRanks,
+    ConformalTopLabels,
+    LabelwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
+from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
+
+COEF = np.random.RandomState(7).normal(size=(3, 5))
+
+
+def draw(n_samples, seed):
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n_samples, 3))
+    noise = random.gumbel(size=(n_samples, 5))
+    return X, np.argsort(np.argsort(-2 * X @ COEF - noise, axis=1), axis=1) + 1
+
+
+X, Y = draw(400, 0)
+MODEL = PlackettLuceRanker(alpha=0.1).fit(*draw(2000, 1))
+RIDGE = LabelwiseRanker(Ridge()).fit(*draw(2000, 1))
+each_ranker = pytest.mark.parametrize("ranker", [MODEL, RIDGE], ids=["model", "ridge"])
+
+
+def frozen(make, ranker, **parameters):
+    return make(FrozenEstimator(ranker), calibration_size=1.0, **parameters)
+
+
+# -- Slow statements.
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@each_ranker
+def test_threshold_is_a_quantile(ranker, k):
+    sets = frozen(ConformalTopLabels, ranker, k=k, confidence_level=0.85).fit(X, Y)
+    if ranker is MODEL:
+        confidences = MODEL.predict_topk_proba(X, k)
+    else:
+        scores = RIDGE.decision_function(X)
+        confidences = [[s - sorted(row)[-k] for s in row] for row in scores]
+    lowest = sorted(
+        min(c for c, position in zip(*row) if position <= k) for row in zip(confidences, Y)
+    )
+    # 341 = ceil(401 * 0.85) of the 400 samples are covered.
+    assert sets.threshold_ == pytest.approx(lowest[400 - 341])
+    found = sets.predict_sets(X)
+    for row, (predicted, ranks) in enumerate(zip(confidences, ranker.predict(X))):
+        for label in range(5):
+            expected = predicted[label] >= sets.threshold_ or ranks[label] <= k
+            assert found[row, label] == expected
+    assert np.mean([found[row, Y[row] <= k].all() for row in range(400)]) >= 341 / 400
+
+
+@each_ranker
+def test_intervals_are_quantiles(ranker):
+    intervals = frozen(ConformalRanks, ranker, confidence_level=0.8).fit(X, Y)
+    centers, widths = ranker.predict(X).astype(float), np.ones(Y.shape)
+    if ranker is MODEL:
+        pairs = MODEL.predict_pair_proba(X)
+        for row in range(400):
+            for l in range(5):
+                others = [pairs[row, l, m] for m in range(5) if m != l]
+                centers[row, l] = 1 + sum(1 - p for p in others)
+                widths[row, l] = np.sqrt(1 + sum(p * (1 - p) for p in others))
+    found = intervals.predict_intervals(X)
+    for l in range(5):
+        # 321 = ceil(401 * 0.8) of the 400 samples.
+        quantile = sorted(abs(Y[:, l] - centers[:, l]) / widths[:, l])[320]
+        assert intervals.quantiles_[l] == pytest.approx(quantile)
+        for row in range(400):
+            inside = [
+                position
+                for position in range(1, 6)
+                if abs(position - centers[row, l]) <= quantile * widths[row, l] + 1e-9
+            ] or [int(np.rint(centers[row, l]))]
+            assert found[row, l].tolist() == [inside[0], inside[-1]]
+
+
+def test_held_out_samples_are_not_fitted():
+    sets = ConformalTopLabels(LabelwiseRanker(Ridge()), calibration_size=0.25, random_state=0)
+    fitted = []
+
+    class Recording(LabelwiseRanker):
+        def fit(self, X, y):
+            fitted.append(X)
+            return super().fit(X, y)
+
+    sets.set_params(ranker=Recording(Ridge())).fit(X, Y)
+    assert [len(rows) for rows in fitted] == [300]
+    rest = np.array([row for row in X if not (fitted[0] == row).all(axis=1).any()])
+    assert len(rest) == 100
+    again = frozen(ConformalTopLabels, sets.ranker_)
+    rows = [np.flatnonzero((X == row).all(axis=1))[0] for row in rest]
+    assert again.fit(X[rows], Y[rows]).threshold_ == pytest.approx(sets.threshold_)
+    assert_array_equal(sets.predict(X), sets.ranker_.predict(X))
+
+
+# -- The theorem.
+
+
+class Scores(BaseEstimator):
+    """A ranker whose samples are the scores of the labels."""
+
+    def fit(self, X, y):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def decision_function(self, X):
+        return X
+
+
+def splits(n_samples, n_splits=1000):
+    for split in range(n_splits):
+        order = np.random.RandomState(split).permutation(n_samples)
+        yield order[: n_samples // 2 - 1], order[n_samples // 2 - 1 :]
+
+
+each_scorer = pytest.mark.parametrize(
+    "ranker", [Scores(), pytest.param(MODEL, marks=pytest.mark.slow)], ids=["scores", "model"]
+)
+
+
+def held_out_data(ranker, seed):
+    X, Y = draw(400, seed)
+    return (RIDGE.decision_function(X) if isinstance(ranker, Scores) else X), Y
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@each_scorer
+def test_coverage_of_sets(ranker, k):
+    """Over 1000 splits: at least the level, and not much more."""
+    X, Y = held_out_data(ranker, 2)
+    coverages = []
+    for held_out, test in splits(400):
+        sets = frozen(ConformalTopLabels, ranker, k=k).fit(X[held_out], Y[held_out])
+        coverages.append((sets.predict_sets(X[test]) | (Y[test] > k)).all(axis=1).mean())
+    assert 0.895 <= np.mean(coverages) <= 0.91
+
+
+@each_scorer
+def test_coverage_of_intervals(ranker):
+    """Positions are whole numbers, so intervals may cover more than the level."""
+    X, Y = held_out_data(ranker, 3)
+    coverages = []
+    for held_out, test in splits(400):
+        intervals = frozen(ConformalRanks, ranker).fit(X[held_out], Y[held_out])
+        found = intervals.predict_intervals(X[test])
+        inside = (found[:, :, 0] <= Y[test]) & (Y[test] <= found[:, :, 1])
+        coverages.append(inside.mean(axis=0))
+    assert np.mean(coverages, axis=0).min() >= 0.895
+    if ranker is MODEL:
+        assert np.mean(coverages, axis=0).max() <= 0.91
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_sets_are_as_small_as_those_of_an_oracle(k):
+    """The oracle knows the probabilities, and the threshold of a large population."""
+    X, Y = draw(20_000, 4)
+    truth = topk_probabilities(2 * X @ COEF, k)
+    lowest = np.where(Y <= k, truth, np.inf).min(axis=1)
+    oracle = (truth >= np.quantile(lowest, 0.1)).sum(axis=1).mean()
+    sets = ConformalTopLabels(PlackettLuceRanker(random_state=0), k=k, random_state=0)
+    found = sets.fit(*draw(2000, 5)).predict_sets(X)
+    assert found.sum(axis=1).mean() <= 1.1 * oracle
+    assert len(np.unique(found.sum(axis=1))) >= 3
+
+
+# -- In typical use.
+
+
+def test_too_few_held_out_samples():
+    sets = frozen(ConformalTopLabels, MODEL, confidence_level=0.95).fit(X[:18], Y[:18])
+    assert sets.threshold_ == -np.inf
+    assert sets.predict_sets(X).all()
+    intervals = frozen(ConformalRanks, MODEL, confidence_level=0.95).fit(X[:18], Y[:18])
+    assert_array_equal(intervals.predict_intervals(X[:1])[0], [[1, 5]] * 5)
+    exactly = frozen(ConformalTopLabels, MODEL, confidence_level=0.95).fit(X[:19], Y[:19])
+    assert np.isfinite(exactly.threshold_)
+
+
+def test_stacked_rankers_have_probabilities():
+    ranker = StackedRanker([("ridge", LabelwiseRanker(Ridge()))]).fit(X, Y)
+    sets = frozen(ConformalTopLabels, ranker).fit(X, Y)
+    scores = ranker.pair_scale_ * ranker.decision_function(X)
+    expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    lowest = np.sort(expected[np.arange(400), Y.argmin(axis=1)])
+    assert sets.threshold_ == pytest.approx(lowest[400 - 361])
+
+
+def test_tied_best_labels_are_all_covered():
+    tied = np.maximum(Y, 2)
+    sets = frozen(ConformalTopLabels, MODEL).fit(X, tied)
+    assert (sets.predict_sets(X) | (tied > 2)).all(axis=1).mean() >= 0.9
+
+
+def test_later_parameters_do_not_change_a_fitted_model():
+    sets = frozen(ConformalTopLabels, MODEL, k=2).fit(X, Y)
+    expected = sets.predict_sets(X)
+    assert_array_equal(sets.set_params(k=4, confidence_level=0.1).predict_sets(X), expected)
+
+
+@pytest.mark.parametrize("make", [ConformalTopLabels, ConformalRanks])
+def test_bad_arguments(make):
+    wrapper = frozen(make, MODEL).fit(X, Y)
+    expected = wrapper.decision_function(X)
+    incomplete = np.where(Y == 3, np.nan, Y)
+    with pytest.raises(ValueError, match="incomplete rankings, first in row 0"):
+        wrapper.fit(X, incomplete)
+    with pytest.raises(ValueError, match="confidence_level"):
+        clone(wrapper).set_params(confidence_level=1.0).fit(X, Y)
+    with pytest.raises(ValueError, match="calibration_size=0.5 cannot split 1 samples"):
+        clone(wrapper).set_params(calibration_size=0.5).fit(X[:1], Y[:1])
+    assert_allclose(wrapper.decision_function(X), expected)
+    if make is ConformalTopLabels:
+        with pytest.raises(ValueError, match="k must be at most the number of labels, 5; got 6"):
+            clone(wrapper).set_params(k=6).fit(X, Y)

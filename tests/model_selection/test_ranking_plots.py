@@ -1,0 +1,96 @@
+"""RankingDisplay and PairReliabilityDisplay: their numbers, and what they draw."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
+
+from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker
+from sklrank.model_selection import PairReliabilityDisplay, RankingDisplay
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(80, 3))
+Y = np.argsort(np.argsort(X + RANDOM.normal(size=X.shape), axis=1), axis=1) + 1.0
+INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.2, np.nan, Y)
+RANKER = CalibratedLabelRanker(LabelwiseRanker(Ridge()), random_state=0).fit(X, Y)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_counts_of_positions():
+    predicted = RANKER.predict(X)
+    expected = np.zeros((3, 3), dtype=int)
+    for row, guess in zip(INCOMPLETE, predicted):
+        ranked = [l for l in range(3) if not np.isnan(row[l])]
+        for l in ranked:
+            true = sum(row[m] < row[l] for m in ranked)
+            expected[true, sum(guess[m] < guess[l] for m in ranked)] += 1
+    display = RankingDisplay.from_predictions(INCOMPLETE, predicted)
+    assert_array_equal(display.counts, expected)
+    from_estimator = RankingDisplay.from_estimator(RANKER, X, INCOMPLETE)
+    assert_array_equal(from_estimator.counts, expected)
+    shares = expected / expected.sum(axis=1, keepdims=True)
+    assert_allclose(display.im_.get_array(), shares)
+    assert [text.get_text() for text in display.text_.ravel()] == [*map(str, expected.ravel())]
+    assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["1", "2", "3"]
+    assert display.ax_.get_ylabel() == "True position"
+
+
+def test_tied_labels_share_the_first_of_their_positions():
+    display = RankingDisplay.from_predictions([[1, 1, 5]], [[1, 2, 3]])
+    assert_array_equal(display.counts, [[1, 1, 0], [0, 0, 0], [0, 0, 1]])
+
+
+def test_reliability():
+    probabilities = RANKER.predict_pair_proba(X)
+    bins = {}
+    for row, chances in zip(INCOMPLETE, probabilities):
+        for a in range(3):
+            for b in range(3):
+                if row[a] < row[b] or row[a] > row[b]:
+                    bins.setdefault(int(5 * chances[a, b]), []).append(
+                        (chances[a, b], row[a] < row[b])
+                    )
+    display = PairReliabilityDisplay.from_predictions(INCOMPLETE, probabilities, n_bins=5)
+    means = [np.mean(bins[b], axis=0) for b in sorted(bins)]
+    assert_allclose(np.column_stack([display.predicted, display.shares]), means)
+    assert_array_equal(display.counts, [len(bins[b]) for b in sorted(bins)])
+    assert_allclose(display.line_.get_xydata(), means)
+    named = PairReliabilityDisplay.from_estimator(RANKER, X, INCOMPLETE, n_bins=5)
+    assert_allclose(named.shares, display.shares)
+    [text] = named.ax_.get_legend().get_texts()
+    assert text.get_text() == "CalibratedLabelRanker"
+
+
+def test_certain_probabilities_are_in_the_last_bin():
+    certain = [[[0.5, 1.0], [0.0, 0.5]]]
+    display = PairReliabilityDisplay.from_predictions([[1, 2]], certain, n_bins=4)
+    assert display.predicted.tolist() == display.shares.tolist() == [0.0, 1.0]
+
+
+def test_given_axes_and_styles():
+    figure, (left, right) = plt.subplots(1, 2)
+    matrix = RankingDisplay.from_predictions(Y, Y, ax=left, im_kw={"cmap": "Greens"})
+    assert matrix.ax_ is left and matrix.figure_ is figure
+    assert matrix.im_.get_cmap().name == "Greens"
+    line = PairReliabilityDisplay.from_estimator(RANKER, X, Y, ax=right, line_kw={"color": "r"})
+    assert line.ax_ is right and line.line_.get_color() == "r"
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match=r"counts must be a square matrix.*\(2, 3\)"):
+        RankingDisplay(counts=np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="n_bins must be a positive integer, got 0"):
+        PairReliabilityDisplay.from_predictions([[1, 2]], np.full((1, 2, 2), 0.5), n_bins=0)
+    with pytest.raises(ValueError, match=r"y_proba must have the shape.*\(1, 2, 2\); got \(1, 2\)"):
+        PairReliabilityDisplay.from_predictions([[1, 2]], [[0.5, 0.5]])
+    with pytest.raises(ValueError, match="probabilities from 0 to 1"):
+        PairReliabilityDisplay.from_predictions([[1, 2]], np.full((1, 2, 2), 1.5))

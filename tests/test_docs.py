@@ -1,0 +1,97 @@
+"""The documentation names everything that is public, and its results are complete records."""
+
+import importlib
+import json
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import sklrank
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+GALLERY = sorted((ROOT / "examples" / "gallery").rglob("plot_*.py"))
+RUNS = json.loads((DOCS / "results" / "runs.json").read_text(encoding="utf-8"))
+DESCRIPTION = {"name", "task", "title", "command", "data", "reading"}
+RESULTS = sorted(set((DOCS / "results").glob("*.json")) - {DOCS / "results" / "runs.json"})
+
+
+def public_names():
+    for package in set(sklrank.__all__) - {"__version__", "show_versions"}:
+        yield f"sklrank.{package}"
+        for member in importlib.import_module(f"sklrank.{package}").__all__:
+            yield f"sklrank.{package}.{member}"
+
+
+def map_pages(node):
+    yield from [node["page"]] if "page" in node else []
+    for child in node.get("children", []):
+        yield from map_pages(child)
+
+
+def test_api_reference_lists_each_public_name_once():
+    listed = re.findall(r"^   (sklrank\.\S+)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted([*public_names(), "sklrank.show_versions"])
+
+
+def test_each_estimator_has_a_line_in_choosing():
+    text = (DOCS / "choosing.md").read_text()
+    for name in public_names():
+        _, package, *member = name.split(".")
+        if member and re.search(r"(Ranker|Classifier|Regressor|Refiner|Boost)$", member[0]):
+            # A weak learner, which users rarely choose.
+            assert f"`{package}.{member[0]}`" in text or member[0] == "StumpClassifier"
+
+
+def test_boxes_of_the_decision_map_link_to_pages():
+    tree = json.loads((DOCS / "choosing_map.json").read_text())
+    pages = list(map_pages(tree))
+    assert len(pages) > 10
+    assert all((DOCS / f"{page}.md").exists() for page in pages)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
+def test_runs_name_a_script_of_the_repository(run):
+    assert set(run) == DESCRIPTION
+    assert all(isinstance(value, str) and value.strip() for value in run.values())
+    program, script, *_ = run["command"].split()
+    assert program == "python" and (ROOT / script).is_file()
+
+
+def test_names_of_runs_are_unique():
+    assert len({run["name"] for run in RUNS}) == len(RUNS)
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_results_are_records_of_the_current_command(path):
+    """A command that changes must run again; a description may change without."""
+    result = json.loads(path.read_text(encoding="utf-8"))
+    provenance = {"date", "seconds", "machine", "commit", "versions"}
+    assert set(result) == {*DESCRIPTION, *provenance, "output"}
+    run = next(run for run in RUNS if run["name"] == path.stem)
+    assert {name: result[name] for name in ("name", "command")} == {
+        name: run[name] for name in ("name", "command")
+    }
+    assert date.fromisoformat(result["date"]).year >= 2026
+    assert result["seconds"] >= 0
+    assert {"Python", "sklrank", "scikit-learn", "numpy"} <= set(result["versions"])
+    assert all(isinstance(line, str) for line in result["output"])
+    assert any(re.search(r"\d", line) for line in result["output"])
+    # Output must not depend on the folder in which a command ran.
+    assert not re.search(r"(?<![\w.:/])/(home|root|tmp|work|Users)/", "\n".join(result["output"]))
+
+
+def test_gallery_has_at_least_twenty_examples():
+    assert len(GALLERY) >= 20
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_gallery_examples_need_no_data_and_draw_a_figure(path):
+    text = path.read_text(encoding="utf-8")
+    title, *_ = re.findall(r'\A"""\n=+\n(.+)\n=+\n', text)
+    assert len(title) < 60
+    assert "plt.subplots" in text or "Display" in text
+    for forbidden in ("SKLRANK_DATA", "fetch_", "urlopen", "argparse"):
+        assert forbidden not in text
