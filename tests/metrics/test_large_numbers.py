@@ -48,6 +48,8 @@ OTHERS = {"coverage_score", "reject_loss", "selective_accuracy_score"}
 OTHERS |= {"hinge_rank_loss", "logistic_rank_loss"}
 # A test of values of metrics.
 OTHERS |= {"paired_test"}
+# Metrics of label rankings with tests of their own.
+OTHERS |= {"label_ranking_report", "pair_brier_score"}
 
 
 def test_every_metric_is_listed():
