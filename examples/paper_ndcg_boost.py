@@ -92,6 +92,7 @@ def models():
     """Return functions that make the models, by name."""
     makers = {
         REFERENCE: lambda: NDCGBoost(),
+        "NDCGBoost, stumps": lambda: NDCGBoost(StumpClassifier()),
         "NDCGBoost, linear gain": lambda: NDCGBoost(gain="linear"),
         "NDCGBoost, early stopping": lambda: NDCGBoost(
             n_estimators=300, n_iter_no_change=20, validation_fraction=0.2, random_state=0

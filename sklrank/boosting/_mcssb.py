@@ -206,7 +206,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     >>> from sklrank.boosting import MCSSBClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> labels = np.full(150, -1)
-    >>> labels[::30] = y[::30]  # five labels
+    >>> labels[::10] = y[::10]  # fifteen labels
     >>> model = MCSSBClassifier(random_state=0).fit(X, labels)
     >>> model.score(X, y) > 0.9
     True

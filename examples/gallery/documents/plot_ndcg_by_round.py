@@ -4,19 +4,18 @@ NDCG by round
 =============
 
 :class:`~sklrank.boosting.NDCGBoost` adds one weak ranker in each round. `staged_predict` yields the
-scores after each round, from which the curves are computed. With early stopping
-(`n_iter_no_change`), boosting holds out a part of the *queries* and stops when their NDCG no longer
-increases.
+scores after each round, from which the curves are computed. With its default parameters, it chooses
+the size and the number of trees by the loss of held-out *queries*.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_friedman1
-from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting import NDCGBoost
 from sklrank.metrics import ndcg_score
 from sklrank.model_selection import query_train_test_split
+from sklrank.tree import HistogramTreeRegressor, StumpClassifier
 
 X, quality = make_friedman1(4000, n_features=15, noise=4.0, random_state=0)
 y = np.digitize(quality, np.quantile(quality, [0.7, 0.85, 0.95]))
@@ -27,8 +26,8 @@ X, X_test, y, y_test, qid, qid_test = query_train_test_split(
 print(f"{len(np.unique(qid))} queries for training, {len(np.unique(qid_test))} for testing")
 
 models = {
-    "stumps": NDCGBoost(n_estimators=150),
-    "trees of depth 4": NDCGBoost(DecisionTreeClassifier(max_depth=4, random_state=0), 150),
+    "stumps": NDCGBoost(StumpClassifier(), 150),
+    "trees of 31 leaves": NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=31), 150),
 }
 parts = {"training": (X, y, qid), "test": (X_test, y_test, qid_test)}
 curves = {}
@@ -40,17 +39,12 @@ for name, model in models.items():
         ]
 
 # %%
-# Early stopping ends the training of the trees where the validation queries stop improving.
-stopped = NDCGBoost(
-    DecisionTreeClassifier(max_depth=4, random_state=0),
-    150,
-    n_iter_no_change=15,
-    validation_fraction=0.25,
-    random_state=0,
-).fit(X, y, qid=qid)
-n_rounds = len(stopped.estimators_)
-score = ndcg_score(y_test, stopped.predict(X_test), qid=qid_test, k=10)
-print(f"early stopping after {n_rounds} rounds: NDCG@10 of the test queries {score:.3f}")
+# By default, the size and the number of rounds are chosen by held-out queries.
+default = NDCGBoost(n_estimators=150, random_state=0).fit(X, y, qid=qid)
+n_rounds = len(default.estimators_)
+score = ndcg_score(y_test, default.predict(X_test), qid=qid_test, k=10)
+print(f"default: {n_rounds} rounds of trees of {default.max_leaf_nodes_} leaves,", end=" ")
+print(f"NDCG@10 of the test queries {score:.3f}")
 
 # %%
 # Dotted lines are training queries, solid lines test queries.
@@ -59,6 +53,6 @@ for (name, part), values in curves.items():
     style = ":" if part == "training" else "-"
     color = "C0" if name == "stumps" else "C1"
     ax.plot(np.arange(1, len(values) + 1), values, style, color=color, label=f"{name}, {part}")
-ax.plot(n_rounds, score, "k*", markersize=12, label="trees with early stopping")
+ax.plot(n_rounds, score, "k*", markersize=12, label="default parameters")
 ax.set(xlabel="rounds", ylabel="NDCG@10", xscale="log")
 _ = ax.legend(fontsize="small")
