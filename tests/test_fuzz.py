@@ -82,6 +82,7 @@ from sklrank.online_boosting import (
     TopKBBM,
 )
 from sklrank.tree import (
+    HistogramTreeRegressor,
     HoeffdingTreeClassifier,
     HonestForestRegressor,
     HonestTreeRegressor,
@@ -129,6 +130,7 @@ CONFIGURATIONS = {
     "TopKAdaptive(n_estimators=3, k=2)": LABELS,
     "TopKAdaptive('trees', n_estimators=2, k=2, randomization='single-swap')": LABELS,
     "LevelSplitsRegressor()": NUMBERS,
+    "HistogramTreeRegressor()": NUMBERS,
     "HonestTreeRegressor()": NUMBERS,
     "HonestForestRegressor(n_estimators=2)": NUMBERS,
     "LabelwiseRanker(Ridge())": RANKINGS,
@@ -151,6 +153,7 @@ CONFIGURATIONS = {
     "AssembleClassifier(GaussianNB(), n_estimators=2)": CLASSES,
     "NDCGBoost(n_estimators=2)": GRADES,
     "NDCGBoost(LogisticRegression(), 2)": GRADES,
+    "NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=3), 2)": GRADES,
     "RankBoost(n_estimators=2)": GRADES,
     "AdaRank(n_estimators=2)": GRADES,
     "AdaRank(StumpClassifier(), 2, metric='map')": GRADES,
@@ -357,6 +360,7 @@ ESTIMATORS = [
     "LogisticRegression()",
     "Ridge()",
     "StumpClassifier()",
+    "HistogramTreeRegressor(max_leaf_nodes=3)",
     "HoeffdingTreeClassifier()",
     "OnlineRidgeClassifier()",
     "[GaussianNB(), HoeffdingTreeClassifier()]",

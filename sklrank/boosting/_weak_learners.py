@@ -290,7 +290,7 @@ class CostLearner(Learner):
         return model, hypothesis_of(model, self.X, self.n_classes)
 
 
-class FittedLearner:
+class FittedLearner(Learner):
     """Learner for a classifier that has been fitted, which is the model of the only round.
 
     Parameters
@@ -304,8 +304,6 @@ class FittedLearner:
     n_rounds : int
         Number of rounds so far.
     """
-
-    max_tries = 1
 
     def __init__(self, model, X, n_classes, n_rounds):
         self.model = model

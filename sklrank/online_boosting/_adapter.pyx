@@ -50,6 +50,7 @@ cdef class EstimatorLearner(OnlineLearner):
     cdef object all_labels
     cdef str kind               # see `_learner_kinds`
     cdef bint weighted          # whether `partial_fit` accepts weights
+    cdef bint takes_classes     # whether `partial_fit` accepts classes
     cdef object credits         # (n_classes,) see `copies_of`; None if `weighted`
     cdef object total           # (2,)
 
@@ -100,6 +101,7 @@ cdef class EstimatorLearner(OnlineLearner):
                 "credits or total are out of range",
             )
         self.kind, self.weighted, self.credits, self.total = kind, weighted, credits, total
+        self.takes_classes = accepts_parameter(estimator, "classes")
         self.n_features, self.n_classes = n_features, n_classes
         self.estimator, self.is_fitted, self.all_labels = estimator, is_fitted, all_labels
         return 0
@@ -254,7 +256,7 @@ cdef class EstimatorLearner(OnlineLearner):
 
         `credits` are the positions of the credits that the rows use, see `copies_of`.
         """
-        arguments = {"classes": classes} if accepts_parameter(self.estimator, "classes") else {}
+        arguments = {"classes": classes} if self.takes_classes else {}
         if self.weighted:
             arguments["sample_weight"] = weights
         else:

@@ -5,8 +5,8 @@ from statistics import mean
 
 import numpy as np
 import pytest
+from document_orders import TIES, by_query
 from numpy.testing import assert_allclose, assert_array_equal
-from test_document_ranking import TIES, by_query
 
 from sklrank.metrics import (
     average_precision_score,

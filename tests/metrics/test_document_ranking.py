@@ -1,13 +1,13 @@
 """NDCG, DCG and average precision: comparison with loops over queries and orders of ties."""
 
 from functools import partial
-from itertools import groupby, permutations, product
 from math import log2
 from statistics import mean
 
 import numpy as np
 import pytest
 import sklearn.metrics
+from document_orders import TIES, by_query
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank.metrics import average_precision_score, dcg_score, ndcg_score
@@ -37,33 +37,6 @@ def slow_ap(grades, k=None):
     n_relevant = len(terms)
     within = sum(y > 0 for y in grades[:k])
     return sum(terms[:within]) / min(n_relevant, k or n_relevant)
-
-
-def orders(grades, scores):
-    """Return all orders of the documents in which no score increases."""
-    ranked = sorted(zip(scores, grades), key=lambda pair: -pair[0])
-    groups = [[y for _, y in group] for _, group in groupby(ranked, key=lambda pair: pair[0])]
-    for parts in product(*map(permutations, groups)):
-        yield [y for part in parts for y in part]
-
-
-def stable_order(grades, scores):
-    return [y for _, y in sorted(zip(scores, grades), key=lambda pair: -pair[0])]
-
-
-TIES = {
-    "average": lambda value, grades, scores: mean(map(value, orders(grades, scores))),
-    "stable": lambda value, grades, scores: value(stable_order(grades, scores)),
-    "worst": lambda value, grades, scores: min(map(value, orders(grades, scores))),
-}
-
-
-def by_query(value, documents, ties):
-    """Apply `value(ordered grades)` to each query, in the order of the ids."""
-    y, scores, qid = documents
-    return [
-        TIES[ties](value, y[qid == q].tolist(), scores[qid == q].tolist()) for q in sorted(set(qid))
-    ]
 
 
 @pytest.mark.parametrize("k", [None, 1, 3, 100])
