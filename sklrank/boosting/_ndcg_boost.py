@@ -168,8 +168,10 @@ class NDCGBoost(SupervisedDocumentRanker):
        PhD thesis, Michigan State University, 2010, chapter 3.
     .. [2] R. E. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated
        predictions", Machine Learning 37, 1999.
-    .. [3] C. Burges et al., "Learning to rank using gradient descent", ICML 2005.
-    .. [4] X. Wang et al., "The LambdaLoss framework for ranking metric optimization", CIKM 2018.
+    .. [3] C. Burges et al., "Learning to rank using gradient descent",
+       ICML 2005.
+    .. [4] X. Wang et al., "The LambdaLoss framework for ranking metric optimization",
+       CIKM 2018.
 
     Examples
     --------

@@ -343,7 +343,8 @@ def reciprocal_rank_score(
 
     References
     ----------
-    .. [1] E. M. Voorhees. "The TREC-8 Question Answering Track Report." TREC-8, 1999.
+    .. [1] E. M. Voorhees. "The TREC-8 Question Answering Track Report."
+       TREC-8, 1999.
 
     Examples
     --------

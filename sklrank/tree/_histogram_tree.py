@@ -96,7 +96,8 @@ class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
     ----------
     .. [1] G. Ke et al., "LightGBM: a highly efficient gradient boosting decision tree",
        NIPS 2017.
-    .. [2] W. D. Fisher, "On grouping for maximum homogeneity", JASA 53, 1958.
+    .. [2] W. D. Fisher, "On grouping for maximum homogeneity",
+       JASA 53, 1958.
 
     Examples
     --------
