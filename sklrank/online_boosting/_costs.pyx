@@ -369,8 +369,11 @@ cdef class TabulatedCosts(CostRule):
         cdef Py_ssize_t n_learners = state.count("n_learners", 1)
         cdef bint single_label = state.flag("single_label")
         pieces = state.floats("pieces", (-1, N_POWERS))
+        # The first condition prevents an overflow in the second one.
         state.require(
-            len(pieces) - 1 == 2 * n_learners * per_unit, "pieces do not match the learners"
+            n_learners <= len(pieces) // per_unit
+            and len(pieces) - 1 == 2 * n_learners * per_unit,
+            "pieces do not match the learners",
         )
         CostRule.set_state(self, state)
         self.edge, self.pieces, self.per_unit = edge, pieces, per_unit
