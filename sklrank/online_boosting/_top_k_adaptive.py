@@ -6,7 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.online_boosting._costs import GRADIENTS
+from sklrank.online_boosting._gradients import GRADIENTS
 from sklrank.online_boosting._top_k_booster import TopKBooster
 from sklrank.online_boosting._weak_learners import are_trees
 

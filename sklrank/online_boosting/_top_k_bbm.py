@@ -6,7 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.online_boosting._costs import LOSSES, TABULATED, potential_costs
+from sklrank.online_boosting._potentials import LOSSES, TABULATED, potential_costs
 from sklrank.online_boosting._top_k_booster import TopKBooster
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._gradients import LogisticCosts
 from sklrank.online_boosting._pair_feedback import ESTIMATES
+from sklrank.online_boosting._potentials import PotentialCosts
 
 from sklrank.feedback import Exploration
 from sklrank.feedback._randomization import RANDOMIZATIONS
