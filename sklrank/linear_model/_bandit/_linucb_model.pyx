@@ -158,7 +158,7 @@ cdef class LinUCBModel(BanditModel):
         self.coefficients = coefficients
         self.alpha, self.bonus, self.clip, self.n_seen = alpha, bonus, clip, n_seen
         self.n_recent, self.drift_test = n_recent, drift_test
-        self.needs_dense = clip > 0.0
+        self.needs_dense, self.needs_greedy = clip > 0.0, False
         self.sum_squares, self.mean_squared_error = sum_squares, mean_squared_error
         self.linear_sum_squares = linear_sum_squares
         self.frequencies, self.phases = frequencies, phases
@@ -238,6 +238,9 @@ cdef class LinUCBModel(BanditModel):
             # A variance can be negative only by rounding errors.
             values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
+
+    cdef void read(self, const Row* row) noexcept nogil:
+        self.scale_row(row)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         cdef double* weights = &self.coefficients[feedback.action, 0]
