@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import HasMethods, StrOptions, _safe_indexing, one_blas_thread
+from sklrank._sklearn import StrOptions, _safe_indexing, one_blas_thread
+from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
+from sklrank.label_ranking._wrapped import WrappedRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibratedLabelRanker"]
 
 
-class CalibratedLabelRanker(MetaLabelRanker):
+class CalibratedLabelRanker(WrappedRanker):
     r"""Label ranker with calibrated probabilities of the order of two labels.
 
     The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
@@ -84,7 +85,7 @@ class CalibratedLabelRanker(MetaLabelRanker):
 
     _parameter_constraints: dict = {
         **MetaLabelRanker._parameter_constraints,
-        "ranker": [HasMethods(["fit", "decision_function"])],
+        **WrappedRanker._parameter_constraints,
         "method": [StrOptions({"logistic", "isotonic"})],
         "cv": ["cv_object"],
     }
@@ -106,9 +107,6 @@ class CalibratedLabelRanker(MetaLabelRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _templates(self):
-        return [self.ranker]
-
     def _fit_rankings(self, X, positions, sample_weight=None):
         folds = self._folds(X, positions)
         differences = self._fit_in_parallel(
@@ -128,17 +126,8 @@ class CalibratedLabelRanker(MetaLabelRanker):
         cv = self.cv
         if isinstance(cv, int | np.integer):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            cv = KFold(cv, shuffle=True, random_state=seed)
-        try:
-            return list(check_cv(cv).split(positions))
-        except ValueError as error:
-            raise ValueError(
-                f"cv={self.cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds"
-            ) from error
-
-    def _label_scores(self, X):
-        X = self._check_fitted_rows(X)
-        return self.ranker_.decision_function(X)
+            cv = shuffled_folds(cv, seed)
+        return split_rankings(cv, X, positions, self.cv)
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
@@ -191,9 +180,3 @@ def held_out_differences(ranker, X, positions, train, test):
     ranker.fit(_safe_indexing(X, train), positions[train])
     scores = ranker.decision_function(_safe_indexing(X, test))
     return scores[rows, first] - scores[rows, second]
-
-
-@one_blas_thread
-def fit_ranker(ranker, X, positions):
-    """Fit a ranker to all samples and return it."""
-    return ranker.fit(X, positions)
