@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import StrOptions, _safe_indexing, one_blas_thread
+from sklrank._sklearn import StrOptions, _safe_indexing
+from sklrank.label_ranking._fit_task import fit_task
 from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
@@ -171,7 +172,7 @@ def calibrate(differences, method):
     return float(weight / size)
 
 
-@one_blas_thread
+@fit_task
 def held_out_differences(ranker, X, positions, train, test):
     """Fit a ranker to `train`; return the differences of scores of the ordered pairs of `test`."""
     rows, first, second = ordered_pairs(positions[test])

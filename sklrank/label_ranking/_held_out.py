@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.model_selection import KFold, check_cv
 
-from sklrank._sklearn import _safe_indexing, one_blas_thread
+from sklrank._sklearn import _safe_indexing
+from sklrank.label_ranking._fit_task import fit_task
 
 __all__ = ["fit_ranker", "shuffled_folds", "split_rankings"]
 
@@ -53,7 +54,7 @@ def as_indices(rows):
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
-@one_blas_thread
+@fit_task
 def fit_ranker(ranker, X, positions, rows=None):
     """Fit a ranker to the samples `rows`, or to all samples if that is None; return it."""
     if rows is not None:

@@ -11,8 +11,9 @@ from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing, one_blas_thread
+from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
 from sklrank.label_ranking._decomposition import DecompositionRanker
+from sklrank.label_ranking._fit_task import fit_task
 
 __all__ = ["PairwiseRanker"]
 
@@ -223,7 +224,7 @@ def sum_votes(votes, pairs, n_labels):
     return scores.round(12)
 
 
-@one_blas_thread
+@fit_task
 def fit_pair(estimator, X, compared, wins):
     """Fit an estimator to the samples that rank one label of a pair before the other; return it.
 

@@ -10,7 +10,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 
-from sklrank._sklearn import _num_samples, _safe_indexing, one_blas_thread
+from sklrank._sklearn import _num_samples, _safe_indexing
+from sklrank.label_ranking._fit_task import fit_task
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
@@ -105,7 +106,7 @@ def with_alpha_of(model, ranker):
     return ranker
 
 
-@one_blas_thread
+@fit_task
 def fit_and_score(ranker, X, y, train, test, unseen):
     """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.stats import rankdata
 
+from sklrank._rankings import relative_positions
 from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
 from sklrank.metrics import kendall_tau_score
 
@@ -33,7 +33,7 @@ def non_negative_weights(scores, positions):
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
-    relative = rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
+    relative = relative_positions(positions)
 
     def centered(values):
         means = np.where(ranked, values, 0.0).sum(axis=1, keepdims=True) / n_ranked
