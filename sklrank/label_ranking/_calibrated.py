@@ -32,8 +32,9 @@ class CalibratedLabelRanker(WrappedRanker):
     probability depends on the difference of two scores: :math:`P(a \text{ before } b) =
     g(s_a - s_b)` with :math:`g(-d) = 1 - g(d)`.
 
-    :class:`PlackettLuceRanker` and :class:`StackedRanker` have such probabilities without this
-    class.
+    :class:`PlackettLuceRanker`, :class:`PairwiseRanker` and :class:`StackedRanker` have such
+    probabilities without this class. Those of a :class:`PairwiseRanker` with forests are often too
+    close to 0 and 1 or too close to 1/2; this class calibrates them as well.
 
     Parameters
     ----------
