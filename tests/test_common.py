@@ -75,7 +75,7 @@ ESTIMATORS = [
     LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),
     LevelSplitsRegressor(max_depth=6, min_samples_leaf=3, max_bins=None),
     HonestTreeRegressor(),
-    HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8),
+    HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8, max_leaf_nodes=12),
     HonestForestRegressor(n_estimators=5),
     HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),

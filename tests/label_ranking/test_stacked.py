@@ -26,7 +26,7 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
-from sklrank.label_ranking._stacked import WEIGHTINGS
+from sklrank.label_ranking._stack_weights import WEIGHTINGS
 from sklrank.metrics import kendall_tau_score
 
 RANDOM = np.random.RandomState(0)
