@@ -36,6 +36,8 @@ SURPRISE = 0.01
 # Penalties of the squared distance of the weight of a single source from 1, and of the weights of
 # several sources from those of the average over single sources.
 PENALTY_SINGLE, PENALTY = 1.0, 30.0
+# Prior probability that a graph is the best source. If each class has one label, it decides.
+PRIOR_OF_GRAPHS = 2 / 3
 
 
 def random_forest(n_trees, seed, n_jobs):
@@ -104,9 +106,13 @@ def pooled_affinities(X, graphs, labels, n_classes, *, seed, n_jobs=None):
     rows = np.flatnonzero(labeled & (np.bincount(labels[labeled])[labels] > 1))
     hidden = np.stack([log_with_surprise(hidden[rows]) for hidden, _ in sources])
     n_graphs = len(graphs)
-    weights, likelihood = pool_weights(hidden, labels[rows])
-    alone, likelihood_alone = pool_weights(hidden[n_graphs:], labels[rows])
-    _, likelihood_of_graphs = pool_weights(hidden[:n_graphs], labels[rows])
+    n_classifiers = len(CLASSIFIERS)
+    of_graphs = np.full(n_graphs, 1 / n_graphs)
+    of_classifiers = np.full(n_classifiers, 1 / n_classifiers)
+    prior = np.append(PRIOR_OF_GRAPHS * of_graphs, (1 - PRIOR_OF_GRAPHS) * of_classifiers)
+    weights, likelihood = pool_weights(hidden, labels[rows], prior)
+    alone, likelihood_alone = pool_weights(hidden[n_graphs:], labels[rows], of_classifiers)
+    _, likelihood_of_graphs = pool_weights(hidden[:n_graphs], labels[rows], of_graphs)
     # The criterion of Akaike: each weight must change the logarithm by 1. With few labels, it finds
     # the graphs needless too often; then they must also be worse than the classifiers.
     if likelihood - n_graphs < likelihood_alone > likelihood_of_graphs + n_graphs:
@@ -124,12 +130,12 @@ def pool(probabilities, weights):
     return softmax(sum(logs), axis=1)
 
 
-def pool_weights(log_probabilities, labels):
+def pool_weights(log_probabilities, labels, prior):
     """Return the weights that maximize the penalized likelihood of the labels.
 
-    The penalty pulls the weights towards those of single sources, averaged in proportion to the
-    likelihoods of these. With few labels, the best source alone is often better than a pool whose
-    weights are estimated freely.
+    The penalty pulls the weights towards those of single sources, averaged in proportion to their
+    posterior probabilities. With few labels, the best source alone is often better than a pool
+    whose weights are estimated freely.
 
     Parameters
     ----------
@@ -137,6 +143,8 @@ def pool_weights(log_probabilities, labels):
         Logarithms of the probabilities of each source.
     labels : ndarray of int of shape (n_labeled,)
         Classes.
+    prior : ndarray of shape (n_sources,)
+        Prior probability of each source.
 
     Returns
     -------
@@ -150,7 +158,7 @@ def pool_weights(log_probabilities, labels):
         for each in log_probabilities
     ]
     weights = np.concatenate([weight for weight, _ in single])
-    center = weights * softmax([likelihood for _, likelihood in single])
+    center = weights * softmax(np.log(prior) + [likelihood for _, likelihood in single])
     return maximize_likelihood(log_probabilities, labels, center, PENALTY)
 
 

@@ -93,12 +93,13 @@ def test_weights_maximize_the_penalized_likelihood():
 
     grid = np.linspace(0, 4, 401)
     values = np.array([[of_single(s, weight) for weight in grid] for s in range(3)])
-    center = grid[values.argmax(axis=1)] * softmax(values.max(axis=1))
+    prior = np.array([0.001, 0.5, 0.499])
+    center = grid[values.argmax(axis=1)] * softmax(values.max(axis=1) + np.log(prior))
 
     def objective(weights):
         return likelihood(weights) - 15 * sum((weights - center) ** 2)
 
-    weights, found = pool_weights(logs, labels)
+    weights, found = pool_weights(logs, labels, prior)
     assert_allclose(found, objective(weights), atol=0.1)
     assert weights[0] > 1
     for _ in range(200):
@@ -108,8 +109,17 @@ def test_weights_maximize_the_penalized_likelihood():
 
 def test_best_source_has_all_weight_if_labels_are_few():
     logs = np.log([[[0.9, 0.1]] * 20, [[0.4, 0.6]] * 20])
-    weights, _ = pool_weights(logs, np.zeros(20, dtype=int))
+    weights, _ = pool_weights(logs, np.zeros(20, dtype=int), np.array([0.5, 0.5]))
     assert weights[1] < 0.01 < 1 < weights[0]
+
+
+def test_prior_decides_if_each_class_has_one_label():
+    labels = np.full(150, -1)
+    for k in range(3):
+        labels[np.flatnonzero(TRUTH == k)[0]] = k
+    graphs = [neighbor_graph(X, 7), neighbor_graph(X[:, :2], 7)]
+    _, weights, _ = pooled_affinities(X, graphs, labels, 3, seed=0)
+    assert_allclose(weights, [1 / 3, 1 / 3, 1 / 9, 1 / 9, 1 / 9], rtol=1e-6)
 
 
 def test_classifiers_do_not_see_hidden_labels():
