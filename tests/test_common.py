@@ -39,6 +39,7 @@ from sklrank.label_ranking import (
 )
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
+from sklrank.label_ranking._relevance_features import RelevanceFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -146,6 +147,7 @@ ESTIMATORS = [
     LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
+    RelevanceFeatures(n_components=20, max_samples=30),
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(
         similarity="rbf", weighting="sample_weight", learning_rate=1.0, n_estimators=10

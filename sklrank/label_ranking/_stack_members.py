@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 
@@ -14,8 +14,10 @@ from sklrank._sklearn import _num_samples, _safe_indexing
 from sklrank.label_ranking._fit_task import fit_task
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
+from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
+from sklrank.label_ranking._relevance_features import RelevanceFeatures
 
 __all__ = [
     "chooses_alpha",
@@ -41,17 +43,19 @@ def default_rankers(random_state=None, complete=True):
             StandardScaler(), transformer, PlackettLuceRanker(random_state=random_state)
         )
 
-    def kernel(scale):
+    def ridge(features):
         # The features are computed once for all labels.
+        regressor = RidgeCV(np.logspace(-3, 1, 5))
         return make_pipeline(
-            RadialFeatures(scale, random_state=random_state),
-            LabelwiseRanker(
-                RidgeCV(np.logspace(-3, 1, 5)), multi_output="auto", incomplete="relative"
-            ),
+            features, LabelwiseRanker(regressor, multi_output="auto", incomplete="relative")
         )
+
+    def kernel(scale):
+        return ridge(RadialFeatures(scale, random_state=random_state))
 
     random_trees = ExtraTreesRegressor(bootstrap=True, random_state=random_state)
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
+    pairs = PairwiseRanker(LogisticRegression(max_iter=1000), voting="soft")
     joint_trees = LabelwiseRanker(ExtraTreesRegressor(random_state=random_state), multi_output=True)
     return [
         *([("joint_trees", joint_trees)] if complete else []),
@@ -60,6 +64,8 @@ def default_rankers(random_state=None, complete=True):
         ("random_trees", trees(random_trees)),
         ("wide", kernel(0.3)),
         ("narrow", kernel(3.0)),
+        ("relevance", ridge(RelevanceFeatures(random_state=random_state))),
+        ("pairwise", make_pipeline(StandardScaler(), pairs)),
         ("linear", PlackettLuceRanker(random_state=random_state)),
         ("quadratic", additive(FunctionTransformer(with_squares))),
         ("splines", additive(splines)),
