@@ -186,4 +186,4 @@ _ = ax.legend()
 # %%
 # Next: show only some tags and learn from clicks (:doc:`/guide/top_k_feedback`), put the model
 # behind a service (:doc:`/guide/deployment`), or read how boosting works
-# (:doc:`/guide/multilabel`).
+# (:doc:`/guide/multilabel`). For documents of queries, start with :doc:`/guide/documents`.
