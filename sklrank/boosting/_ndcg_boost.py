@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit
+from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
 from sklrank._relevance import check_something_to_learn
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._linear_scores import PENALTIES, fit_linear
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
-from sklrank.boosting._tree_size import choose_tree
-from sklrank.boosting._weak_learners import TreeLearner
+from sklrank.boosting._tree_choice import Fold, choose_trees
+from sklrank.boosting._weak_learners import StartLearner, TreeLearner
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
 from sklrank.tree import HistogramTreeRegressor
@@ -32,9 +34,15 @@ TREE_LEARNING_RATE, CLASSIFIER_LEARNING_RATE = 0.5, 1.0
 
 # Numbers of leaves of the default trees, of which one is chosen by held-out queries.
 LEAF_NUMBERS = (2, 8, 31)
-HELD_OUT_FRACTION = 0.2
+# The queries are divided into this number of folds, each of which is held out in turn: all of them
+# in small data sets, in which this takes little time and the choice is least certain. The folds
+# have up to this number of samples in total (training and held-out), but at least one is held out.
+N_FOLDS, FOLD_SAMPLES = 5, 15_000
 # With fewer queries, nothing is held out, and the trees have this number of leaves.
-LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 40, 8
+LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 5, 8
+# Linear scores are fitted to whole queries, which have at most this number of samples in total,
+# unless the first one has more.
+LINEAR_SAMPLES = 20_000
 # The default trees have these minimum numbers of samples in a leaf and maximum numbers of bins, but
 # fewer in small data sets: one for this number of samples, and at least the second number.
 LEAF_SAMPLES, SAMPLES_PER_LEAF_SAMPLE, LEAST_LEAF_SAMPLES = 20, 100, 1
@@ -256,48 +264,91 @@ class NDCGBoost(SupervisedDocumentRanker):
             return
         check_something_to_learn(y, queries)
         if not self.estimators_:
-            self._choose_tree(X, y, queries, validation)
+            self._choose_trees(X, y, queries, validation)
         if validation is not None or self.n_iter_no_change is not None:
             super()._fit_checked(X, y, queries, validation)
         else:
             self._boost_samples(X, y, queries)
 
-    def _choose_tree(self, X, y, queries, validation):
-        """Set the default tree, and the number of rounds, or None if all rounds are fitted."""
+    def _choose_trees(self, X, y, queries, validation):
+        """Set the default tree, the penalty of the linear scores and the number of rounds.
+
+        The penalty is None if boosting starts from scores of 0. The number of rounds is None if all
+        rounds are fitted.
+        """
         trees = default_trees(len(y))
         bins = self._bins = trees[0]._bin(X, self._random_state)
-        self._tree, self._n_rounds = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)], None
-        if validation is not None:
-            X_val, y_val, queries_val = validation
-            parts = (y, queries, bins), (y_val, queries_val, bins.encode(X_val))
+        if validation is None:
+            splits = self._splits(y, queries)
+            folds = [self._held_out_fold(X, y, queries, bins, *split) for split in splits]
         else:
-            parts = self._hold_out(y, queries, bins)
-        if parts is None:
+            folds = [self._validation_fold(X, y, queries, bins, *validation)]
+        if not folds:
+            self._tree = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)]
+            self._penalty = self._n_rounds = None
             return
-        objectives = [self._make_objective(y, queries) for y, queries, _ in parts]
-        self._tree, n_rounds = choose_tree(
-            trees,
-            [part_bins for _, _, part_bins in parts],
-            objectives,
-            self.n_estimators,
-            self._learning_rate(),
-            self._random_state,
+        self._penalty, self._tree, n_trees = choose_trees(
+            trees, folds, self.n_estimators, self._learning_rate(), self._random_state
         )
-        self._n_rounds = n_rounds if n_rounds < self.n_estimators else None
+        n_rounds = self.n_estimators if n_trees is None else n_trees + (self._penalty is not None)
+        self._n_rounds = max(1, n_rounds) if n_rounds < self.n_estimators else None
 
-    def _hold_out(self, y, queries, bins):
-        """Return `y`, the queries and the bins of two parts, or None if there are few queries."""
+    def _splits(self, y, queries):
+        """Return pairs of samples to learn from and held-out samples, none if there are few."""
         grouped = y[queries.order]
         first = queries.starts[:-1]
         differ = np.maximum.reduceat(grouped, first) > np.minimum.reduceat(grouped, first)
         if np.count_nonzero(differ) < LEAST_QUERIES:
-            return None
-        splitter = GroupShuffleSplit(1, test_size=HELD_OUT_FRACTION, random_state=self._split_seed)
-        parts = []
-        for samples in next(splitter.split(y, groups=queries.codes)):
-            part = Queries.from_qid(queries.codes[samples], len(samples))
-            parts.append((y[samples], part, bins.take(samples)))
-        return parts
+            return []
+        splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self._split_seed)
+        n_folds = max(1, round(FOLD_SAMPLES / len(y)))
+        return islice(splitter.split(y, groups=queries.codes), n_folds)
+
+    def _held_out_fold(self, X, y, queries, bins, *split):
+        """Return the fold of samples to learn from and of held-out samples."""
+        scores = [scorer.predict(X) for scorer in self._fit_linear(X, y, queries, split[0])]
+        return Fold(
+            [bins.take(samples) for samples in split],
+            [
+                self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
+                for samples, codes in ((samples, queries.codes[samples]) for samples in split)
+            ],
+            [[values[samples] for samples in split] for values in scores],
+        )
+
+    def _validation_fold(self, X, y, queries, bins, X_val, y_val, queries_val):
+        """Return the fold of all samples and the validation set."""
+        scorers = self._fit_linear(X, y, queries, np.arange(len(y)))
+        return Fold(
+            [bins, bins.encode(X_val)],
+            [self._make_objective(y, queries), self._make_objective(y_val, queries_val)],
+            [[scorer.predict(X), scorer.predict(X_val)] for scorer in scorers],
+        )
+
+    def _fit_linear(self, X, y, queries, samples, penalties=PENALTIES):
+        """Return linear scores for each penalty, fitted to queries of the given samples."""
+        codes = queries.codes[samples]
+        if len(samples) > LINEAR_SAMPLES:
+            sizes = np.bincount(codes, minlength=queries.n_queries)
+            drawn = np.random.RandomState(self._split_seed).permutation(np.flatnonzero(sizes))
+            n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), LINEAR_SAMPLES, side="right"))
+            samples = samples[np.isin(codes, drawn[:n_drawn])]
+            codes = queries.codes[samples]
+        objective = self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
+        return fit_linear(X[samples], objective, penalties)
+
+    def _boost_samples(self, X, y, queries, early_stopping=None):
+        objective = self._make_objective(y, queries)
+        learner = self._make_learner(X, objective)
+        if self.estimator is None and self._penalty is not None and not self.estimators_:
+            [start] = self._fit_linear(X, y, queries, np.arange(len(y)), [self._penalty])
+            objective.set_scores(np.zeros(len(y)))
+            largest = objective.value
+            objective.set_scores(start.predict(X))
+            # Linear scores that were fitted to a part of the queries could increase the objective.
+            if objective.value < largest:
+                learner = StartLearner(start, learner, self._learning_rate())
+        self._boost(objective, learner, early_stopping)
 
     def _n_rounds_to_fit(self):
         if self.estimator is not None or self.n_iter_no_change is not None or not self._n_rounds:
