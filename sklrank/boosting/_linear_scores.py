@@ -65,7 +65,7 @@ class LinearScorer:
 
     def _centered(self, X):
         """Return the differences of the features, limited to their ranges, to their means."""
-        centered = np.clip(X, self.low, self.high, dtype=np.float64)
+        centered = np.clip(X, self.low, self.high, dtype=np.float64, order="C")
         centered -= self.mean
         np.copyto(centered, 0.0, where=np.isnan(centered))
         return centered
@@ -88,6 +88,7 @@ def fit_linear(X, objective, penalties):
     -------
     list of LinearScorer
     """
+    X = np.ascontiguousarray(X)
     is_known = ~np.isnan(X)
     low = np.min(X, axis=0, where=is_known, initial=np.inf)
     high = np.max(X, axis=0, where=is_known, initial=-np.inf)

@@ -74,7 +74,12 @@ class NDCGBoost(SupervisedDocumentRanker):
     ARP-Loss2 [4]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
     negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
     minimizes a bound on the objective in the leaf, as the steps of confidence-rated classifiers
-    [2]_. The size of the trees is chosen by held-out queries.
+    [2]_.
+
+    Held-out queries decide whether boosting starts from linear scores or from 0, how large the
+    trees are, and how many of them are fitted. Linear scores minimize the same objective plus an L2
+    penalty. Trees need many rounds to approximate a linear function of many features; if boosting
+    starts from one, the trees learn the rest.
 
     With a classifier as `estimator`, this class implements Algorithm 5 of [1]_. The scores define a
     distribution over rankings, under which document i has the expected rank :math:`1 + A_i`
@@ -98,9 +103,12 @@ class NDCGBoost(SupervisedDocumentRanker):
         Weak learner: a tree whose parameters are used in all rounds, or a classifier, which is
         cloned for each round. ``StumpClassifier()`` is the algorithm of [1]_ with compiled stumps;
         with ``criterion="gain"`` they maximize the criterion of [1]_ (Equation 3.18). If None,
-        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, and the size and the
-        number of rounds with the smallest objective of the other queries are used for all queries.
-        If fewer than 40 queries have documents of different relevance, the trees have 8 leaves.
+        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, from linear scores and
+        from scores of 0. The start and the number of rounds with the smallest objective of the
+        other queries are used for all queries, with the smallest trees whose objective is within a
+        standard error of it. With fewer than 15,000 documents, several of the five parts of the
+        queries are held out in turn, up to all of them. If fewer than five queries have documents
+        of different relevance, the trees have 8 leaves, and boosting starts from 0.
     n_estimators : int, default=100
         Maximum number of rounds.
     gain : {"exponential", "linear"} or callable, default="exponential"
@@ -125,8 +133,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
-        more than `tol` for this number of rounds. If None, all rounds are fitted, except that the
-        default trees choose their number of rounds; see `estimator`.
+        more than `tol` for this number of rounds. If None, all rounds are fitted, except that
+        held-out queries choose the number of rounds of the default trees; see `estimator`.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -141,9 +149,13 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     Attributes
     ----------
-    estimators_ : list of HistogramTreeRegressor or of classifiers
+    estimators_ : list
         Weak learners. Classifiers predict 1 for documents whose scores should increase, else 0.
-        Trees predict numbers from -1 to 1.
+        Instances of `HistogramTreeRegressor` predict numbers from -1 to 1. If boosting started from
+        linear scores, the first weak learner computes them; its attributes `coef`, `mean`, `low`
+        and `high` have an entry for each feature. The score is the sum of the differences of the
+        features to their means, multiplied by the coefficients. Values outside the range from low
+        to high are replaced by the nearest bound, and missing values by the mean.
     max_leaf_nodes_ : int
         Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
@@ -156,8 +168,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         NDCG of the held-out queries or of `X_val`, computed with `gain`, after each round; empty
         without early stopping and `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total gain of the trees, or mean importance over other weak learners,
-        weighted by the steps. Defined only if the weak learners have `feature_importances_`.
+        Fraction of the total gain of the trees and the linear scores, or mean importance over other
+        weak learners, weighted by the steps. Defined only if the weak learners have
+        `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)

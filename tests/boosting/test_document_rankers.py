@@ -688,7 +688,7 @@ def test_a_search_over_a_pipeline(routing):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_nested_validation(routing, algorithm):
     pytest.importorskip("sklearn", "1.8", reason="its searches leave the ids of pipelines out")
-    search = GridSearchCV(algorithm(), {"n_estimators": [1, 4]}, cv=QueryKFold(2))
+    search = GridSearchCV(algorithm(random_state=0), {"n_estimators": [1, 4]}, cv=QueryKFold(2))
     scores = cross_validate(
         search, X, Y, cv=QueryKFold(3), params={"qid": QID}, error_score="raise"
     )["test_score"]
