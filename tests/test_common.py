@@ -178,7 +178,7 @@ ESTIMATORS = [
     TopKAdaptive(
         "trees", n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None
     ),
-    NDCGBoost(),
+    NDCGBoost(n_estimators=10),
     NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=2), 5),
     NDCGBoost(StumpClassifier(), 5),
     NDCGBoost(LogisticRegression(), 5),
