@@ -372,7 +372,7 @@ class SoftmaxRandomization(PlackettLuceRandomization):
     of the greedy top k are shown: there is no parameter for which these are always shown. Two
     labels are both shown with a probability of at least ``k (k-1) (rho / m)^2``.
 
-    The propensities are exact, as those of :class:`PlackettLuceRandomization`. They take 1.7 times
+    The propensities are exact, as those of :class:`PlackettLuceRandomization`. They take 1.5 times
     as long.
 
     Parameters
