@@ -73,7 +73,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
         classifier is fitted to labels and weights; see `weighting`. If None,
         `ExtraTreeRegressor(max_depth=6, max_features=0.5)` is used if `weighting` is "auto" or
-        "cost", otherwise `DecisionTreeClassifier(max_depth=2)`.
+        "cost", otherwise `DecisionTreeClassifier(max_depth=2)`; and with `similarity` "auto", the
+        first weak learner is a pool of classifiers.
     n_estimators : int, default=200
         Maximum number of rounds.
     labeled_weight : float, default=1e4
