@@ -73,7 +73,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
         classifier is fitted to labels and weights; see `weighting`. If None,
         `ExtraTreeRegressor(max_depth=6, max_features=0.5)` is used if `weighting` is "auto" or
-        "cost", otherwise `DecisionTreeClassifier(max_depth=2)`.
+        "cost", otherwise `DecisionTreeClassifier(max_depth=2)`; and with `similarity` "auto", the
+        first weak learner is a pool of classifiers.
     n_estimators : int, default=200
         Maximum number of rounds.
     labeled_weight : float, default=1e4
@@ -140,7 +141,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
         unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
         sample is assigned to its class, and its weight is the decrease of the bound that this
-        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
+        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used. On
+        digits, optdigits and pendigits, the accuracies differ by less than two points.
     max_samples : int, float or None, default=None
         Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
         fraction of all samples, or None for one fifth of them, but at least 20. In each round,

@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
-from sklrank.boosting import MCSSBClassifier, _pooled_affinities
+from sklrank.boosting import MCSSBClassifier
 from sklrank.boosting._weak_learners import ClassifierLearner
 
 X, TRUTH = make_blobs(120, centers=4, n_features=3, cluster_std=1.5, random_state=3)
@@ -40,13 +40,6 @@ CONFIGURATIONS = [
 
 def mcssb(**parameters):
     return MCSSBClassifier(**{"n_estimators": 12, "random_state": 0, **parameters})
-
-
-@pytest.fixture(autouse=True)
-def small_forests(monkeypatch):
-    """Save time."""
-    monkeypatch.setattr(_pooled_affinities, "N_TREES", 20)
-    monkeypatch.setattr(_pooled_affinities, "N_TREES_OF_FOLD", 5)
 
 
 def assert_same(one, other):

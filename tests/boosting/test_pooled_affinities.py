@@ -28,13 +28,6 @@ X, TRUTH = make_blobs(150, centers=3, n_features=4, cluster_std=4.0, random_stat
 LABELS = np.where(np.random.RandomState(0).uniform(size=150) < 0.2, TRUTH, -1)
 
 
-@pytest.fixture(autouse=True)
-def small_forests(monkeypatch):
-    """Save time."""
-    monkeypatch.setattr(module, "N_TREES", 30)
-    monkeypatch.setattr(module, "N_TREES_OF_FOLD", 10)
-
-
 def label_spreading(graph, labels):
     """Return the proportions of the classes, by a loop over the edges."""
     counts = np.array([np.sum(labels == k) for k in range(3)])
