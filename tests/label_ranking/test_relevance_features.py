@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import Matern
 
 from sklrank._rankings import relative_positions
 from sklrank.label_ranking._relevance_features import RelevanceFeatures, SharedProcess
@@ -26,7 +26,7 @@ def test_the_loss_is_a_negative_log_likelihood():
     losses, expected = [], []
     for shift in (0.0, -0.5, -2.0):
         widths = 1 / np.sqrt(np.exp(LOGS[:4] + shift))
-        kernel = RBF(widths)(X) + np.exp(LOGS[4]) * np.eye(60)
+        kernel = Matern(widths, nu=1.5)(X) + np.exp(LOGS[4]) * np.eye(60)
         variance = np.trace(targets.T @ np.linalg.solve(kernel, targets)) / targets.size
         density = multivariate_normal(np.zeros(60), variance * kernel)
         expected.append(-np.sum(density.logpdf(targets.T)) / targets.size)
@@ -60,7 +60,7 @@ def test_features_have_the_kernel_as_inner_products():
     transformer = RelevanceFeatures(random_state=0).fit(3 * X + 1, Y)
     features = transformer.transform(3 * X + 1)
     standardized = (X - X.mean(axis=0)) / X.std(axis=0)
-    kernel = RBF(1 / np.sqrt(transformer.relevances_))(standardized)
+    kernel = Matern(1 / np.sqrt(transformer.relevances_), nu=1.5)(standardized)
     assert_allclose(features @ features.T, kernel, atol=1e-6)
 
 
