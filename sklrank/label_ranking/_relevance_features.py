@@ -47,7 +47,8 @@ _ROUNDING = 1e-12
 class RelevanceFeatures(TransformerMixin, BaseEstimator):
     """Nyström features of a Matérn kernel that learns how relevant each feature is.
 
-    The relevances of the features are chosen by the marginal likelihood of the rankings. The
+    The relevances of the features are chosen by the marginal likelihood of the rankings. If there
+    are more features than samples to learn from, all features have the same relevance. The
     numbers of samples and of components are limited, so that the time to fit is linear in the
     number of samples.
 
@@ -203,17 +204,28 @@ class SharedProcess:
         n_iter : int
             Number of iterations, at least 1.
         """
-        n_features = self.X.shape[1]
-        logs, n_iter = np.full(n_features + 1, -np.log(n_features)), 1
+        n_samples, n_features = self.X.shape
+        n_widths = n_features if n_features <= n_samples else 1
+        logs, n_iter = np.full(n_widths + 1, -np.log(n_features)), 1
         logs[-1] = np.log(_START_NOISE)
         if self.targets.any():
-            bounds = [_RELEVANCES] * n_features + [_NOISES]
-            options = {"maxiter": max_iter}
             found = minimize(
-                self.loss, logs, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+                self.loss if n_widths > 1 else self.loss_of_one_width,
+                logs,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[_RELEVANCES] * n_widths + [_NOISES],
+                options={"maxiter": max_iter},
             )
             logs, n_iter = found.x, max(found.nit, 1)
-        return np.exp(logs[:-1]), float(np.exp(logs[-1])), n_iter
+        relevances = np.full(n_features, np.exp(logs[:-1]))
+        return relevances, float(np.exp(logs[-1])), n_iter
+
+    def loss_of_one_width(self, logs):
+        """Return the loss of equal relevances, and its gradient."""
+        relevance, noise = logs
+        value, gradient = self.loss(np.append(np.full(self.X.shape[1], relevance), noise))
+        return value, np.array([gradient[:-1].sum(), gradient[-1]])
 
     def loss(self, logs):
         """Return the penalized negative log-likelihood of a target value, and its gradient.

@@ -56,6 +56,20 @@ def test_irrelevant_features_are_found(rankings):
     assert relevances[:2].min() > 10 * relevances[2:].max()
 
 
+def test_one_width_if_there_are_more_features_than_samples():
+    """It is the best of a grid."""
+    rows = RANDOM.normal(size=(15, 20))
+    rankings = np.argsort(np.argsort(rows[:, :3], axis=1), axis=1)
+    relevances = RelevanceFeatures(random_state=0).fit(rows, rankings).relevances_
+    assert_allclose(relevances, relevances[0])
+    standardized = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    process = SharedProcess(standardized, relative_positions(rankings))
+    noise = RelevanceFeatures(random_state=0).fit(rows, rankings).noise_
+    grid = np.log(relevances[0]) + np.array([-0.3, 0.0, 0.3])
+    losses = [process.loss(np.append(np.full(20, log), np.log(noise)))[0] for log in grid]
+    assert np.argmin(losses) == 1
+
+
 def test_features_have_the_kernel_as_inner_products():
     transformer = RelevanceFeatures(random_state=0).fit(3 * X + 1, Y)
     features = transformer.transform(3 * X + 1)
