@@ -174,9 +174,9 @@ def mean_of_folds(values):
 
 
 def print_curves(title, curves):
-    print(f"\n{title}\n{'NDCG@':24s}" + "".join(f"{k:>7d}" for k in RANKS))
+    print(f"\n{title}\n{'NDCG@':28s}" + "".join(f"{k:>7d}" for k in RANKS))
     for name, curve in curves.items():
-        print(f"{name:24s}" + "".join(f"{value:7.4f}" for value in curve))
+        print(f"{name:28s}" + "".join(f"{value:7.4f}" for value in curve))
 
 
 def differences(results):
@@ -193,9 +193,9 @@ def differences(results):
 
 def print_differences(results, seconds):
     print(f"\nNDCG@10 minus that of {REFERENCE}, over queries")
-    print(f"{'':24s}  mean   95 %    CPU s per fold")
+    print(f"{'':28s}  mean   95 %    CPU s per fold")
     for name, mean, error in differences(results):
-        print(f"{name:24s}{mean:7.4f} +-{error:6.4f} {seconds[name]:10.2f}")
+        print(f"{name:28s}{mean:7.4f} +-{error:6.4f} {seconds[name]:10.2f}")
 
 
 def draw(results, data, path):

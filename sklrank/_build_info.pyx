@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""What compiled the package, for `show_versions`."""
+"""Names and versions of the compilers that built the package, printed by `show_versions`."""
 
 cdef extern from *:
     """

@@ -131,7 +131,7 @@ ax.grid(axis="y", visible=False)
 _ = ax.set(xlabel="mean rank of the tag where it is relevant (1 is best)")
 
 # %%
-# What a user sees:
+# The three tags suggested for each of three new photos, beside the true tags:
 
 best = model.predict_topk(X[future][:3], k=3)
 for shown, tags in zip(best, photos["tags"][future][:3]):

@@ -62,7 +62,7 @@ class Candidate:
 
     @property
     def is_still_decreasing(self):
-        """Whether the last rounds account for a large part of the decrease."""
+        """True if the last rounds account for a large part of the decrease."""
         last = self.values[-1 - PATIENCE :]
         return last[0] - last[-1] >= STILL_DECREASING * self.decrease
 

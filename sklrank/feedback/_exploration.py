@@ -109,6 +109,8 @@ class Exploration:
             The record of all samples, in the order of the given records.
         """
         explorations = list(explorations)
+        if any(part.actions.ndim == 1 for part in explorations):
+            explorations = [_as_singles(part) for part in explorations]
         return cls(
             np.concatenate([part.actions for part in explorations]),
             np.concatenate([part.propensities for part in explorations]),
@@ -173,7 +175,8 @@ class Exploration:
         ----------
         frame : pandas.DataFrame, or a mapping of names to columns
             The log. Other columns are ignored. In particular, rewards are not read. If k labels
-            were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives the rewards.
+            were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives the rewards; if a single
+            label was shown, ``frame["reward_0"]`` does.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels in the order of the indices, such as `classes_` of the estimator
             that will learn from the record. They are required if the actions were logged by name.
@@ -181,7 +184,7 @@ class Exploration:
         Returns
         -------
         Exploration
-            The record.
+            The record. For a single label per sample, its arrays have the shape ``(n_samples,)``.
 
         Raises
         ------
@@ -208,7 +211,8 @@ class Exploration:
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
-        return cls(actions, propensities)
+        record = cls(actions, propensities)
+        return _as_singles(record) if k == 1 else record
 
 
 def _as_pairs(actions, propensities):
@@ -221,6 +225,17 @@ def _as_pairs(actions, propensities):
         "actions and propensities must have the shapes (n_samples, k) and (n_samples, k, k), or "
         f"both (n_samples,), got {actions.shape} and {propensities.shape}"
     )
+
+
+def _as_singles(record):
+    """Return a record of one label per sample whose arrays have the shape `(n_samples,)`."""
+    actions, propensities = record.actions, record.propensities
+    if actions.size != len(actions) or propensities.size != len(actions):
+        raise ValueError(
+            "records with one label per sample cannot be concatenated with records of more labels, "
+            f"got actions of shape {actions.shape}"
+        )
+    return Exploration(actions.ravel(), propensities.ravel())
 
 
 def _names_of_actions(actions, names):
@@ -279,6 +294,8 @@ def _propensity_columns(k):
 def check_exploration(exploration, n_samples: int, n_labels: int):
     """Check a record of k labels per sample, and return its arrays.
 
+    For a single label per sample, the arrays may also have the shape (n_samples,).
+
     Parameters
     ----------
     exploration : Exploration, or an object with its attributes
@@ -304,6 +321,8 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
             f"{type(exploration).__name__}"
         )
     actions = np.asarray(actions)
+    if actions.ndim == 1 and propensities is not None and np.size(propensities) == len(actions):
+        actions, propensities = actions[:, np.newaxis], np.reshape(propensities, (-1, 1, 1))
     if actions.ndim != 2 or len(actions) != n_samples or not 1 <= actions.shape[1] <= n_labels:
         raise ValueError(
             f"actions of exploration must have the shape ({n_samples}, k) with k from 1 to the "
@@ -428,8 +447,13 @@ def check_single_actions(exploration, n_samples: int, n_labels: int):
 
 
 def check_rewards(rewards, shape):
-    """Check that rewards are 0 or 1 and have the shape of the actions; return them as int8."""
+    """Check that rewards are 0 or 1 and have the shape of the actions; return them as int8.
+
+    For a single action per sample, (n_samples,) and (n_samples, 1) are both accepted.
+    """
     rewards = np.asarray(rewards)
+    if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
+        rewards = rewards.reshape(shape)
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):

@@ -75,9 +75,6 @@ array([0.95, 0.85, 0.93])
 from sklrank.metrics._cascades import (
     expected_reciprocal_rank_score,
     hit_rate_score,
-    precision_at_k_score,
-    rank_biased_precision_score,
-    recall_at_k_score,
     reciprocal_rank_score,
 )
 from sklrank.metrics._document_ranking import average_precision_score, dcg_score, ndcg_score
@@ -91,6 +88,11 @@ from sklrank.metrics._noise_measures import alpha_inconsistency, beta_tau_gap
 from sklrank.metrics._pair_probabilities import pair_brier_score
 from sklrank.metrics._paired_test import paired_test
 from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.metrics._precision import (
+    precision_at_k_score,
+    rank_biased_precision_score,
+    recall_at_k_score,
+)
 from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
 from sklrank.metrics._scorers import (
     average_precision_scorer,

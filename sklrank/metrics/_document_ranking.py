@@ -33,6 +33,9 @@ from sklrank.metrics._document_lists import (
     sums_of_queries,
 )
 
+# Last rank that matters if all ranks matter.
+EVERY_PLACE = np.iinfo(np.intp).max
+
 
 def ndcg_score(
     y_true: ArrayLike,
@@ -382,16 +385,15 @@ def _dcg_of_queries(queries, grades, chosen, k):
 def average_precision_of_queries(queries, grades, chosen, k):
     """Return a function that computes the average precision of each query from the scores."""
     relevant = grades > 0
-    last = np.inf if k is None else k
+    last = last_place(k)
     counted = places(queries) <= last
-    n_relevant = np.bincount(queries.codes, weights=relevant, minlength=queries.n_queries)
-    n_relevant = np.minimum(n_relevant, last)
+    n_relevant = count_relevant(queries, grades)
+    divisors = np.clip(n_relevant, 1, last)
 
     def values_of(scores):
         lists = list_documents(queries, scores, relevant, chosen.ties)
         sums = sums_of_queries(queries, expected_precisions(queries, lists, relevant) * counted)
-        values = np.full(queries.n_queries, EMPTY[chosen.empty])
-        return np.divide(sums, n_relevant, values, where=n_relevant > 0)
+        return with_empty(sums / divisors, n_relevant, chosen)
 
     return values_of
 
@@ -409,6 +411,21 @@ def _dcg(queries, gains, scores, factors, ties):
 
 def _sums_of_gains(queries, lists, gains, factors):
     return sums_of_queries(queries, expected_values(lists, gains) * factors)
+
+
+def last_place(k):
+    """Return the last rank that a metric cut at `k` includes."""
+    return EVERY_PLACE if k is None else k
+
+
+def count_relevant(queries, grades):
+    """Return the number of relevant documents of each query."""
+    return np.bincount(queries.codes, weights=grades > 0, minlength=queries.n_queries)
+
+
+def with_empty(values, n_relevant, chosen):
+    """Return the values, where those of queries without a relevant document are replaced."""
+    return np.where(n_relevant > 0, values, EMPTY[chosen.empty])
 
 
 def evaluate(of_queries, chosen, k, y_true, y_score, qid, average, sample_weight):

@@ -21,15 +21,17 @@ from sklrank._validation import check_columns, column_names
 from sklrank.metrics._cascades import (
     expected_reciprocal_rank_score,
     hit_rate_score,
-    precision_at_k_score,
-    rank_biased_precision_score,
-    recall_at_k_score,
     reciprocal_rank_score,
 )
 from sklrank.metrics._checks import as_label_columns
 from sklrank.metrics._document_ranking import average_precision_score, ndcg_score
 from sklrank.metrics._label_ranking import RANKING_METRICS
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
+from sklrank.metrics._precision import (
+    precision_at_k_score,
+    rank_biased_precision_score,
+    recall_at_k_score,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -281,7 +283,23 @@ class NDCGScorer(DocumentScorer):
         self.convention = convention
 
 
-class AveragePrecisionScorer(DocumentScorer):
+class BinaryRelevanceScorer(DocumentScorer):
+    """Base class of scorers for metrics of binary relevance that share these parameters."""
+
+    def __init__(
+        self,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+    ) -> None:
+        self.k = k
+        self.empty = empty
+        self.ties = ties
+        self.convention = convention
+
+
+class AveragePrecisionScorer(BinaryRelevanceScorer):
     """Scorer for MAP; see :func:`sklrank.metrics.average_precision_score` for the parameters.
 
     To set parameters, use a copy: ``clone(average_precision_scorer).set_params(k=10)``.
@@ -289,20 +307,8 @@ class AveragePrecisionScorer(DocumentScorer):
 
     _metric = staticmethod(average_precision_score)
 
-    def __init__(
-        self,
-        k: int | None = None,
-        empty: str | None = None,
-        ties: str | None = None,
-        convention: str = "standard",
-    ) -> None:
-        self.k = k
-        self.empty = empty
-        self.ties = ties
-        self.convention = convention
 
-
-class PrecisionAtKScorer(DocumentScorer):
+class PrecisionAtKScorer(BinaryRelevanceScorer):
     """Scorer for precision; see :func:`sklrank.metrics.precision_at_k_score` for the parameters.
 
     To set parameters, use a copy: ``clone(precision_at_k_scorer).set_params(k=10)``.
@@ -310,20 +316,8 @@ class PrecisionAtKScorer(DocumentScorer):
 
     _metric = staticmethod(precision_at_k_score)
 
-    def __init__(
-        self,
-        k: int | None = None,
-        empty: str | None = None,
-        ties: str | None = None,
-        convention: str = "standard",
-    ) -> None:
-        self.k = k
-        self.empty = empty
-        self.ties = ties
-        self.convention = convention
 
-
-class RecallAtKScorer(DocumentScorer):
+class RecallAtKScorer(BinaryRelevanceScorer):
     """Scorer for recall at k; see :func:`sklrank.metrics.recall_at_k_score` for the parameters.
 
     To set parameters, use a copy: ``clone(recall_at_k_scorer).set_params(k=10)``.
@@ -331,20 +325,8 @@ class RecallAtKScorer(DocumentScorer):
 
     _metric = staticmethod(recall_at_k_score)
 
-    def __init__(
-        self,
-        k: int | None = None,
-        empty: str | None = None,
-        ties: str | None = None,
-        convention: str = "standard",
-    ) -> None:
-        self.k = k
-        self.empty = empty
-        self.ties = ties
-        self.convention = convention
 
-
-class HitRateScorer(DocumentScorer):
+class HitRateScorer(BinaryRelevanceScorer):
     """Scorer for the hit rate; see :func:`sklrank.metrics.hit_rate_score` for the parameters.
 
     To set parameters, use a copy: ``clone(hit_rate_scorer).set_params(k=10)``.
@@ -352,38 +334,14 @@ class HitRateScorer(DocumentScorer):
 
     _metric = staticmethod(hit_rate_score)
 
-    def __init__(
-        self,
-        k: int | None = None,
-        empty: str | None = None,
-        ties: str | None = None,
-        convention: str = "standard",
-    ) -> None:
-        self.k = k
-        self.empty = empty
-        self.ties = ties
-        self.convention = convention
 
-
-class ReciprocalRankScorer(DocumentScorer):
+class ReciprocalRankScorer(BinaryRelevanceScorer):
     """Scorer for MRR; see :func:`sklrank.metrics.reciprocal_rank_score` for the parameters.
 
     To set parameters, use a copy: ``clone(reciprocal_rank_scorer).set_params(k=10)``.
     """
 
     _metric = staticmethod(reciprocal_rank_score)
-
-    def __init__(
-        self,
-        k: int | None = None,
-        empty: str | None = None,
-        ties: str | None = None,
-        convention: str = "standard",
-    ) -> None:
-        self.k = k
-        self.empty = empty
-        self.ties = ties
-        self.convention = convention
 
 
 class ExpectedReciprocalRankScorer(DocumentScorer):

@@ -13,10 +13,11 @@ split; see :class:`QueryKFold` and :func:`query_train_test_split`.
 """
 
 from sklrank.model_selection._importance import query_permutation_importance
-from sklrank.model_selection._plot import ProgressiveValidationDisplay
+from sklrank.model_selection._pair_reliability_display import PairReliabilityDisplay
 from sklrank.model_selection._progressive import progressive_val_score
+from sklrank.model_selection._progressive_display import ProgressiveValidationDisplay
 from sklrank.model_selection._query_splits import QueryKFold, query_train_test_split
-from sklrank.model_selection._ranking_plots import PairReliabilityDisplay, RankingDisplay
+from sklrank.model_selection._ranking_display import RankingDisplay
 
 __all__ = [
     "PairReliabilityDisplay",

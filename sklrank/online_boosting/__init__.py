@@ -3,7 +3,7 @@
 The weak learners of a booster vote for the labels of one sample at a time. Each learner then learns
 from the costs of a vote for each label, given the votes of the learners before it. Expert i ranks
 the labels by the votes of the first i learners. All algorithms share one loop (`_rounds`). They
-differ in the costs of votes (`_costs`) and in the choice of the expert:
+differ in the costs of votes (`_potentials`, `_gradients`) and in the choice of the expert:
 
 - In :class:`AdaOLMR`, the costs are gradients of the logistic rank loss. The learners have weights,
   which are learned by gradient steps. Hedge chooses the expert.

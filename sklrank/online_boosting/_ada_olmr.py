@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import StrOptions
-from sklrank.online_boosting._costs import GRADIENTS
+from sklrank.online_boosting._gradients import GRADIENTS
 from sklrank.online_boosting._online_booster import OnlineBooster
 
 if TYPE_CHECKING:

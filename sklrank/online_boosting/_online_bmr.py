@@ -6,8 +6,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.online_boosting._costs import LOSSES, TABULATED, potential_costs
 from sklrank.online_boosting._online_booster import OnlineBooster
+from sklrank.online_boosting._potentials import LOSSES, TABULATED, potential_costs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -89,7 +89,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
 
     @property
     def _discounted(self):
-        """Whether pairs of labels are weighted by discounts; see `PairFeedback`."""
+        """True if pairs of labels are weighted by discounts; see `PairFeedback`."""
         return self.pair_weights == "dcg"
 
     @_fit_context(prefer_skip_nested_validation=True)

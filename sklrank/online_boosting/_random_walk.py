@@ -1,4 +1,4 @@
-"""Tables of the random walk from which the potentials are computed, see `_costs.pyx`."""
+"""Tables of the random walk from which the potentials are computed, see `_potentials.pyx`."""
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -28,7 +28,7 @@ def walk_tails(up, down, n_learners):
     Returns
     -------
     tails : ndarray of shape (n_entries, 2)
-        Tail sums T0 and T1 (see `_costs.pyx`). The rows for n steps start at ``starts[n]`` and
+        Tail sums T0 and T1 (see `_potentials.pyx`). The rows for n steps start at ``starts[n]`` and
         cover d = lows[n] - 2, ..., highs[n] + 3.
     starts, lows, highs : ndarrays of shape (n_learners,)
         First row of the table for n steps, and the smallest and the largest value of the walk after

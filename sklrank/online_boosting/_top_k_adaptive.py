@@ -6,7 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.online_boosting._costs import GRADIENTS
+from sklrank.online_boosting._gradients import GRADIENTS
 from sklrank.online_boosting._top_k_booster import TopKBooster
 from sklrank.online_boosting._weak_learners import are_trees
 
@@ -115,6 +115,7 @@ class TopKAdaptive(TopKBooster):
           its errors. The direct model is an online logistic regression for each label, which learns
           from the labels shown. The variance is smaller, and so is the bias due to
           `propensity_clip`. The time is proportional to the square of the number of labels.
+          Missing values are refused, since the direct model is linear.
 
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,

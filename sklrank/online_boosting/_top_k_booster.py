@@ -43,6 +43,11 @@ class TopKBooster(OnlineBooster):
         "propensity_clip": [tuple, list],
     }
 
+    @property
+    def _accepts_nan(self):
+        # The direct model is linear.
+        return super()._accepts_nan and self.cost_estimate != "doubly-robust"
+
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
         """Draw the `k` labels to show for each sample.
 

@@ -10,7 +10,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklrank.feedback import Exploration, SingleSwapRandomization, UniformRandomization
-from sklrank.feedback._exploration import check_exploration, check_rewards
+from sklrank.feedback._exploration import (
+    check_exploration,
+    check_rewards,
+    check_single_actions,
+)
 
 SHOWN = UniformRandomization(0.5).explore(
     np.random.RandomState(0).normal(size=(6, 5)), 3, random_state=0
@@ -44,6 +48,26 @@ def test_records_are_indexed_like_arrays(rows, positions):
 def test_pickles_and_concatenation():
     assert_same(pickle.loads(pickle.dumps(SHOWN)), SHOWN)
     assert_same(Exploration.concatenate([SHOWN[:2], SHOWN[2:3], SHOWN[3:]]), SHOWN)
+
+
+def test_records_of_single_labels():
+    """The arrays have one dimension, or the dimensions of k = 1: both are read and joined."""
+    flat = Exploration([3, 0, 1], [0.5, 0.25, 1.0])
+    deep = Exploration([[3], [0], [1]], [[[0.5]], [[0.25]], [[1.0]]])
+    for record in (flat, deep):
+        assert_same(Exploration.from_frame(record.to_frame()), flat)
+        assert_same(Exploration.concatenate([flat[:1], record[1:]]), flat)
+        for check, expected in ((check_exploration, deep), (check_single_actions, flat)):
+            actions, propensities = check(record, 3, 4)
+            assert_array_equal(actions, expected.actions)
+            assert_array_equal(propensities, expected.propensities)
+    with pytest.raises(ValueError, match="cannot be concatenated"):
+        Exploration.concatenate([flat, SHOWN])
+    for shape in ((3,), (3, 1)):
+        for given in ([1, 0, 1], [[1], [0], [1]]):
+            assert_array_equal(check_rewards(given, shape), np.reshape([1, 0, 1], shape))
+    with pytest.raises(ValueError, match="rewards must have the shape"):
+        check_rewards([1, 0], (3, 1))
 
 
 def test_data_frames_of_logs():

@@ -513,10 +513,13 @@ def test_logs_in_data_frames():
     assert frame.columns.tolist() == ["action_0", "reward_0", "propensity_0"]
     assert len(shown[:0].to_frame()) == 0
     read = Exploration.from_frame(frame, classes=model.classes_)
-    copy = pickle.loads(pickle.dumps(model))
+    assert_array_equal(read.actions, shown.actions)
+    assert_array_equal(read.propensities, shown.propensities)
+    copies = [pickle.loads(pickle.dumps(model)) for _ in range(2)]
     model.partial_fit_feedback(X, shown, rewards)
-    copy.partial_fit_feedback(X, read, frame["reward_0"])
-    assert_array_equal(copy.coef_, model.coef_)
+    for copy, columns in zip(copies, ("reward_0", ["reward_0"]), strict=True):
+        copy.partial_fit_feedback(X, read, frame[columns])
+        assert_array_equal(copy.coef_, model.coef_)
 
 
 # -- Errors.

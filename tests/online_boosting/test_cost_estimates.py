@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._gradients import LogisticCosts
 from sklrank.online_boosting._pair_feedback import ESTIMATES
+from sklrank.online_boosting._potentials import PotentialCosts
 
 from sklrank.feedback import Exploration
 from sklrank.feedback._randomization import RANDOMIZATIONS
@@ -225,6 +226,21 @@ def test_estimates_that_change_between_calls():
     with pytest.raises(ValueError, match="cost_estimate"):
         model.partial_fit_feedback(X, shown, np.zeros(shown.actions.shape))
     assert model.n_rounds_ == len(X)
+
+
+@pytest.mark.parametrize("make", RULES)
+def test_direct_models_refuse_missing_values(make, fingerprint):
+    """Hoeffding trees accept them, but the direct model is linear."""
+    X, Y = make_rows()
+    missing = X.copy()
+    missing[3, 1] = np.nan
+    make("trees", n_estimators=2, random_state=0).fit(missing, Y)
+    model = make("trees", n_estimators=2, cost_estimate="doubly-robust", random_state=0).fit(X, Y)
+    before = fingerprint(model)
+    for learn in (model.partial_fit, model.fit):
+        with pytest.raises(ValueError, match="NaN"):
+            learn(missing, Y)
+        assert fingerprint(model) == before
 
 
 # -- Schedules.

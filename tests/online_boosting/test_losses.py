@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklrank.online_boosting._costs import (
-    ExponentialCosts,
-    PotentialCosts,
-    TabulatedCosts,
-    potential_costs,
-)
+from sklrank.online_boosting._gradients import ExponentialCosts
 from sklrank.online_boosting._pair_feedback import FullInformation
+from sklrank.online_boosting._potentials import PotentialCosts, TabulatedCosts, potential_costs
 
 from sklrank.feedback import Exploration, UniformRandomization
 from sklrank.metrics import rank_loss

@@ -8,8 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklrank.online_boosting._adapter import EstimatorLearner
-from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
+from sklrank.online_boosting._gradients import LogisticCosts
 from sklrank.online_boosting._pair_feedback import FullInformation
+from sklrank.online_boosting._potentials import PotentialCosts
 from sklrank.online_boosting._rounds import Rounds
 
 from sklrank.metrics import rank_loss

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklrank.online_boosting._costs import LogisticCosts
+from sklrank.online_boosting._gradients import LogisticCosts
 
 from sklrank.feedback import Exploration, UniformRandomization
 from sklrank.feedback._randomization import RANDOMIZATIONS

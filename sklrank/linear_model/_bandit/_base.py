@@ -226,7 +226,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Record of the classes shown, one for each sample. It is either returned by `explore` or
             the record of another policy.
         rewards : array-like of shape (n_samples,)
-            1 if the class shown was correct, 0 if it was wrong.
+            1 if the class shown was correct or, for example, clicked, and 0 otherwise.
         classes : array-like of shape (n_classes,), default=None
             Class labels, as in `explore`.
 

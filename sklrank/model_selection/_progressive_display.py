@@ -12,10 +12,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklrank.model_selection._display import Display
 from sklrank.model_selection._progressive import make_evaluator, progressive_val_score
 
 
-class ProgressiveValidationDisplay:
+class ProgressiveValidationDisplay(Display):
     """Plot of the running mean loss against the number of samples, with a line for each model.
 
     If a model has several runs with different seeds, its line is the mean of the runs, with a band
@@ -294,9 +295,7 @@ class ProgressiveValidationDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if ax is None:
-            ax = new_axes(type(self).__name__)
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = self._start_plot(ax)
         self.lines_, self.bands_ = [], []
         for name, runs in self.losses.items():
             means = self.mean_so_far(name)
@@ -319,17 +318,6 @@ class ProgressiveValidationDisplay:
         )
         ax.legend()
         return self
-
-
-def new_axes(display):
-    """Return the axes of a new figure, for the display of the given name."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            f"{display}.plot needs matplotlib: run `pip install matplotlib`."
-        ) from error
-    return plt.subplots()[1]
 
 
 def _as_runs(name, values):
