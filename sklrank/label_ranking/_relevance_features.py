@@ -1,14 +1,17 @@
-r"""Nyström features of a Gaussian kernel with a width for each feature, learned from rankings.
+r"""Nyström features of a Matérn kernel with a width for each feature, learned from rankings.
 
 The relative positions of the labels, centered for each label, are modelled as independent Gaussian
 processes with the same covariance :math:`s (K + \nu I)`, where
 
-.. math:: K_{ij} = \exp\Bigl(-\frac12 \sum_m r_m (x_{im} - x_{jm})^2\Bigr)
+.. math:: K_{ij} = (1 + \sqrt 3 d_{ij}) e^{-\sqrt 3 d_{ij}}, \qquad
+    d_{ij}^2 = \sum_m r_m (x_{im} - x_{jm})^2
 
-on standardized features. The relevances :math:`r_m` are the squared inverse widths. They and the
+on standardized features. This is the Matérn kernel with :math:`\nu = 3/2`. Positions are step
+functions of the features; a Gaussian kernel, whose functions are smoother, has a lower likelihood
+on most data. The relevances :math:`r_m` are the squared inverse widths. They and the
 noise :math:`\nu` maximize the marginal likelihood; for given :math:`r` and :math:`\nu`, the best
 variance s has a closed form (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
-2006, Section 5.1).
+2006, Sections 4.2 and 5.1).
 """
 
 from __future__ import annotations
@@ -19,7 +22,6 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky
 from scipy.optimize import minimize
 from sklearn.base import TransformerMixin
-from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_consistent_length, check_random_state
@@ -38,12 +40,15 @@ _START_NOISE = 0.1
 # Relevances above 1 / n_features are penalized: their logarithm has a normal prior with this
 # standard deviation. Smaller ones are not, so that irrelevant features are ignored.
 _DEVIATION = 3.0
+# Smallest eigenvalue of a kernel matrix that is distinguished from 0.
+_ROUNDING = 1e-12
 
 
 class RelevanceFeatures(TransformerMixin, BaseEstimator):
-    """Nyström features of a Gaussian kernel that learns how relevant each feature is.
+    """Nyström features of a Matérn kernel that learns how relevant each feature is.
 
-    The relevances of the features are chosen by the marginal likelihood of the rankings. The
+    The relevances of the features are chosen by the marginal likelihood of the rankings. If there
+    are more features than samples to learn from, all features have the same relevance. The
     numbers of samples and of components are limited, so that the time to fit is linear in the
     number of samples.
 
@@ -69,8 +74,10 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
         Number of iterations of L-BFGS.
     scaler_ : StandardScaler
         The fitted scaler.
-    kernel_ : Nystroem
-        The fitted kernel features.
+    centers_ : ndarray of shape (n_components, n_features)
+        Centers of the kernel: standardized samples.
+    normalization_ : ndarray of shape (n_components, n_components)
+        Inverse root of the kernel matrix of the centers.
     n_features_in_ : int
         Number of features.
     """
@@ -126,11 +133,9 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
             rows = random.permutation(len(Z))[: self.max_samples]
         process = SharedProcess(Z[rows], positions[rows])
         self.relevances_, self.noise_, self.n_iter_ = process.maximize(self.max_iter)
-        self.kernel_ = Nystroem(
-            gamma=0.5,
-            n_components=min(self.n_components, len(Z)),
-            random_state=random.randint(np.iinfo(np.int32).max),
-        ).fit(Z * np.sqrt(self.relevances_))
+        self.centers_ = Z[random.permutation(len(Z))[: self.n_components]]
+        values, vectors = np.linalg.eigh(matern(distances(self.centers_, self.relevances_)))
+        self.normalization_ = (vectors / np.sqrt(np.maximum(values, _ROUNDING))) @ vectors.T
         return self
 
     def transform(self, X):
@@ -148,13 +153,25 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         Z = self.scaler_.transform(validate_data(self, X, reset=False))
-        return self.kernel_.transform(Z * np.sqrt(self.relevances_))
+        return matern(distances(Z, self.relevances_, self.centers_)) @ self.normalization_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def distances(X, relevances, Y=None):
+    """Return the distances of the rows of X from those of Y, or from each other."""
+    roots = np.sqrt(relevances)
+    return euclidean_distances(X * roots, None if Y is None else Y * roots)
+
+
+def matern(distance):
+    """Return the kernel of samples with the given distances."""
+    scaled = np.sqrt(3.0) * distance
+    return (1.0 + scaled) * np.exp(-scaled)
 
 
 class SharedProcess:
@@ -187,17 +204,28 @@ class SharedProcess:
         n_iter : int
             Number of iterations, at least 1.
         """
-        n_features = self.X.shape[1]
-        logs, n_iter = np.full(n_features + 1, -np.log(n_features)), 1
+        n_samples, n_features = self.X.shape
+        n_widths = n_features if n_features <= n_samples else 1
+        logs, n_iter = np.full(n_widths + 1, -np.log(n_features)), 1
         logs[-1] = np.log(_START_NOISE)
         if self.targets.any():
-            bounds = [_RELEVANCES] * n_features + [_NOISES]
-            options = {"maxiter": max_iter}
             found = minimize(
-                self.loss, logs, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+                self.loss if n_widths > 1 else self.loss_of_one_width,
+                logs,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[_RELEVANCES] * n_widths + [_NOISES],
+                options={"maxiter": max_iter},
             )
             logs, n_iter = found.x, max(found.nit, 1)
-        return np.exp(logs[:-1]), float(np.exp(logs[-1])), n_iter
+        relevances = np.full(n_features, np.exp(logs[:-1]))
+        return relevances, float(np.exp(logs[-1])), n_iter
+
+    def loss_of_one_width(self, logs):
+        """Return the loss of equal relevances, and its gradient."""
+        relevance, noise = logs
+        value, gradient = self.loss(np.append(np.full(self.X.shape[1], relevance), noise))
+        return value, np.array([gradient[:-1].sum(), gradient[-1]])
 
     def loss(self, logs):
         """Return the penalized negative log-likelihood of a target value, and its gradient.
@@ -206,8 +234,8 @@ class SharedProcess:
         """
         n_samples, n_targets = self.targets.shape
         relevances, noise = np.exp(logs[:-1]), np.exp(logs[-1])
-        kernel = np.exp(-0.5 * euclidean_distances(self.X * np.sqrt(relevances), squared=True))
-        covariance = kernel.copy()
+        distance = distances(self.X, relevances)
+        covariance = matern(distance)
         covariance[np.diag_indices(n_samples)] += noise
         try:
             factor = cholesky(covariance, lower=True)
@@ -220,10 +248,10 @@ class SharedProcess:
 
         inverse = cho_solve((factor, True), np.eye(n_samples))
         by_covariance = 0.5 * (n_targets * inverse - weights @ weights.T / variance)
-        by_kernel = by_covariance * kernel
-        # The derivative of the kernel by log r is -r (x - x')^2 / 2 times the kernel.
-        products = np.sum(self.X * (by_kernel @ self.X), axis=0)
-        squares = by_kernel.sum(axis=1) @ self.X**2
+        # The derivative of the kernel by log r is -3 r (x - x')^2 exp(-sqrt(3) d) / 2.
+        by_squares = 3.0 * by_covariance * np.exp(-np.sqrt(3.0) * distance)
+        products = np.sum(self.X * (by_squares @ self.X), axis=0)
+        squares = by_squares.sum(axis=1) @ self.X**2
         gradient = np.append(relevances * (products - squares), noise * by_covariance.trace())
 
         excess = np.maximum(logs[:-1] + np.log(len(relevances)), 0.0) / _DEVIATION

@@ -75,9 +75,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "wide" and "narrow": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
           features of a Gaussian kernel with the squared widths 1/0.3 and 1/3 on standardized
           features. If the rankings are complete, one model is fitted for all labels.
-        - "relevance": the same with a kernel that learns from the rankings how relevant each
-          feature is: it has one width for each feature, which maximize the marginal likelihood of
-          Gaussian processes.
+        - "relevance": the same with a Matérn kernel that learns from the rankings how relevant
+          each feature is: it has one width for each feature, and the widths maximize the marginal
+          likelihood of Gaussian processes.
         - "pairwise": :class:`PairwiseRanker` with logistic regression on standardized features and
           soft votes.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import Matern
 
 from sklrank._rankings import relative_positions
 from sklrank.label_ranking._relevance_features import RelevanceFeatures, SharedProcess
@@ -26,7 +26,7 @@ def test_the_loss_is_a_negative_log_likelihood():
     losses, expected = [], []
     for shift in (0.0, -0.5, -2.0):
         widths = 1 / np.sqrt(np.exp(LOGS[:4] + shift))
-        kernel = RBF(widths)(X) + np.exp(LOGS[4]) * np.eye(60)
+        kernel = Matern(widths, nu=1.5)(X) + np.exp(LOGS[4]) * np.eye(60)
         variance = np.trace(targets.T @ np.linalg.solve(kernel, targets)) / targets.size
         density = multivariate_normal(np.zeros(60), variance * kernel)
         expected.append(-np.sum(density.logpdf(targets.T)) / targets.size)
@@ -56,11 +56,25 @@ def test_irrelevant_features_are_found(rankings):
     assert relevances[:2].min() > 10 * relevances[2:].max()
 
 
+def test_one_width_if_there_are_more_features_than_samples():
+    """It is the best of a grid."""
+    rows = RANDOM.normal(size=(15, 20))
+    rankings = np.argsort(np.argsort(rows[:, :3], axis=1), axis=1)
+    relevances = RelevanceFeatures(random_state=0).fit(rows, rankings).relevances_
+    assert_allclose(relevances, relevances[0])
+    standardized = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    process = SharedProcess(standardized, relative_positions(rankings))
+    noise = RelevanceFeatures(random_state=0).fit(rows, rankings).noise_
+    grid = np.log(relevances[0]) + np.array([-0.3, 0.0, 0.3])
+    losses = [process.loss(np.append(np.full(20, log), np.log(noise)))[0] for log in grid]
+    assert np.argmin(losses) == 1
+
+
 def test_features_have_the_kernel_as_inner_products():
     transformer = RelevanceFeatures(random_state=0).fit(3 * X + 1, Y)
     features = transformer.transform(3 * X + 1)
     standardized = (X - X.mean(axis=0)) / X.std(axis=0)
-    kernel = RBF(1 / np.sqrt(transformer.relevances_))(standardized)
+    kernel = Matern(1 / np.sqrt(transformer.relevances_), nu=1.5)(standardized)
     assert_allclose(features @ features.T, kernel, atol=1e-6)
 
 
