@@ -79,9 +79,8 @@ display = ProgressiveValidationDisplay.from_estimators(
     candidates, X[history], Y[history], n_seeds=2, random_state=0
 )
 for name, runs in display.losses.items():
-    print(
-        f"{name:<19} mean rank loss {runs.mean():.3f}; last 1000 photos {runs[:, -1000:].mean():.3f}"
-    )
+    last = runs[:, -1000:].mean()
+    print(f"{name:<19} mean rank loss {runs.mean():.3f}; last 1000 photos {last:.3f}")
 display.ax_.axhline(baseline, color="0.5", linestyle=":", label="popular tags")
 display.ax_.set(ylim=(0, 0.5))
 _ = display.ax_.legend()
