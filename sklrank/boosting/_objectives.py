@@ -156,10 +156,12 @@ class GainObjective(Objective):
         Gain of each document.
     queries : Queries
         Query of each document.
-    """
 
-    # Functions of `_ndcg_pairs`.
-    _loss_and_negative_gradient = None
+    Attributes
+    ----------
+    n_counted : int
+        Number of queries that are not ignored.
+    """
 
     def __init__(self, gains, queries):
         # The loops expect the documents with a gain to come first in each query.
@@ -169,7 +171,8 @@ class GainObjective(Objective):
         ideal = ideal_dcg(gains, queries)
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
-        normalizer = ideal * max(1, np.count_nonzero(ideal))
+        self.n_counted = np.count_nonzero(ideal)
+        normalizer = ideal * max(1, self.n_counted)
         normalizer = np.where(normalizer == 0, 1.0, normalizer)
         self._gains = gains / np.repeat(normalizer, queries.sizes)
 
@@ -178,16 +181,40 @@ class GainObjective(Objective):
         """Return the keys by which the documents of a query are sorted, as in `np.lexsort`."""
 
     def set_scores(self, scores):
+        self._set_exp_scores(scores)
+        self._losses = None
+        negative_gradient, self.masses = np.empty((2, len(scores)))
+        negative_gradient[self._order], self.masses[self._order] = self._gradient_and_masses()
+        self._set_gradient(negative_gradient)
+
+    def _set_exp_scores(self, scores):
         exp_pos, _ = exp_scores(scores, self._queries, MAX_SCORE_GAP)
         self._exp_scores = exp_pos[self._order]
-        ordered, masses = np.empty((2, len(scores)))
-        self.value = self._loss_and_negative_gradient(
-            self._exp_scores, self._gains, self._starts, self._n_relevant, ordered, masses
-        )
-        negative_gradient, self.masses = np.empty((2, len(scores)))
-        negative_gradient[self._order] = ordered
-        self.masses[self._order] = masses
-        self._set_gradient(negative_gradient)
+
+    @abstractmethod
+    def _gradient_and_masses(self):
+        """Return the negative gradient and the masses of the documents in the order `_order`."""
+
+    @property
+    def losses(self):
+        """Part of the objective that is due to each query, of shape (n_queries,)."""
+        if self._losses is None:
+            self._losses = self._compute_losses()
+        return self._losses
+
+    @abstractmethod
+    def _compute_losses(self):
+        """Return the losses at the current scores."""
+
+    @property
+    def value(self):
+        """The objective at the current scores."""
+        return self.losses.sum()
+
+    def losses_at(self, scores):
+        """Return the losses at other scores. The gradient at the current scores is lost."""
+        self.set_scores(scores)
+        return self.losses
 
 
 class NDCGObjective(GainObjective):
@@ -208,14 +235,29 @@ class NDCGObjective(GainObjective):
         As in :class:`GainObjective`.
     """
 
-    _loss_and_negative_gradient = staticmethod(_ndcg_pairs.loss_and_negative_gradient)
-
     def __init__(self, gains, queries):
         super().__init__(gains, queries)
         self._buffers = np.empty((2, 2, queries.sizes.max()))
 
     def _sort_keys(self, gains):
         return (gains == 0,)
+
+    def _gradient_and_masses(self):
+        negative_gradient, masses = np.empty((2, len(self._gains)))
+        self._losses = np.empty(self._queries.n_queries)
+        _ndcg_pairs.loss_and_negative_gradient(
+            self._exp_scores,
+            self._gains,
+            self._starts,
+            self._n_relevant,
+            negative_gradient,
+            masses,
+            self._losses,
+        )
+        return negative_gradient, masses
+
+    def _compute_losses(self):
+        raise NotImplementedError("the losses are computed with the gradient")
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.step_weights(
@@ -244,10 +286,41 @@ class LogisticObjective(GainObjective):
         As in :class:`GainObjective`.
     """
 
-    _loss_and_negative_gradient = staticmethod(_ndcg_pairs.logistic_loss_and_negative_gradient)
+    def __init__(self, gains, queries):
+        super().__init__(gains, queries)
+        codes, gains = queries.codes[self._order], self._gains
+        starts = 1 + np.flatnonzero((gains[1:] != gains[:-1]) | (codes[1:] != codes[:-1]))
+        bounds = np.concatenate([[0], starts, [len(gains)]]).astype(np.intp)
+        # For each document, the index of the first one with a smaller gain.
+        self._ends = np.repeat(bounds[1:], np.diff(bounds))
 
     def _sort_keys(self, gains):
         return (-gains,)
+
+    def _gradient_and_masses(self):
+        first, second = np.empty((2, len(self._gains)))
+        _ndcg_pairs.logistic_pair_weights(
+            self._exp_scores,
+            self._gains,
+            self._ends,
+            self._starts,
+            self._n_relevant,
+            first,
+            second,
+        )
+        return first - second, first + second
+
+    def _compute_losses(self):
+        losses = np.empty(self._queries.n_queries)
+        _ndcg_pairs.logistic_losses(
+            self._exp_scores, self._gains, self._ends, self._starts, self._n_relevant, losses
+        )
+        return losses
+
+    def losses_at(self, scores):
+        # Without the gradient.
+        self._set_exp_scores(scores)
+        return self._compute_losses()
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.logistic_step_weights(
@@ -553,20 +626,30 @@ class MCSSBObjective(Objective):
         Classes, or -1 for unlabeled samples. Labeled samples keep their classes as labels.
     labeled_weight : float
         C.
+    trains_labeled : bool, default=True
+        Whether weak learners are fitted to labeled samples, too. If False, the weights of labeled
+        samples are 0, unless all samples are labeled.
 
     Attributes
     ----------
     costs : ndarray of shape (n_samples, n_classes)
         Cost of assigning each sample to each class; the sum over the classes is 0.
+    trained : ndarray of bool of shape (n_samples,)
+        Samples to which weak learners are fitted.
     """
 
     # The bound of Lemma 2 contains e^(2 alpha).
     scale = 2.0
 
-    def __init__(self, similarity, class_affinities, labels, labeled_weight):
+    def __init__(
+        self, similarity, class_affinities, labels, labeled_weight, *, trains_labeled=True
+    ):
         self._similarity = similarity
         self._half_affinities = labeled_weight / 2 * class_affinities
         self._true_labels = labels
+        self.trained = np.ones(len(labels), dtype=bool)
+        if not trains_labeled and (labels < 0).any():
+            self.trained = labels < 0
 
     def set_scores(self, scores):
         scores = scores - scores.max(axis=1, keepdims=True)
@@ -579,8 +662,9 @@ class MCSSBObjective(Objective):
         self._incorrect = probabilities * self._correct.sum(axis=1, keepdims=True)
         self.costs = self._incorrect - self._correct
         self.labels = np.where(self._true_labels < 0, self.costs.argmin(axis=1), self._true_labels)
-        # The costs of a sample sum to 0, so that the smallest can only be positive by rounding.
-        self.weights = np.maximum(-self.costs.min(axis=1), 0.0)
+        # The decrease of the bound if the sample is assigned to its label.
+        decreases = -np.take_along_axis(self.costs, self.labels[:, np.newaxis], axis=1)[:, 0]
+        self.weights = np.where(self.trained, np.maximum(decreases, 0.0), 0.0)
 
     def step_weights(self, hypothesis):
         return np.vdot(hypothesis, self._correct), np.vdot(hypothesis, self._incorrect)

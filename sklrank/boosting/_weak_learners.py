@@ -25,6 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
+from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.tree._binning import BinnedFeatures
 from sklrank.tree._histogram_tree import HistogramGrower, HistogramTreeRegressor
 from sklrank.tree._stump import StumpClassifier
@@ -34,8 +35,9 @@ __all__ = [
     "ClassifierLearner",
     "CostLearner",
     "FeatureLearner",
-    "FittedLearner",
+    "FirstModelLearner",
     "Learner",
+    "StartLearner",
     "StumpLearner",
     "TreeLearner",
     "hypothesis_of",
@@ -57,7 +59,7 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
         # A model that was fitted to one class has one column.
         return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
     # X has been checked: the trees of all rounds need not check it again.
-    checks = type(model) not in (StumpClassifier, HistogramTreeRegressor)
+    checks = type(model) not in (StumpClassifier, HistogramTreeRegressor, LinearScorer)
     predict = model.predict if checks else model._predict_checked
     predicted = predict(X)
     if n_classes is None:
@@ -248,6 +250,41 @@ class TreeLearner(Learner):
         return 0.5 / objective.scale
 
 
+class StartLearner(Learner):
+    """Learner whose first model is given, and whose other models another learner fits.
+
+    The step of the first model is 1, whatever the learning rate is.
+
+    Parameters
+    ----------
+    model : LinearScorer
+        Model of the first round.
+    learner : Learner
+        Learner of the other rounds.
+    learning_rate : float
+        Learning rate that multiplies the steps.
+    """
+
+    def __init__(self, model, learner, learning_rate):
+        self.X = learner.X
+        self._model, self._learner, self._learning_rate = model, learner, learning_rate
+        self._is_first = True
+
+    def fit(self, objective, random_state):
+        """Return a fitted model and its hypothesis, or None if the tree has no split."""
+        self._is_first = self._model is not None
+        if not self._is_first:
+            return self._learner.fit(objective, random_state)
+        model, self._model = self._model, None
+        return model, hypothesis_of(model, self.X)
+
+    def step(self, objective, hypothesis):
+        """Return the step for a hypothesis."""
+        if self._is_first:
+            return 1.0 / self._learning_rate
+        return self._learner.step(objective, hypothesis)
+
+
 # -- Costs of all classes.
 
 
@@ -285,13 +322,14 @@ class CostLearner(Learner):
         set_random_states(regressor, random_state)
         # Costs change by powers of ten between rounds. Scaling keeps the effect of penalties and
         # tolerances of the regressor the same.
-        regressor.fit(self.X, objective.costs / -np.abs(objective.costs).max())
+        costs = objective.costs[objective.trained]
+        regressor.fit(self.X[objective.trained], costs / -np.abs(costs).max())
         model = LeastCostClassifier(regressor)
         return model, hypothesis_of(model, self.X, self.n_classes)
 
 
-class FittedLearner(Learner):
-    """Learner for a classifier that has been fitted, which is the model of the only round.
+class FirstModelLearner(Learner):
+    """Learner whose first model is a classifier that has been fitted before.
 
     Parameters
     ----------
@@ -303,20 +341,29 @@ class FittedLearner(Learner):
         Number of classes of the hypothesis.
     n_rounds : int
         Number of rounds so far.
+    later : Learner or None
+        Learner of the later rounds; None if there are none.
     """
 
-    def __init__(self, model, X, n_classes, n_rounds):
+    def __init__(self, model, X, n_classes, n_rounds, later):
         self.model = model
         self.X = X
         self.n_classes = n_classes
-        self.n_rounds = n_rounds
+        self.later = later
+        self.is_first = n_rounds == 0
+
+    @property
+    def max_tries(self):
+        return 1 if self.later is None else self.later.max_tries
 
     def fit(self, objective, random_state):
-        """Return the model and its hypothesis in the first round, then None."""
-        self.n_rounds += 1
-        if self.n_rounds > 1:
-            return None
-        return self.model, hypothesis_of(self.model, self.X, self.n_classes)
+        """Return a model and its hypothesis, or None if there is no model for this round."""
+        if self.is_first:
+            self.is_first = False
+            hypothesis = hypothesis_of(self.model, self.X, self.n_classes)
+            if self.later is None or objective.step(hypothesis) > 0:
+                return self.model, hypothesis
+        return None if self.later is None else self.later.fit(objective, random_state)
 
 
 class LeastCostClassifier(ClassifierMixin, BaseEstimator):

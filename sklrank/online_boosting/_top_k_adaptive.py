@@ -84,7 +84,7 @@ class TopKAdaptive(TopKBooster):
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
         of them were swapped with random others). "plackett-luce" shows k labels drawn by the
-        softmax of their scores.
+        softmax of their scores, and "softmax" always does so.
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of a pair of labels, whose gradient gives the costs: ``log(1 + exp(z))`` or ``exp(z)``,
         where z is the score of the irrelevant label minus the score of the relevant label. The

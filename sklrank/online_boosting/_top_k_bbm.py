@@ -101,7 +101,7 @@ class TopKBBM(TopKBooster):
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
         of them were swapped with random others). "plackett-luce" shows k labels drawn by the
-        softmax of their scores.
+        softmax of their scores, and "softmax" always does so.
     cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
         Estimate of the costs. It has no effect on the default learners, which do not use costs.
 
