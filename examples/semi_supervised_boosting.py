@@ -7,7 +7,8 @@ spreading, and AdaBoost on the labels that label spreading predicts for all trai
 spreading has no trees: to predict a sample it searches its neighbors.) MCSSB is run as printed (a
 Gaussian of 15 % of the range of distances, drawn samples, the step of Eq. 2.19), with the same
 similarity for all pairs ("uniform") or none between different samples ("identity"), and with the
-defaults of `MCSSBClassifier`, the recommended setting.
+defaults of `MCSSBClassifier`, the recommended setting. Trees have depth 2, except those of the
+default weak learner.
 
 Figure 2.1: the share of labeled samples. Figure 2.2: the weight C of the labeled term. Figure 2.3:
 the depth of the trees. Figures 2.2 and 2.3 are for 2 % of labeled samples.
@@ -80,8 +81,10 @@ class LabeledOnly:
         return self.classifier.score(X, y)
 
 
-def make_model(name, seed, depth=2, labeled_weight=1e4):
-    tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
+def make_model(name, seed, depth="default", labeled_weight=1e4):
+    by_default = depth == "default"
+    tree = DecisionTreeClassifier(max_depth=2 if by_default else depth, random_state=seed)
+    recommended = None if by_default else ExtraTreeRegressor(max_depth=depth, max_features=0.5)
 
     def printed(similarity="rbf"):
         return MCSSBClassifier(
@@ -90,6 +93,7 @@ def make_model(name, seed, depth=2, labeled_weight=1e4):
             similarity=similarity,
             scale=False,
             weighting="resampling",
+            train_on="unlabeled",
             learning_rate=1.0,
             labeled_weight=labeled_weight,
             random_state=seed,
@@ -106,7 +110,7 @@ def make_model(name, seed, depth=2, labeled_weight=1e4):
         "MCSSB, identity": lambda: printed("identity"),
         PRINTED: printed,
         RECOMMENDED: lambda: MCSSBClassifier(
-            ExtraTreeRegressor(max_depth=depth, max_features=0.5),
+            recommended,
             labeled_weight=labeled_weight,
             random_state=seed,
         ),

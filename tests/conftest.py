@@ -12,14 +12,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from sklrank.boosting import _pooled_affinities
 from sklrank.feedback import (
     PlackettLuceRandomization,
     SingleSwapRandomization,
+    SoftmaxRandomization,
     UniformRandomization,
 )
 
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
+
+# MCSSBClassifier takes most of its time for forests, which need not be accurate in the tests.
+_pooled_affinities.N_TREES, _pooled_affinities.N_TREES_OF_FOLD = 20, 5
 
 # On a busy machine, any example may take long.
 settings.register_profile("no deadline", deadline=None)
@@ -148,13 +153,19 @@ def greedy_mixture(explored):
 
 
 def plackett_luce_outcomes(scores, k, rho):
-    """The greedy top k, or each label in proportion to its strength among the remaining labels."""
+    """The greedy top k, or labels drawn by their scores."""
+    greedy = (tuple(np.argsort(-scores, kind="stable")[:k]), 1 - rho)
+    return [greedy, *((shown, rho * p) for shown, p in softmax_outcomes(scores, k, 0.5))]
+
+
+def softmax_outcomes(scores, k, rho):
+    """Each label in proportion to its strength among the remaining labels."""
     m = len(scores)
     softmax = np.exp(scores - scores.max())
-    strengths = 0.5 * softmax / softmax.sum() + 0.5 / m
-    outcomes = [(tuple(np.argsort(-scores, kind="stable")[:k]), 1 - rho)]
+    strengths = (1 - rho) * softmax / softmax.sum() + rho / m
+    outcomes = []
     for shown in permutations(range(m), k):
-        probability, remaining = rho, list(range(m))
+        probability, remaining = 1.0, list(range(m))
         for label in shown:
             probability *= strengths[label] / strengths[remaining].sum()
             remaining.remove(label)
@@ -168,6 +179,7 @@ OUTCOMES = {
     UniformRandomization: greedy_mixture(uniform_outcomes),
     SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
     PlackettLuceRandomization: plackett_luce_outcomes,
+    SoftmaxRandomization: softmax_outcomes,
 }
 
 

@@ -1,4 +1,4 @@
-"""Scores of the base ranker of ranking refinement, and the confidence in them."""
+"""Scores of the base ranker of ranking refinement."""
 
 from numbers import Integral
 
@@ -12,15 +12,10 @@ from sklrank._validation import as_numbers
 
 __all__ = [
     "KnownScores",
-    "auto_confidence",
     "check_base_scores",
     "feature_of",
-    "inverse_deviation",
     "scores_of_base_ranker",
 ]
-
-# Number of top-ranked documents whose standard deviation of scores `auto_confidence` uses.
-N_TOP_DOCUMENTS = 10
 
 # Factor of a function that mixes the 64 bits of a number.
 MIXER = np.uint64(0xD6E8FEB86659FD93)
@@ -84,38 +79,6 @@ def check_base_scores(scores, n_samples):
             f"array of shape {scores.shape}"
         )
     return scores
-
-
-def auto_confidence(scores, queries):
-    """Return 1 / (standard deviation of the top scores) of each query, `(n_queries,)`."""
-    best_first = scores[np.lexsort((-scores, queries.codes))]
-    deviations = np.array(
-        [
-            standard_deviation(best_first[first : min(first + N_TOP_DOCUMENTS, last)])
-            for first, last in zip(queries.starts[:-1], queries.starts[1:])
-        ]
-    )
-    with np.errstate(divide="ignore", over="ignore"):
-        return 1 / deviations
-
-
-def standard_deviation(values):
-    """Return the standard deviation without overflow or underflow of the squares."""
-    unit = np.abs(values).max() or 1.0
-    return (values / unit).std() * unit
-
-
-def inverse_deviation(scores, queries):
-    """Return 1 / (standard deviation of the scores within queries), or 0 if it is 0."""
-    unit = np.abs(scores).max() or 1.0
-    means = np.bincount(queries.codes, scores / unit) / queries.sizes
-    deviations = scores / unit - means[queries.codes]
-    deviation = np.sqrt(np.mean(deviations**2))
-    # Equal scores may differ from their mean by rounding.
-    if deviation <= 1e-12:
-        return 0.0
-    with np.errstate(over="ignore"):
-        return float(min(1 / unit / deviation, np.finfo(np.float64).max))
 
 
 class KnownScores:

@@ -626,20 +626,30 @@ class MCSSBObjective(Objective):
         Classes, or -1 for unlabeled samples. Labeled samples keep their classes as labels.
     labeled_weight : float
         C.
+    trains_labeled : bool, default=True
+        Whether weak learners are fitted to labeled samples, too. If False, the weights of labeled
+        samples are 0, unless all samples are labeled.
 
     Attributes
     ----------
     costs : ndarray of shape (n_samples, n_classes)
         Cost of assigning each sample to each class; the sum over the classes is 0.
+    trained : ndarray of bool of shape (n_samples,)
+        Samples to which weak learners are fitted.
     """
 
     # The bound of Lemma 2 contains e^(2 alpha).
     scale = 2.0
 
-    def __init__(self, similarity, class_affinities, labels, labeled_weight):
+    def __init__(
+        self, similarity, class_affinities, labels, labeled_weight, *, trains_labeled=True
+    ):
         self._similarity = similarity
         self._half_affinities = labeled_weight / 2 * class_affinities
         self._true_labels = labels
+        self.trained = np.ones(len(labels), dtype=bool)
+        if not trains_labeled and (labels < 0).any():
+            self.trained = labels < 0
 
     def set_scores(self, scores):
         scores = scores - scores.max(axis=1, keepdims=True)
@@ -652,8 +662,9 @@ class MCSSBObjective(Objective):
         self._incorrect = probabilities * self._correct.sum(axis=1, keepdims=True)
         self.costs = self._incorrect - self._correct
         self.labels = np.where(self._true_labels < 0, self.costs.argmin(axis=1), self._true_labels)
-        # The costs of a sample sum to 0, so that the smallest can only be positive by rounding.
-        self.weights = np.maximum(-self.costs.min(axis=1), 0.0)
+        # The decrease of the bound if the sample is assigned to its label.
+        decreases = -np.take_along_axis(self.costs, self.labels[:, np.newaxis], axis=1)[:, 0]
+        self.weights = np.where(self.trained, np.maximum(decreases, 0.0), 0.0)
 
     def step_weights(self, hypothesis):
         return np.vdot(hypothesis, self._correct), np.vdot(hypothesis, self._incorrect)

@@ -14,23 +14,11 @@ from sklrank._queries import Queries, check_qid
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
 from sklrank._validation import unchanged_on_error
-from sklrank.boosting._base_scores import (
-    KnownScores,
-    auto_confidence,
-    check_base_scores,
-    inverse_deviation,
-    scores_of_base_ranker,
-)
+from sklrank.boosting._base_scores import KnownScores, check_base_scores, scores_of_base_ranker
 from sklrank.boosting._document_ranker import DocumentRanker
-from sklrank.boosting._objectives import ProductObjective, SumObjective
-from sklrank.boosting._pair_losses import (
-    AllPairLoss,
-    BaseRankerLoss,
-    ExplicitPairLoss,
-    GradedPairLoss,
-    JudgementLoss,
-)
-from sklrank.boosting._residual_corrections import SLOPES, fit_corrections, means_of_queries
+from sklrank.boosting._judgements import check_judgements
+from sklrank.boosting._refinement_by_losses import auto_confidence, auto_noise, make_objective
+from sklrank.boosting._refinement_by_residuals import CorrectedRanking
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
@@ -42,10 +30,6 @@ __all__ = ["RankingRefiner"]
 
 # With a larger balance, the judgements would have no effect.
 MAX_BALANCE = 1e100
-
-# Slope of the standardized judgements as a function of the standardized base scores, from which on
-# the base ranker is certain, so that it is not corrected.
-CERTAIN_SLOPE = 10.0
 
 
 class RankingRefiner(DocumentRanker):
@@ -384,7 +368,15 @@ class RankingRefiner(DocumentRanker):
             if self.confidence == "auto"
             else np.full(queries.n_queries, float(self.confidence))
         )
-        objective = self._make_objective(base_scores, judgements, queries)
+        objective = make_objective(
+            self.combination,
+            base_scores,
+            judgements,
+            queries,
+            confidence=self.confidence_,
+            noise=self.noise_,
+            balance=self.balance,
+        )
         self._boost(objective, self._make_learner(X, objective))
         return self
 
@@ -416,24 +408,18 @@ class RankingRefiner(DocumentRanker):
 
     def _fit_corrections(self, X, base_scores, judgements, queries):
         """Fit corrections to the part of the judgements that the base scores do not explain."""
-        judged, grades = standardized_wins(judgements, queries)
-        codes = queries.codes[judged]
-        unit = inverse_deviation(base_scores, queries)
-        base = unit * base_scores[judged]
-        base -= means_of_queries(base, codes)
-        slopes = SLOPES
-        if self.confidence != "auto" and unit > 0:
-            slopes = [min(self.confidence / unit, CERTAIN_SLOPE)]
-        if slopes[0] == CERTAIN_SLOPE:
-            slope, fitted = CERTAIN_SLOPE, []
-        else:
-            slope, fitted = fit_corrections(
-                X, judged, codes, base, grades, slopes, self._random_state
-            )
-        self.confidence_ = np.full(queries.n_queries, slope * unit)
-        fitted = fitted[: self.n_estimators]
+        fitted = CorrectedRanking.fit(
+            X,
+            base_scores,
+            judgements,
+            queries,
+            confidence=None if self.confidence == "auto" else self.confidence,
+            random_state=self._random_state,
+        )
+        self.confidence_ = np.full(queries.n_queries, fitted.confidence)
+        corrections = fitted.corrections[: self.n_estimators]
         models, probabilities = [], []
-        residuals = grades - slope * base
+        residuals = fitted.residuals
         losses = [residuals @ residuals]
 
         def so_far():
@@ -443,33 +429,25 @@ class RankingRefiner(DocumentRanker):
                 "loss_curve_": np.array(losses),
             }
 
-        for i in self._track(range(len(fitted)), "round", state=so_far):
-            correction, probability = fitted[i]
-            values = probability * correction.predict(X[judged])
-            residuals = residuals - (values - means_of_queries(values, codes))
+        for i in self._track(range(len(corrections)), "round", state=so_far):
+            correction, probability = corrections[i]
+            residuals = fitted.residuals_after(X, correction, probability, residuals)
             models.append(correction)
             probabilities.append(probability)
             losses.append(residuals @ residuals)
         vars(self).update(so_far())
-        if not fitted:
+        if not corrections:
             self.stop_reason_ = "there is nothing to correct"
-        elif len(models) < len(fitted):
+        elif len(models) < len(corrections):
             self.stop_reason_ = "a callback requested to stop"
         else:
             self.stop_reason_ = "all corrections were fitted"
         if self.verbose:
             figures = {
-                "judgements": len(judged),
+                "judgements": len(fitted.judged),
                 "probability of corrections": float(sum(probabilities)),
             }
             print_progress(type(self).__name__, self.stop_reason_, figures)
-
-    def _make_objective(self, base_scores, judgements, queries):
-        base_loss = BaseRankerLoss(base_scores, self.confidence_, queries)
-        judgement_loss = JudgementLoss(judgements, self.noise_, queries)
-        if self.combination == "sum":
-            return SumObjective(base_loss, judgement_loss, queries, self.balance)
-        return ProductObjective(base_loss, judgement_loss, queries)
 
     def predict(self, X: ArrayLike, base_scores: ArrayLike | None = None) -> np.ndarray:
         """Score documents.
@@ -578,78 +556,3 @@ class RankingRefiner(DocumentRanker):
             for values in (qid, sample_weight)
         )
         return ndcg_score(grades[judged], scores[judged], qid=qid, sample_weight=weights)
-
-
-# -- The judgements.
-
-
-def check_judgements(y, pairs, queries):
-    """Check the judgements, which are either `y` or `pairs`, and return their loss."""
-    if y is None and pairs is None:
-        raise ValueError(
-            "RankingRefiner requires y to be passed, but the target y is None; pass judgements, "
-            "as y or as pairs"
-        )
-    if pairs is None:
-        return GradedPairLoss(check_relevance(y, len(queries.codes), judgements=True), queries)
-    if y is not None:
-        raise ValueError(
-            "y and pairs are both given as judgements; pass one of them, the other None"
-        )
-    return ExplicitPairLoss(check_pairs(pairs, queries))
-
-
-def check_pairs(pairs, queries):
-    """Check the pairs, and return them without duplicates, `(n_pairs, 2)` of intp."""
-    try:
-        pairs = np.asarray(pairs)
-    except ValueError as error:
-        raise ValueError(f"pairs must hold two indices of samples in each row: {error}") from error
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
-        raise ValueError(
-            "pairs must hold two indices of samples in each row, the better document first, as "
-            f"integers of shape (n_pairs, 2); got {pairs.dtype} of shape {pairs.shape}"
-        )
-    n_samples = len(queries.codes)
-    outside = (pairs < 0) | (pairs >= n_samples)
-    if outside.any():
-        raise ValueError(
-            f"pairs must hold indices of samples, from 0 to {n_samples - 1}; got "
-            f"{pairs[outside][0]}"
-        )
-    first, second = queries.codes[pairs].T
-    if (first != second).any():
-        bad = pairs[first != second][0].tolist()
-        raise ValueError(
-            f"pairs must be of documents of one query, but the samples {bad} have different qid; "
-            "leave such pairs out"
-        )
-    if (pairs[:, 0] == pairs[:, 1]).any():
-        sample = pairs[pairs[:, 0] == pairs[:, 1]][0, 0]
-        raise ValueError(f"pairs must be of two documents; got the sample {sample} twice")
-    return np.unique(pairs, axis=0).astype(np.intp)
-
-
-def auto_noise(judgements, queries):
-    """Return the eta for which the judged pairs contribute half of the sum of T; 1 if none is."""
-    exp_zero = np.ones((2, len(queries.codes)))
-    n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
-    n_all, _ = AllPairLoss(queries).loss_and_negative_gradient(*exp_zero)
-    return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0
-
-
-def standardized_wins(judgements, queries):
-    """Return the judged documents, and the number of their wins minus losses, standardized.
-
-    Documents of queries in which no document was judged to be better than another are left out.
-    The wins of a query have mean 0 and standard deviation 1.
-    """
-    ones = np.ones(len(queries.codes))
-    _, wins = judgements.loss_and_negative_gradient(ones, ones)
-    judged = judgements.judged
-    codes = queries.codes[judged]
-    squares = np.bincount(codes, wins[judged] ** 2, queries.n_queries)
-    counts = np.bincount(codes, minlength=queries.n_queries)
-    judged = judged[squares[codes] > 0]
-    codes = queries.codes[judged]
-    return judged, wins[judged] / np.sqrt(squares[codes] / counts[codes])

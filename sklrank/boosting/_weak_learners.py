@@ -35,7 +35,7 @@ __all__ = [
     "ClassifierLearner",
     "CostLearner",
     "FeatureLearner",
-    "FittedLearner",
+    "FirstModelLearner",
     "Learner",
     "StartLearner",
     "StumpLearner",
@@ -322,13 +322,14 @@ class CostLearner(Learner):
         set_random_states(regressor, random_state)
         # Costs change by powers of ten between rounds. Scaling keeps the effect of penalties and
         # tolerances of the regressor the same.
-        regressor.fit(self.X, objective.costs / -np.abs(objective.costs).max())
+        costs = objective.costs[objective.trained]
+        regressor.fit(self.X[objective.trained], costs / -np.abs(costs).max())
         model = LeastCostClassifier(regressor)
         return model, hypothesis_of(model, self.X, self.n_classes)
 
 
-class FittedLearner(Learner):
-    """Learner for a classifier that has been fitted, which is the model of the only round.
+class FirstModelLearner(Learner):
+    """Learner whose first model is a classifier that has been fitted before.
 
     Parameters
     ----------
@@ -340,20 +341,29 @@ class FittedLearner(Learner):
         Number of classes of the hypothesis.
     n_rounds : int
         Number of rounds so far.
+    later : Learner or None
+        Learner of the later rounds; None if there are none.
     """
 
-    def __init__(self, model, X, n_classes, n_rounds):
+    def __init__(self, model, X, n_classes, n_rounds, later):
         self.model = model
         self.X = X
         self.n_classes = n_classes
-        self.n_rounds = n_rounds
+        self.later = later
+        self.is_first = n_rounds == 0
+
+    @property
+    def max_tries(self):
+        return 1 if self.later is None else self.later.max_tries
 
     def fit(self, objective, random_state):
-        """Return the model and its hypothesis in the first round, then None."""
-        self.n_rounds += 1
-        if self.n_rounds > 1:
-            return None
-        return self.model, hypothesis_of(self.model, self.X, self.n_classes)
+        """Return a model and its hypothesis, or None if there is no model for this round."""
+        if self.is_first:
+            self.is_first = False
+            hypothesis = hypothesis_of(self.model, self.X, self.n_classes)
+            if self.later is None or objective.step(hypothesis) > 0:
+                return self.model, hypothesis
+        return None if self.later is None else self.later.fit(objective, random_state)
 
 
 class LeastCostClassifier(ClassifierMixin, BaseEstimator):

@@ -17,6 +17,8 @@ The parameter `randomization` of :class:`~sklrank.online_boosting.TopKBBM` and
   `exploration`, up to two of these labels are swapped with random other labels first.
 - "plackett-luce" (:class:`PlackettLuceRandomization`) shows the greedy top k. With probability
   `exploration`, it shows k labels drawn by the softmax of their scores instead.
+- "softmax" (:class:`SoftmaxRandomization`) always shows k labels drawn by the softmax of their
+  scores, in which the uniform distribution has the share `exploration`.
 
 :class:`SelfTunedExploration` is an exploration rate for the bandit classifiers that depends on the
 feedback of the previous rounds.
@@ -26,6 +28,7 @@ from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._randomization import (
     PlackettLuceRandomization,
     SingleSwapRandomization,
+    SoftmaxRandomization,
     UniformRandomization,
 )
 from sklrank.feedback._self_tuned import SelfTunedExploration
@@ -35,5 +38,6 @@ __all__ = [
     "PlackettLuceRandomization",
     "SelfTunedExploration",
     "SingleSwapRandomization",
+    "SoftmaxRandomization",
     "UniformRandomization",
 ]

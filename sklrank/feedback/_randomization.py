@@ -26,6 +26,7 @@ __all__ = [
     "PlackettLuceRandomization",
     "Randomization",
     "SingleSwapRandomization",
+    "SoftmaxRandomization",
     "UniformRandomization",
 ]
 
@@ -58,10 +59,11 @@ class Randomization(metaclass=ABCMeta):
     if propensities depend on the scores, the same function of `_sampler.pyx`, which a `def` method
     makes available to this module. Only one thread uses a sampler at a time.
 
-    The parameter `exploration` is a number in (0, 1]. As it approaches 0, a scheme must show the
+    The parameter `exploration` is a number in (0, 1]. As it approaches 0, a scheme should show the
     *greedy top k*: the k labels of largest score, best first, labels of equal score in the order of
     their indices. A scheme that draws labels by their scores is therefore mixed with the greedy top
-    k. (A low temperature is not sufficient, since it does not order equal scores.) In the
+    k. (A low temperature is not sufficient, since it does not order equal scores.) The exception is
+    `SoftmaxRandomization`, which always draws labels. In the
     theoretical learning rate of `TopKAdaptive`, ``n_labels**2 / exploration`` stands for a bound on
     the estimated gradients, which are sums over the pairs of labels shown, divided by their
     propensities (Raman et al. 2020, Lemmas 6 and 10). Up to a constant, a scheme should satisfy
@@ -341,6 +343,7 @@ class PlackettLuceRandomization(Randomization):
 
     See Also
     --------
+    SoftmaxRandomization : Always draws labels, and never shows the greedy top k on purpose.
     UniformRandomization : Ignores the scores when it explores.
 
     Examples
@@ -354,16 +357,58 @@ class PlackettLuceRandomization(Randomization):
     """
 
     def _new_sampler(self, n_labels, k):
-        return PlackettLuceSampler(n_labels, k, self.exploration)
+        return PlackettLuceSampler(n_labels, k, self.exploration, True)
 
     def _propensities(self, scores, k):
         return self._new_sampler(scores.shape[1], k).all_propensities(scores)
 
 
+class SoftmaxRandomization(PlackettLuceRandomization):
+    """Exploration scheme that always draws labels by the softmax of scores, mixed with the uniform.
+
+    Labels are drawn one after the other, without replacement, in proportion to their strengths
+    ``(1 - rho) softmax(scores)[label] + rho / m`` for m labels (the Plackett-Luce distribution,
+    also called Gumbel top-k). The scale of the scores determines how often labels other than those
+    of the greedy top k are shown: there is no parameter for which these are always shown. Two
+    labels are both shown with a probability of at least ``k (k-1) (rho / m)^2``.
+
+    The propensities are exact, as those of :class:`PlackettLuceRandomization`. They take 1.5 times
+    as long.
+
+    Parameters
+    ----------
+    exploration : float, default=0.05
+        Share rho of the uniform distribution in the strengths, in (0, 1]. Values below 1e-4 have
+        the effect of 1e-4.
+
+    Raises
+    ------
+    ValueError
+        If `exploration` is out of range.
+
+    See Also
+    --------
+    PlackettLuceRandomization : Draws labels by their scores only if it explores.
+
+    Examples
+    --------
+    >>> from sklrank.feedback import SoftmaxRandomization
+    >>> scheme = SoftmaxRandomization(exploration=0.2)
+    >>> scheme.explore([[0.1, 0.7, 0.5, 0.5]], k=2, random_state=0).actions
+    array([[2, 1]])
+    >>> scheme.propensities([[0.1, 0.7, 0.5, 0.5]], k=2)[0, 1].round(3)
+    array([0.151, 0.577, 0.213, 0.213])
+    """
+
+    def _new_sampler(self, n_labels, k):
+        return PlackettLuceSampler(n_labels, k, self.exploration, False)
+
+
 # The values of the parameter `randomization` of the boosters, and the schemes that they name.
-RandomizationName = Literal["uniform", "single-swap", "plackett-luce"]
+RandomizationName = Literal["uniform", "single-swap", "plackett-luce", "softmax"]
 RANDOMIZATIONS = {
     "uniform": UniformRandomization,
     "single-swap": SingleSwapRandomization,
     "plackett-luce": PlackettLuceRandomization,
+    "softmax": SoftmaxRandomization,
 }

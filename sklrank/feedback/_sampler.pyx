@@ -10,6 +10,9 @@ from libc.math cimport exp
 
 import numpy as np
 
+# Smallest share of the uniform distribution in the strengths of `PlackettLuceSampler`.
+SMALLEST_SHARE = 1e-4
+
 
 cdef class TopKSampler:
     """Base class of the samplers. A subclass overrides `draw_labels`.
@@ -207,10 +210,10 @@ cdef class SingleSwapSampler(GreedyMixtureSampler):
 
 
 cdef class PlackettLuceSampler(TopKSampler):
-    """Sampler whose exploration draws labels one after the other, by their strengths.
+    """Sampler that draws labels one after the other, by their strengths.
 
-    The strength of a label is the mean of its softmax probability and of ``1 / n_labels``. The next
-    label is drawn from the remaining labels in proportion to their strengths.
+    The strength of a label is a mixture of its softmax probability and of ``1 / n_labels``. The
+    next label is drawn from the remaining labels in proportion to their strengths.
 
     The order has the same distribution as the order of independent arrival times T_l, where T_l has
     the exponential distribution of the rate p_l, the strength of label l. Therefore
@@ -228,10 +231,18 @@ cdef class PlackettLuceSampler(TopKSampler):
     n_labels, k : int
         Number of labels, and number of labels to show.
     exploration : float
-        Probability that a sample explores.
+        If `greedy` is True, the probability that labels are drawn; otherwise, the greedy top k are
+        shown, and the share of the uniform distribution in the strengths is 1/2. If `greedy` is
+        False, this share, which is at least `SMALLEST_SHARE`.
+    greedy : bool
+        Whether the distribution is mixed with the greedy top k.
     """
 
     cdef readonly double exploration
+    cdef readonly bint mixes_greedy
+    cdef double drawn                       # probability that labels are drawn
+    cdef double share                       # share of the uniform distribution in the strengths
+    cdef double smallest_share
     cdef Py_ssize_t n_nodes
     cdef double[::1] times                  # (n_nodes,)
     cdef double[::1] node_weights           # (n_nodes,)
@@ -243,9 +254,11 @@ cdef class PlackettLuceSampler(TopKSampler):
     cdef char[::1] is_drawn                 # (n_labels,)
     cdef Py_ssize_t[::1] greedy             # (k,)
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, double exploration):
-        # The strengths are at least 1 / (2 n_labels): later, all labels have arrived.
-        x = np.arange(-3.75, max(9.0, np.log(80.0 * n_labels)), 0.25)
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, double exploration, bint greedy):
+        self.mixes_greedy = greedy
+        self.smallest_share = 0.5 if greedy else SMALLEST_SHARE
+        # The strengths are at least smallest_share / n_labels: later, all labels have arrived.
+        x = np.arange(-3.75, max(9.0, np.log(40.0 * n_labels / self.smallest_share)), 0.25)
         self.n_nodes = len(x)
         self.times = np.exp(x - np.exp(-x))
         self.node_weights = 0.25 * np.asarray(self.times) * (1.0 + np.exp(-x))
@@ -254,11 +267,13 @@ cdef class PlackettLuceSampler(TopKSampler):
         self.counts = np.empty((k, len(x)))
         self.is_greedy, self.is_drawn = np.zeros((2, n_labels), dtype=np.int8)
         self.greedy = np.empty(k, dtype=np.intp)
-        self.exploration = exploration
         super().__init__(n_labels, k, 1 + k)
+        self.set_exploration(exploration)
 
     cdef void set_exploration(self, double exploration) noexcept nogil:
         self.exploration = exploration
+        self.drawn = exploration if self.mixes_greedy else 1.0
+        self.share = 0.5 if self.mixes_greedy else max(exploration, self.smallest_share)
 
     cdef void start(self, const double* scores) noexcept nogil:
         # Find the greedy top k, and compute the strengths and the probabilities of arrival.
@@ -273,7 +288,9 @@ cdef class PlackettLuceSampler(TopKSampler):
         for i in range(self.k):
             self.is_greedy[self.greedy[i]] = True
         for l in range(self.n_labels):
-            self.strengths[l] = 0.5 * self.strengths[l] / total + 0.5 / self.n_labels
+            self.strengths[l] = (
+                (1.0 - self.share) * self.strengths[l] / total + self.share / self.n_labels
+            )
             for i in range(self.n_nodes):
                 self.survival[l, i] = exp(-self.strengths[l] * self.times[i])
 
@@ -334,9 +351,9 @@ cdef class PlackettLuceSampler(TopKSampler):
             total += self.node_weights[i] * at_most * (
                 p * early if a == b else p * early * (1.0 - late) + q * late * (1.0 - early)
             )
-        total *= self.exploration
+        total *= self.drawn
         if self.is_greedy[a] and self.is_greedy[b]:
-            total += 1.0 - self.exploration
+            total += 1.0 - self.drawn
         return total
 
     cdef void draw_labels(
@@ -345,7 +362,7 @@ cdef class PlackettLuceSampler(TopKSampler):
     ) noexcept nogil:
         cdef Py_ssize_t i, j
         self.start(scores)
-        if uniforms[0] < self.exploration:
+        if uniforms[0] < self.drawn:
             self.draw(uniforms + 1, actions)
         else:
             for i in range(self.k):

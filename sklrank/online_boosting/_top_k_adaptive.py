@@ -84,7 +84,7 @@ class TopKAdaptive(TopKBooster):
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
         of them were swapped with random others). "plackett-luce" shows k labels drawn by the
-        softmax of their scores.
+        softmax of their scores, and "softmax" always does so.
     loss : {"logistic", "exponential"}, default="logistic"
         Loss of a pair of labels, whose gradient gives the costs: ``log(1 + exp(z))`` or ``exp(z)``,
         where z is the score of the irrelevant label minus the score of the relevant label. The
@@ -132,7 +132,8 @@ class TopKAdaptive(TopKBooster):
         them. If "auto", trees use 20 features and other weak learners use all features. The
         features of a learner are drawn at random once.
     max_iter : int, default=1
-        Number of passes over the samples in `fit`.
+        Number of passes over the samples in `fit`. If `estimator` is None, the penalties of the
+        ridge regressions are proportional to this number.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None

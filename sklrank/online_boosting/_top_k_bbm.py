@@ -101,7 +101,7 @@ class TopKBBM(TopKBooster):
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
         explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
         of them were swapped with random others). "plackett-luce" shows k labels drawn by the
-        softmax of their scores.
+        softmax of their scores, and "softmax" always does so.
     cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
         Estimate of the costs. It has no effect on the default learners, which do not use costs.
 
@@ -132,7 +132,8 @@ class TopKBBM(TopKBooster):
         them. If "auto", trees use 20 features and other weak learners use all features. The
         features of a learner are drawn at random once.
     max_iter : int, default=1
-        Number of passes over the samples in `fit`.
+        Number of passes over the samples in `fit`. If `estimator` is None, the penalties of the
+        ridge regressions are proportional to this number.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None

@@ -223,7 +223,29 @@ def test_number_of_drawn_samples(max_samples, n_samples, drawn):
     assert model.estimators_[0].tree_.weighted_n_node_samples[0] == drawn
 
 
-def test_all_samples_may_be_labeled(model):
+@pytest.mark.parametrize("tree", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_trees_may_be_fitted_to_unlabeled_samples_only(tree):
+    """The labeled samples are moved far away, but their similarities stay the same."""
+    S, unlabeled = rbf_kernel(X), Y < 0
+    moved = np.where(unlabeled[:, np.newaxis], X, 1e3)
+
+    def first_tree(X, train_on):
+        model = mcssb(
+            estimator=tree(max_depth=2, random_state=0),
+            n_estimators=1,
+            similarity="precomputed",
+            train_on=train_on,
+        )
+        [fitted] = model.fit(X, Y, similarities=S).estimators_
+        return getattr(fitted, "regressor", fitted).tree_.threshold
+
+    assert_array_equal(first_tree(moved, "unlabeled"), first_tree(X, "unlabeled"))
+    assert not np.array_equal(first_tree(moved, "all"), first_tree(X, "all"))
+
+
+@pytest.mark.parametrize("train_on", ["all", "unlabeled"])
+def test_all_samples_may_be_labeled(model, train_on):
+    model.set_params(train_on=train_on)
     assert model.fit(X, TRUTH).score(X, TRUTH) > 0.9
     assert_array_equal(model.transduction_, TRUTH)
 

@@ -84,6 +84,14 @@ class Naive:
                 costs[i, k] = alpha + C * beta
         return costs
 
+    def labels_and_weights(self):
+        labels, weights = [], []
+        for costs, label in zip(self.costs(), LABELS):
+            label = label if label >= 0 else min(range(K), key=costs.__getitem__)
+            labels.append(label)
+            weights.append(max(0, -costs[label]))
+        return labels, weights
+
     def step_weights(self, h):
         S, b, y = self.S, self.b, self.y
         a_u = b_u = a_l = b_l = 0.0
@@ -108,15 +116,32 @@ def test_values_costs_weights_and_steps(problem, seed):
     costs = naive.costs()
     assert_allclose(objective.value, naive.value(), rtol=1e-10)
     assert_allclose(objective.costs, costs, rtol=1e-10, atol=1e-10 * np.abs(costs).max())
-    assert_array_equal(objective.labels, np.where(LABELS < 0, costs.argmin(axis=1), LABELS))
-    assert_allclose(
-        objective.weights, -costs.min(axis=1), rtol=1e-10, atol=1e-10 * np.abs(costs).max()
-    )
+    labels, weights = naive.labels_and_weights()
+    assert_array_equal(objective.labels, labels)
+    assert_allclose(objective.weights, weights, rtol=1e-10, atol=1e-10 * np.abs(costs).max())
     for h in (np.eye(K)[np.random.RandomState(seed).randint(K, size=N)] for _ in range(3)):
         correct, incorrect = naive.step_weights(h)
         assert_allclose(objective.step_weights(h), (correct, incorrect), rtol=1e-10)
         expected = max(0.0, np.log(correct / incorrect) / 4)
         assert_allclose(objective.step(h), expected, rtol=1e-9, atol=1e-15)
+
+
+def test_algorithm_3_gives_labeled_samples_no_weight(problem):
+    S, everything = problem
+    similarity = DenseSimilarity(S)
+    affinities = labeled_affinities(similarity, LABELS, K)
+    objective = MCSSBObjective(similarity, affinities, LABELS, C, trains_labeled=False)
+    scores = some_scores()
+    for each in (objective, everything):
+        each.set_scores(scores)
+    _, weights = Naive(S, scores).labels_and_weights()
+    expected = [weights[i] if LABELS[i] < 0 else 0 for i in range(N)]
+    assert_allclose(objective.weights, expected, rtol=1e-10, atol=1e-10 * np.max(weights))
+    assert_array_equal(objective.trained, LABELS < 0)
+    assert everything.trained.all()
+    # The labels have an effect through the objective.
+    assert_allclose(objective.value, everything.value)
+    assert_allclose(objective.costs, everything.costs)
 
 
 @pytest.mark.parametrize("seed", range(5))

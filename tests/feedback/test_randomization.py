@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.feedback._randomization import RANDOMIZATIONS
+from sklrank.feedback._randomization import RANDOMIZATIONS, SoftmaxRandomization
 
 SCHEMES = list(RANDOMIZATIONS.values())
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
@@ -32,6 +32,23 @@ def test_propensities_are_exact(make, m, k, rho, law):
         assert_array_equal(propensities, found[np.ix_(actions, actions)])
     # Each pair has a positive propensity, so that estimates are unbiased.
     assert k == 1 or found.min() > 0
+
+
+@pytest.mark.parametrize("rho", [1e-4, 1e-3, 0.05])
+@pytest.mark.parametrize("spread", [1, 30])
+def test_softmax_with_a_small_share_of_the_uniform_distribution(rho, spread, law):
+    """The strengths of labels differ by many powers of ten."""
+    scheme, scores = SoftmaxRandomization(rho), spread * np.array([0.0, 3.0, 1.0, -2.0, 1.5])
+    for k in (1, 2, 3, 4):
+        expected = np.zeros((5, 5))
+        for shown, probability in law(scheme, scores, k).items():
+            expected[np.ix_(shown, shown)] += probability
+        found = scheme.propensities(scores[None], k)[0]
+        assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
+        if k > 1:
+            assert found.min() >= k * (k - 1) * (rho / 5) ** 2
+    least = SoftmaxRandomization(1e-4).propensities(scores[None], 2)
+    assert_array_equal(SoftmaxRandomization(1e-9).propensities(scores[None], 2), least)
 
 
 @pytest.mark.slow
@@ -63,6 +80,8 @@ def test_draws_are_rankings(data):
     assert shown.shape == (20, k)
     assert shown.min() >= 0 and shown.max() < m
     assert all(len(set(row)) == k for row in shown)
+    if make is SoftmaxRandomization:
+        return
     greedy = make(1e-12).explore([scores], k, random_state=0).actions[0]
     assert list(greedy) == sorted(range(m), key=lambda label: (-scores[label], label))[:k]
 
