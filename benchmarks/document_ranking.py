@@ -8,10 +8,12 @@ stump is linear in the number of documents.
 With ``--quality`` other tables are printed: the NDCG@10 of the default of NDCGBoost beside those of
 LightGBM (learning rates .1, .2 and .3) and XGBoost, 100 rounds each, on new queries of generated
 documents with 136 features and an interaction, and, with SKLRANK_DATA, on the test folds of MQ2008
-(without queries that have no relevant document).
+(without queries that have no relevant document). With ``--memory`` the memory of the same rankers
+is printed. With ``--picture FILE`` the objective of NDCGBoost and the NDCG@10 of new queries are
+plotted by round, for NDCGBoost and LightGBM, on the first number of queries.
 
 Times are the minimum of several fits. Memory is the increase of the peak memory of a separate
-process while it fits the second data set.
+process while it fits the second data set, or the generated documents.
 """
 
 import argparse
@@ -23,7 +25,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from _common import Stopwatch, print_header, print_table
 
+from sklrank._queries import Queries
 from sklrank.boosting import NDCGBoost, RankBoost
+from sklrank.boosting._objectives import LogisticObjective
 from sklrank.metrics import ndcg_score
 from sklrank.tree import StumpClassifier
 
@@ -90,17 +94,17 @@ def least_seconds(fit, data, repetitions):
     return min(seconds)
 
 
-def megabytes(name, data):
+def megabytes(makers, name, data):
     """Return the peak memory of a fit in a separate process, which reads the data from files."""
     with TemporaryDirectory() as folder:
         for number, array in enumerate(data):
             np.save(Path(folder) / f"{number}.npy", array)
         with get_context("spawn").Pool(1) as pool:
-            return pool.apply(_megabytes, (name, folder))
+            return pool.apply(_megabytes, (makers, name, folder))
 
 
-def _megabytes(name, folder):
-    fit = rankers()[name]
+def _megabytes(makers, name, folder):
+    fit = makers()[name]
     fit(*synthetic(5, 20))  # import all modules first
     data = [np.load(Path(folder) / f"{number}.npy") for number in range(3)]
     before = peak()
@@ -127,7 +131,7 @@ def compare(repetitions):
                 seconds = least_seconds(fit, data, repetitions)
                 reference.setdefault(title, seconds)
                 row += [f"{seconds:.3f}", f"{seconds / reference[title]:.2f}"]
-            rows.append([*row, f"{megabytes(name, data):.0f}"])
+            rows.append([*row, f"{megabytes(rankers, name, data):.0f}"])
         except ImportError:
             rows.append([f"{name}: not installed", *[""] * 5])
     columns = ["100 rounds"]
@@ -235,17 +239,70 @@ def quality(n_queries, n_seeds):
         evaluate("MQ2008, five folds", folds)
 
 
+def memory(n_queries):
+    for number in n_queries:
+        rows = []
+        for name in "NDCGBoost", "LightGBM .1 (default)", "XGBoost":
+            try:
+                rows.append([name, f"{megabytes(tree_rankers, name, rich(number, 0)):.0f}"])
+            except ImportError:
+                rows.append([f"{name}: not installed", ""])
+        title = f"Peak memory of a fit to {number} generated queries of 120 documents"
+        print_table(title, ["100 rounds", "MB"], rows)
+
+
+def picture(n_queries, path):
+    """Plot the logistic objective and the NDCG@10 of new queries by round."""
+    import matplotlib.pyplot as plt
+
+    X, y, qid = rich(n_queries, seed=0)
+    X_new, y_new, qid_new = rich(200, seed=1000)
+    curves = {"NDCGBoost": list(NDCGBoost(random_state=0).fit(X, y, qid).staged_predict(X_new))}
+    try:
+        from lightgbm import LGBMRanker
+
+        sizes = np.unique(qid, return_counts=True)[1]
+        for learning_rate in (0.1, 0.3):
+            ranker = LGBMRanker(learning_rate=learning_rate, n_jobs=1, verbose=-1)
+            ranker.fit(X, y, group=sizes)
+            curves[f"LightGBM, learning rate {learning_rate}"] = [
+                ranker.predict(X_new, num_iteration=n) for n in range(1, 101)
+            ]
+    except ImportError:
+        print("LightGBM: not installed")
+    objective = LogisticObjective(np.exp2(y_new) - 1, Queries.from_qid(qid_new, len(y_new)))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for name, scores in curves.items():
+        rounds = np.arange(1, 1 + len(scores))
+        left.plot(rounds, [objective.losses_at(F).sum() for F in scores], label=name)
+        right.plot(rounds, [ndcg_score(y_new, F, qid=qid_new, k=10) for F in scores], label=name)
+    left.set(xlabel="round", ylabel="logistic objective of new queries")
+    right.set(xlabel="round", ylabel="NDCG@10 of new queries")
+    left.legend()
+    figure.suptitle(f"{n_queries} generated queries of 120 documents")
+    figure.savefig(path, dpi=120)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one repetition")
     parser.add_argument("--quality", action="store_true", help="tables of NDCG@10, see above")
+    parser.add_argument("--memory", action="store_true", help="peak memory of the same rankers")
+    parser.add_argument("--picture", metavar="FILE", help="plot by round, see above")
     parser.add_argument("--queries", type=int, nargs="+", default=[100, 500, 1500])
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
+    if arguments.picture:
+        picture(arguments.queries[0], arguments.picture)
+        return
     if arguments.quality:
         print_header("boosted trees", peers=("lightgbm", "xgboost"))
         quality(arguments.queries, arguments.seeds)
+        return
+    if arguments.memory:
+        print_header("boosted trees", peers=("lightgbm", "xgboost"))
+        memory(arguments.queries)
         return
     repetitions = 1 if arguments.quick else arguments.repetitions
     print_header("100 stumps each; the minimum of the repetitions", peers=("lightgbm", "xgboost"))

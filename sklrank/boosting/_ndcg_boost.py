@@ -16,6 +16,7 @@ from sklrank._relevance import check_something_to_learn
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._linear_scores import PENALTIES, fit_linear
+from sklrank.boosting._model_json import read_model, write_model
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
 from sklrank.boosting._tree_choice import Fold, choose_trees
 from sklrank.boosting._weak_learners import StartLearner, TreeLearner
@@ -25,6 +26,8 @@ from sklrank.tree import HistogramTreeRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from typing_extensions import Self
 
 __all__ = ["NDCGBoost"]
 
@@ -381,6 +384,77 @@ class NDCGBoost(SupervisedDocumentRanker):
         if bins is None or bins.codes.shape[1] != X.shape[0]:
             bins = self._tree._bin(X, self._random_state)
         return TreeLearner(self._tree, X, bins)
+
+    def export_json(self) -> str:
+        """Return the fitted model as JSON, from which other programs can compute the scores.
+
+        Supported are models of trees and stumps, that is, an `estimator` that is None, a
+        `HistogramTreeRegressor` or a `StumpClassifier`. The score of a document is the sum of its
+        linear terms and of the value of one leaf of each tree. The text is a JSON object with the
+        following entries:
+
+        - `format`: ``"sklrank.additive"``; `version`: 1.
+        - `n_features`: the number of features; `feature_names`: a list of strings, or null.
+        - `linear`: null, or a list of terms with the entries `feature` (an index), `coef`, `mean`,
+          `low`, `high` and `gain`. The value x of the feature adds ``coef * (min(max(x, low), high)
+          - mean)`` to the score, and a missing value adds 0.
+        - `trees`: a list of trees. A tree is a list of nodes, of which the first one is the root. A
+          leaf has the entry `value`. Any other node has the entries `feature`; `left`, `right` and
+          `missing`, the index of the next node for small, large and missing values; and `gain`, the
+          decrease of the objective by the split, times 2. A numerical feature has a `threshold`:
+          values up to it are small, and all values if it is null. A categorical feature has
+          `left_categories` and `right_categories`; other values are missing. The `count` of a node
+          is its number of training documents (0 in stumps).
+
+        ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Raises
+        ------
+        ValueError
+            If the weak learners are neither trees nor stumps.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return write_model(self.n_features_in_, names, self.estimators_, self.estimator_weights_)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return a fitted ranker whose scores are those of an exported model.
+
+        Parameters
+        ----------
+        text : str
+            A text that :meth:`export_json` returned.
+
+        Returns
+        -------
+        NDCGBoost
+            A ranker whose `estimators_` are trees, preceded by linear scores if the model has them.
+            Its parameters are not those of the exported ranker, except for `n_estimators`.
+
+        Raises
+        ------
+        ValueError
+            If the text is not such a model.
+        """
+        n_features, names, models = read_model(text)
+        ranker = cls(HistogramTreeRegressor(), max(1, len(models)))
+        ranker.n_features_in_, ranker.estimators_ = n_features, models
+        if names is not None:
+            ranker.feature_names_in_ = names
+        ranker.estimator_weights_ = np.ones(len(models))
+        ranker.loss_curve_ = ranker.validation_scores_ = np.empty(0)
+        ranker.stop_reason_ = "the model was read from JSON"
+        ranker._fitted_with_qid = False
+        # For a warm start.
+        ranker._random_state, ranker._held_out_fraction = np.random.RandomState(), 0.0
+        ranker._split_seed = 0
+        return ranker
 
     @property
     def max_leaf_nodes_(self) -> int:

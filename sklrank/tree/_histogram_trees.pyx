@@ -43,6 +43,7 @@ cdef enum:
     WORDS = MAX_BINS // 32
 
 BLOCK_WIDTH = WIDTH
+MAX_CATEGORIES = MAX_BINS
 
 UINT32 = np.dtype(np.uint32)
 

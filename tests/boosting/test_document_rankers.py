@@ -473,6 +473,37 @@ def test_missing_values():
     assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
 
 
+def test_queries_without_relevant_documents_do_not_matter():
+    X, y, qid = make_many_queries(0)
+    empty = np.isin(qid, [3, 59])
+    kept = NDCGBoost(n_estimators=5).fit(X, np.where(empty, 0, y), qid, **as_validation(1))
+    alone = NDCGBoost(n_estimators=5).fit(X[~empty], y[~empty], qid[~empty], **as_validation(1))
+    assert_allclose(kept.loss_curve_[0], alone.loss_curve_[0])
+    assert kept.score(X, np.where(empty, 0, y), qid) > 0.7
+
+
+def as_validation(seed):
+    return dict(zip(["X_val", "y_val", "qid_val"], make_many_queries(seed)))
+
+
+def test_one_query():
+    """Nothing can be held out."""
+    X, y, _ = make_many_queries(0, n_queries=20)
+    ranker = NDCGBoost(n_estimators=20).fit(X, y, np.zeros(len(y)))
+    assert len(ranker.estimators_) == 20
+    assert ranker.score(X, y, np.zeros(len(y))) > 0.9
+    with pytest.raises(ValueError, match="no query with documents of different relevance"):
+        NDCGBoost().fit(X, np.ones(len(y)), np.zeros(len(y)))
+
+
+def test_queries_of_one_document():
+    X, y, qid = make_many_queries(0)
+    qid[60:] = np.arange(1000, 1000 + len(qid) - 60)
+    ranker = NDCGBoost(random_state=0).fit(X, y, qid)
+    assert np.isfinite(ranker.predict(X)).all()
+    assert ndcg_score(y, ranker.predict(X), qid=qid, k=1000) == ranker.score(X, y, qid)
+
+
 def test_trees_of_other_rankers_are_refused():
     with pytest.raises(ValueError, match="estimator must be a classifier"):
         RankBoost(HistogramTreeRegressor()).fit(X, Y, QID)
