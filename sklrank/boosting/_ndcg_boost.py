@@ -43,8 +43,9 @@ LEAF_NUMBERS = (2, 8, 31)
 N_FOLDS, FOLD_SAMPLES = 5, 15_000
 # With fewer queries, nothing is held out, and the trees have this number of leaves.
 LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 5, 8
-# Linear scores are fitted to whole queries, which have at most this number of samples in total,
-# unless the first one has more.
+# The choice of the trees uses queries with at most this number of samples in total.
+CHOICE_SAMPLES = 60_000
+# Linear scores are fitted to queries with at most this number of samples in total.
 LINEAR_SAMPLES = 20_000
 # The default trees have these minimum numbers of samples in a leaf and maximum numbers of bins, but
 # fewer in small data sets: one for this number of samples, and at least the second number.
@@ -110,7 +111,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         from scores of 0. The start and the number of rounds with the smallest objective of the
         other queries are used for all queries, with the smallest trees whose objective is within a
         standard error of it. With fewer than 15,000 documents, several of the five parts of the
-        queries are held out in turn, up to all of them. If fewer than five queries have documents
+        queries are held out in turn, up to all of them; of more than 60,000 documents, only queries
+        with as many documents are used for the choice. If fewer than five queries have documents
         of different relevance, the trees have 8 leaves, and boosting starts from 0.
     n_estimators : int, default=100
         Maximum number of rounds.
@@ -297,6 +299,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         if validation is None:
             splits = self._splits(y, queries)
             folds = [self._held_out_fold(X, y, queries, bins, *split) for split in splits]
+            folds = [fold for fold in folds if fold.shows_something()]
         else:
             folds = [self._validation_fold(X, y, queries, bins, *validation)]
         if not folds:
@@ -318,7 +321,11 @@ class NDCGBoost(SupervisedDocumentRanker):
             return []
         splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self._split_seed)
         n_folds = max(1, round(FOLD_SAMPLES / len(y)))
-        return islice(splitter.split(y, groups=queries.codes), n_folds)
+        share = CHOICE_SAMPLES / len(y)
+        return [
+            [self._draw_queries(queries, part, share * len(part)) for part in split]
+            for split in islice(splitter.split(y, groups=queries.codes), n_folds)
+        ]
 
     def _held_out_fold(self, X, y, queries, bins, *split):
         """Return the fold of samples to learn from and of held-out samples."""
@@ -343,15 +350,23 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     def _fit_linear(self, X, y, queries, samples, penalties=PENALTIES):
         """Return linear scores for each penalty, fitted to queries of the given samples."""
+        samples = self._draw_queries(queries, samples, LINEAR_SAMPLES)
         codes = queries.codes[samples]
-        if len(samples) > LINEAR_SAMPLES:
-            sizes = np.bincount(codes, minlength=queries.n_queries)
-            drawn = np.random.RandomState(self._split_seed).permutation(np.flatnonzero(sizes))
-            n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), LINEAR_SAMPLES, side="right"))
-            samples = samples[np.isin(codes, drawn[:n_drawn])]
-            codes = queries.codes[samples]
         objective = self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
         return fit_linear(X[samples], objective, penalties)
+
+    def _draw_queries(self, queries, samples, n_samples):
+        """Return those of the samples whose queries are drawn, up to `n_samples` of them.
+
+        At least one query is drawn.
+        """
+        if len(samples) <= n_samples:
+            return samples
+        codes = queries.codes[samples]
+        sizes = np.bincount(codes, minlength=queries.n_queries)
+        drawn = np.random.RandomState(self._split_seed).permutation(np.flatnonzero(sizes))
+        n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), n_samples, side="right"))
+        return samples[np.isin(codes, drawn[:n_drawn])]
 
     def _boost_samples(self, X, y, queries, early_stopping=None):
         objective = self._make_objective(y, queries)

@@ -39,6 +39,13 @@ class Fold(NamedTuple):
     linear: list
     """Linear scores of the samples of both parts, for each of the `PENALTIES`."""
 
+    def shows_something(self):
+        """Return True if both parts have queries with documents of different relevance."""
+        return all(
+            objective.losses_at(np.zeros_like(scores)).any()
+            for objective, scores in zip(self.objectives, self.linear[0])
+        )
+
 
 class Choice(NamedTuple):
     """The start, the trees and the number of rounds."""

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, _ndcg_boost
 from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
@@ -484,6 +484,19 @@ def test_queries_without_relevant_documents_do_not_matter():
 
 def as_validation(seed):
     return dict(zip(["X_val", "y_val", "qid_val"], make_many_queries(seed)))
+
+
+def test_the_choice_uses_a_part_of_many_documents(monkeypatch):
+    """If the drawn queries show nothing, all rounds are fitted."""
+    X, y, qid = make_many_queries(0, n_queries=300)
+    monkeypatch.setattr(_ndcg_boost, "CHOICE_SAMPLES", 600)
+    ranker = NDCGBoost(random_state=0).fit(X, y, qid)
+    assert ranker.max_leaf_nodes_ > 2
+    few = np.where(qid < 5, y, 0)
+    ranker.set_params(n_estimators=7).fit(X, few, qid)
+    assert 1 <= len(ranker.estimators_) <= 7
+    monkeypatch.setattr(_ndcg_boost, "CHOICE_SAMPLES", 1)
+    assert len(ranker.fit(X, few, qid).estimators_) == 7
 
 
 def test_one_query():
