@@ -69,14 +69,18 @@ def play_sklrank(X, y, n_classes, seed, make, **parameters):
     return model.partial_fit(X, y, classes=range(n_classes)).error_rate_
 
 
-def sklrank_models():
-    """Return titles, functions and settings, as in `PEERS`."""
+def sklrank_models(tuned):
+    """Return titles, functions and settings, as in `PEERS`, with or without the best of nine."""
     banditron = partial(play_sklrank, make=BanditronClassifier)
     linucb = partial(play_sklrank, make=LinUCBClassifier)
     contenders = {"Banditron": (banditron, [{"exploration": "ag3-forgetting"}])}
     for title, (parameters, grid) in VARIANTS.items():
         contenders[title] = linucb, [parameters]
-        contenders[f"{title}, best of nine"] = linucb, [parameters | setting for setting in grid]
+        if tuned:
+            contenders[f"{title}, best of nine"] = (
+                linucb,
+                [parameters | setting for setting in grid],
+            )
     return contenders
 
 
@@ -149,7 +153,7 @@ def compare(name, arguments):
     y = np.unique(y, return_inverse=True)[1]
     rows = []
     peers = PEERS if arguments.peers else {}
-    for samples, contenders in ((X, sklrank_models()), (scaled(X), peers)):
+    for samples, contenders in ((X, sklrank_models(arguments.tuned)), (scaled(X), peers)):
         contest = Contest(samples, y, n_passes, n_seeds, arguments.seconds)
         rows += [contest.row(title, *contender) for title, contender in contenders.items()]
     columns = ["", "played error", "+-", "rounds a second", "settings tried", "best setting"]
@@ -167,6 +171,9 @@ def main():
     parser.add_argument("--seeds", type=int, default=5, help="random orders of the samples")
     parser.add_argument("--seconds", type=float, default=100.0, help="for the trials of a library")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="sklrank only")
+    parser.add_argument(
+        "--defaults", dest="tuned", action="store_false", help="no best of nine settings"
+    )
     arguments = parser.parse_args()
     print_header(peers=("river", "mabwiser", "contextualbandits", "vowpalwabbit"))
     for name in arguments.sets:

@@ -7,6 +7,7 @@ column ``i`` holds the label at place ``i``.
 """
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "invert_orderings",
     "is_missing",
     "listed_labels",
+    "relative_positions",
     "strict_positions",
 ]
 
@@ -92,6 +94,15 @@ def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.n
     closed = np.empty(positions.shape)
     np.put_along_axis(closed, order, ordered, axis=1)
     return closed
+
+
+def relative_positions(positions: np.ndarray) -> np.ndarray:
+    """Return r / (s + 1) for the r-th best of s ranked labels; NaN is kept.
+
+    Tied labels have the mean of the values that they occupy.
+    """
+    n_ranked = (~np.isnan(positions)).sum(axis=1, keepdims=True)
+    return rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
 
 
 def is_missing(values: np.ndarray) -> np.ndarray:

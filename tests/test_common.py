@@ -39,6 +39,7 @@ from sklrank.label_ranking import (
 )
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
+from sklrank.label_ranking._relevance_features import RelevanceFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -75,7 +76,7 @@ ESTIMATORS = [
     LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),
     LevelSplitsRegressor(max_depth=6, min_samples_leaf=3, max_bins=None),
     HonestTreeRegressor(),
-    HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8),
+    HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8, max_leaf_nodes=12),
     HonestForestRegressor(n_estimators=5),
     HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
@@ -146,6 +147,7 @@ ESTIMATORS = [
     LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RadialFeatures(marginals="quantile"),
+    RelevanceFeatures(n_components=20, max_samples=30),
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(
         similarity="rbf", weighting="sample_weight", learning_rate=1.0, n_estimators=10
@@ -176,7 +178,7 @@ ESTIMATORS = [
     TopKAdaptive(
         "trees", n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None
     ),
-    NDCGBoost(),
+    NDCGBoost(n_estimators=10),
     NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=2), 5),
     NDCGBoost(StumpClassifier(), 5),
     NDCGBoost(LogisticRegression(), 5),

@@ -65,6 +65,7 @@ from sklrank.label_ranking import (
 )
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
+from sklrank.label_ranking._relevance_features import RelevanceFeatures
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -147,6 +148,7 @@ CONFIGURATIONS = {
     "ConformalRanks(PlackettLuceRanker(alpha=1.0, max_iter=5))": RANKINGS,
     "LeafSizeForest(n_estimators=2)": NUMBERS,
     "RadialFeatures(n_components=4)": NUMBERS,
+    "RelevanceFeatures(n_components=4)": RANKINGS,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
     "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
     "AssembleClassifier(n_estimators=2)": CLASSES,
@@ -170,6 +172,7 @@ WRAPPERS = {
     "LeafSizeForest",
     "PairwiseRanker",
     "RadialFeatures",
+    "RelevanceFeatures",
     "StackedRanker",
 }
 

@@ -53,6 +53,7 @@ NOT_ITERATIVE = {
     "LeafSizeForest",
     "LevelSplitsRegressor",
     "RadialFeatures",
+    "RelevanceFeatures",
     "StumpClassifier",
 }
 # The default pairwise ranker has a forest for each pair, which takes seconds.

@@ -37,7 +37,8 @@ photos[["color_0", "color_1", "color_2", "tags"]].head()
 # %%
 # 2. Features and an indicator matrix
 # -----------------------------------
-# Rankers take the tags as an indicator matrix. A data frame keeps the names of the tags.
+# Rankers take the tags as an indicator matrix. A data frame keeps the names of the tags. A photo
+# without tags is a row of zeros; it has no pair of tags to rank, and its rank loss is 0.
 
 X = photos.drop(columns="tags")
 Y = photos["tags"].str.get_dummies(";")
@@ -77,6 +78,9 @@ candidates = {
 display = ProgressiveValidationDisplay.from_estimators(
     candidates, X[history], Y[history], n_seeds=2, random_state=0
 )
+for name, runs in display.losses.items():
+    last = runs[:, -1000:].mean()
+    print(f"{name:<19} mean rank loss {runs.mean():.3f}; last 1000 photos {last:.3f}")
 display.ax_.axhline(baseline, color="0.5", linestyle=":", label="popular tags")
 display.ax_.set(ylim=(0, 0.5))
 _ = display.ax_.legend()
@@ -140,8 +144,8 @@ for shown, tags in zip(best, photos["tags"][future][:3]):
 # %%
 # 7. Saving
 # ---------
-# skops loads files without running code from them. The loaded model goes on learning as if it had
-# never been saved: :doc:`/persistence`.
+# skops (``pip install skops``) loads files without running code from them. The loaded model goes on
+# learning as if it had never been saved: :doc:`/persistence`.
 
 import skops.io
 
@@ -181,4 +185,4 @@ _ = ax.legend()
 # %%
 # Next: show only some tags and learn from clicks (:doc:`/guide/top_k_feedback`), put the model
 # behind a service (:doc:`/guide/deployment`), or read how boosting works
-# (:doc:`/guide/multilabel`).
+# (:doc:`/guide/multilabel`). For documents of queries, start with :doc:`/guide/documents`.

@@ -17,10 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._estimator import BaseEstimator
 from sklrank._progress import IterativeMixin, print_progress
 from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.boosting._weak_learners import hypothesis_of
 from sklrank.tree import HistogramTreeRegressor
 
 __all__ = ["Booster", "run_rounds"]
+
+ALL_ROUNDS = "n_estimators rounds were fitted"
 
 
 def run_rounds(
@@ -94,7 +97,7 @@ def run_rounds(
         reason = after_round(model, step)
     if reason is None and n_fitted < n_rounds:
         return "a callback requested to stop"
-    return reason or "n_estimators rounds were fitted"
+    return reason or ALL_ROUNDS
 
 
 class Booster(IterativeMixin, BaseEstimator):
@@ -170,7 +173,7 @@ class Booster(IterativeMixin, BaseEstimator):
             }
 
         n_rounds = max(0, self._n_rounds_to_fit() - len(models))
-        self.stop_reason_ = run_rounds(
+        reason = run_rounds(
             objective,
             learner,
             scores,
@@ -180,6 +183,9 @@ class Booster(IterativeMixin, BaseEstimator):
             after_round=after_round,
             track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
         )
+        if reason == ALL_ROUNDS and self._n_rounds_to_fit() < self.n_estimators:
+            reason = "held-out queries chose this number of rounds"
+        self.stop_reason_ = reason
         vars(self).update(fitted())
         if self.verbose:
             print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_)
@@ -239,7 +245,7 @@ class Booster(IterativeMixin, BaseEstimator):
         total = np.zeros(self.n_features_in_)
         for model, step in zip(self.estimators_, self.estimator_weights_):
             # If only one class was drawn in a round, a dummy replaces the weak learner.
-            if isinstance(model, HistogramTreeRegressor):
+            if isinstance(model, (HistogramTreeRegressor, LinearScorer)):
                 total += model._gains()
             elif not isinstance(model, DummyClassifier):
                 total += step * model.feature_importances_

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit
+from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
 from sklrank._relevance import check_something_to_learn
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._linear_scores import PENALTIES, fit_linear
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
-from sklrank.boosting._tree_size import choose_tree
-from sklrank.boosting._weak_learners import TreeLearner
+from sklrank.boosting._tree_choice import Fold, choose_trees
+from sklrank.boosting._weak_learners import StartLearner, TreeLearner
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
 from sklrank.tree import HistogramTreeRegressor
@@ -32,9 +34,15 @@ TREE_LEARNING_RATE, CLASSIFIER_LEARNING_RATE = 0.5, 1.0
 
 # Numbers of leaves of the default trees, of which one is chosen by held-out queries.
 LEAF_NUMBERS = (2, 8, 31)
-HELD_OUT_FRACTION = 0.2
+# The queries are divided into this number of folds, each of which is held out in turn: all of them
+# in small data sets, in which this takes little time and the choice is least certain. The folds
+# have up to this number of samples in total (training and held-out), but at least one is held out.
+N_FOLDS, FOLD_SAMPLES = 5, 15_000
 # With fewer queries, nothing is held out, and the trees have this number of leaves.
-LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 40, 8
+LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 5, 8
+# Linear scores are fitted to whole queries, which have at most this number of samples in total,
+# unless the first one has more.
+LINEAR_SAMPLES = 20_000
 # The default trees have these minimum numbers of samples in a leaf and maximum numbers of bins, but
 # fewer in small data sets: one for this number of samples, and at least the second number.
 LEAF_SAMPLES, SAMPLES_PER_LEAF_SAMPLE, LEAST_LEAF_SAMPLES = 20, 100, 1
@@ -66,7 +74,12 @@ class NDCGBoost(SupervisedDocumentRanker):
     ARP-Loss2 [4]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
     negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
     minimizes a bound on the objective in the leaf, as the steps of confidence-rated classifiers
-    [2]_. The size of the trees is chosen by held-out queries.
+    [2]_.
+
+    Held-out queries decide whether boosting starts from linear scores or from 0, how large the
+    trees are, and how many of them are fitted. Linear scores minimize the same objective plus an L2
+    penalty. Trees need many rounds to approximate a linear function of many features; if boosting
+    starts from one, the trees learn the rest.
 
     With a classifier as `estimator`, this class implements Algorithm 5 of [1]_. The scores define a
     distribution over rankings, under which document i has the expected rank :math:`1 + A_i`
@@ -90,9 +103,12 @@ class NDCGBoost(SupervisedDocumentRanker):
         Weak learner: a tree whose parameters are used in all rounds, or a classifier, which is
         cloned for each round. ``StumpClassifier()`` is the algorithm of [1]_ with compiled stumps;
         with ``criterion="gain"`` they maximize the criterion of [1]_ (Equation 3.18). If None,
-        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, and the size and the
-        number of rounds with the smallest objective of the other queries are used for all queries.
-        If fewer than 40 queries have documents of different relevance, the trees have 8 leaves.
+        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, from linear scores and
+        from scores of 0. The start and the number of rounds with the smallest objective of the
+        other queries are used for all queries, with the smallest trees whose objective is within a
+        standard error of it. With fewer than 15,000 documents, several of the five parts of the
+        queries are held out in turn, up to all of them. If fewer than five queries have documents
+        of different relevance, the trees have 8 leaves, and boosting starts from 0.
     n_estimators : int, default=100
         Maximum number of rounds.
     gain : {"exponential", "linear"} or callable, default="exponential"
@@ -117,8 +133,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
-        more than `tol` for this number of rounds. If None, all rounds are fitted, except that the
-        default trees choose their number of rounds; see `estimator`.
+        more than `tol` for this number of rounds. If None, all rounds are fitted, except that
+        held-out queries choose the number of rounds of the default trees; see `estimator`.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -133,9 +149,13 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     Attributes
     ----------
-    estimators_ : list of HistogramTreeRegressor or of classifiers
+    estimators_ : list
         Weak learners. Classifiers predict 1 for documents whose scores should increase, else 0.
-        Trees predict numbers from -1 to 1.
+        Instances of `HistogramTreeRegressor` predict numbers from -1 to 1. If boosting started from
+        linear scores, the first weak learner computes them; its attributes `coef`, `mean`, `low`
+        and `high` have an entry for each feature. The score is the sum of the differences of the
+        features to their means, multiplied by the coefficients. Values outside the range from low
+        to high are replaced by the nearest bound, and missing values by the mean.
     max_leaf_nodes_ : int
         Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
@@ -148,8 +168,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         NDCG of the held-out queries or of `X_val`, computed with `gain`, after each round; empty
         without early stopping and `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total gain of the trees, or mean importance over other weak learners,
-        weighted by the steps. Defined only if the weak learners have `feature_importances_`.
+        Fraction of the total gain of the trees and the linear scores, or mean importance over other
+        weak learners, weighted by the steps. Defined only if the weak learners have
+        `feature_importances_`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -256,48 +277,91 @@ class NDCGBoost(SupervisedDocumentRanker):
             return
         check_something_to_learn(y, queries)
         if not self.estimators_:
-            self._choose_tree(X, y, queries, validation)
+            self._choose_trees(X, y, queries, validation)
         if validation is not None or self.n_iter_no_change is not None:
             super()._fit_checked(X, y, queries, validation)
         else:
             self._boost_samples(X, y, queries)
 
-    def _choose_tree(self, X, y, queries, validation):
-        """Set the default tree, and the number of rounds, or None if all rounds are fitted."""
+    def _choose_trees(self, X, y, queries, validation):
+        """Set the default tree, the penalty of the linear scores and the number of rounds.
+
+        The penalty is None if boosting starts from scores of 0. The number of rounds is None if all
+        rounds are fitted.
+        """
         trees = default_trees(len(y))
         bins = self._bins = trees[0]._bin(X, self._random_state)
-        self._tree, self._n_rounds = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)], None
-        if validation is not None:
-            X_val, y_val, queries_val = validation
-            parts = (y, queries, bins), (y_val, queries_val, bins.encode(X_val))
+        if validation is None:
+            splits = self._splits(y, queries)
+            folds = [self._held_out_fold(X, y, queries, bins, *split) for split in splits]
         else:
-            parts = self._hold_out(y, queries, bins)
-        if parts is None:
+            folds = [self._validation_fold(X, y, queries, bins, *validation)]
+        if not folds:
+            self._tree = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)]
+            self._penalty = self._n_rounds = None
             return
-        objectives = [self._make_objective(y, queries) for y, queries, _ in parts]
-        self._tree, n_rounds = choose_tree(
-            trees,
-            [part_bins for _, _, part_bins in parts],
-            objectives,
-            self.n_estimators,
-            self._learning_rate(),
-            self._random_state,
+        self._penalty, self._tree, n_trees = choose_trees(
+            trees, folds, self.n_estimators, self._learning_rate(), self._random_state
         )
-        self._n_rounds = n_rounds if n_rounds < self.n_estimators else None
+        n_rounds = self.n_estimators if n_trees is None else n_trees + (self._penalty is not None)
+        self._n_rounds = max(1, n_rounds) if n_rounds < self.n_estimators else None
 
-    def _hold_out(self, y, queries, bins):
-        """Return `y`, the queries and the bins of two parts, or None if there are few queries."""
+    def _splits(self, y, queries):
+        """Return pairs of samples to learn from and held-out samples, none if there are few."""
         grouped = y[queries.order]
         first = queries.starts[:-1]
         differ = np.maximum.reduceat(grouped, first) > np.minimum.reduceat(grouped, first)
         if np.count_nonzero(differ) < LEAST_QUERIES:
-            return None
-        splitter = GroupShuffleSplit(1, test_size=HELD_OUT_FRACTION, random_state=self._split_seed)
-        parts = []
-        for samples in next(splitter.split(y, groups=queries.codes)):
-            part = Queries.from_qid(queries.codes[samples], len(samples))
-            parts.append((y[samples], part, bins.take(samples)))
-        return parts
+            return []
+        splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self._split_seed)
+        n_folds = max(1, round(FOLD_SAMPLES / len(y)))
+        return islice(splitter.split(y, groups=queries.codes), n_folds)
+
+    def _held_out_fold(self, X, y, queries, bins, *split):
+        """Return the fold of samples to learn from and of held-out samples."""
+        scores = [scorer.predict(X) for scorer in self._fit_linear(X, y, queries, split[0])]
+        return Fold(
+            [bins.take(samples) for samples in split],
+            [
+                self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
+                for samples, codes in ((samples, queries.codes[samples]) for samples in split)
+            ],
+            [[values[samples] for samples in split] for values in scores],
+        )
+
+    def _validation_fold(self, X, y, queries, bins, X_val, y_val, queries_val):
+        """Return the fold of all samples and the validation set."""
+        scorers = self._fit_linear(X, y, queries, np.arange(len(y)))
+        return Fold(
+            [bins, bins.encode(X_val)],
+            [self._make_objective(y, queries), self._make_objective(y_val, queries_val)],
+            [[scorer.predict(X), scorer.predict(X_val)] for scorer in scorers],
+        )
+
+    def _fit_linear(self, X, y, queries, samples, penalties=PENALTIES):
+        """Return linear scores for each penalty, fitted to queries of the given samples."""
+        codes = queries.codes[samples]
+        if len(samples) > LINEAR_SAMPLES:
+            sizes = np.bincount(codes, minlength=queries.n_queries)
+            drawn = np.random.RandomState(self._split_seed).permutation(np.flatnonzero(sizes))
+            n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), LINEAR_SAMPLES, side="right"))
+            samples = samples[np.isin(codes, drawn[:n_drawn])]
+            codes = queries.codes[samples]
+        objective = self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
+        return fit_linear(X[samples], objective, penalties)
+
+    def _boost_samples(self, X, y, queries, early_stopping=None):
+        objective = self._make_objective(y, queries)
+        learner = self._make_learner(X, objective)
+        if self.estimator is None and self._penalty is not None and not self.estimators_:
+            [start] = self._fit_linear(X, y, queries, np.arange(len(y)), [self._penalty])
+            objective.set_scores(np.zeros(len(y)))
+            largest = objective.value
+            objective.set_scores(start.predict(X))
+            # Linear scores that were fitted to a part of the queries could increase the objective.
+            if objective.value < largest:
+                learner = StartLearner(start, learner, self._learning_rate())
+        self._boost(objective, learner, early_stopping)
 
     def _n_rounds_to_fit(self):
         if self.estimator is not None or self.n_iter_no_change is not None or not self._n_rounds:

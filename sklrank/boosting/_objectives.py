@@ -156,10 +156,12 @@ class GainObjective(Objective):
         Gain of each document.
     queries : Queries
         Query of each document.
-    """
 
-    # Functions of `_ndcg_pairs`.
-    _loss_and_negative_gradient = None
+    Attributes
+    ----------
+    n_counted : int
+        Number of queries that are not ignored.
+    """
 
     def __init__(self, gains, queries):
         # The loops expect the documents with a gain to come first in each query.
@@ -169,7 +171,8 @@ class GainObjective(Objective):
         ideal = ideal_dcg(gains, queries)
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
-        normalizer = ideal * max(1, np.count_nonzero(ideal))
+        self.n_counted = np.count_nonzero(ideal)
+        normalizer = ideal * max(1, self.n_counted)
         normalizer = np.where(normalizer == 0, 1.0, normalizer)
         self._gains = gains / np.repeat(normalizer, queries.sizes)
 
@@ -178,16 +181,40 @@ class GainObjective(Objective):
         """Return the keys by which the documents of a query are sorted, as in `np.lexsort`."""
 
     def set_scores(self, scores):
+        self._set_exp_scores(scores)
+        self._losses = None
+        negative_gradient, self.masses = np.empty((2, len(scores)))
+        negative_gradient[self._order], self.masses[self._order] = self._gradient_and_masses()
+        self._set_gradient(negative_gradient)
+
+    def _set_exp_scores(self, scores):
         exp_pos, _ = exp_scores(scores, self._queries, MAX_SCORE_GAP)
         self._exp_scores = exp_pos[self._order]
-        ordered, masses = np.empty((2, len(scores)))
-        self.value = self._loss_and_negative_gradient(
-            self._exp_scores, self._gains, self._starts, self._n_relevant, ordered, masses
-        )
-        negative_gradient, self.masses = np.empty((2, len(scores)))
-        negative_gradient[self._order] = ordered
-        self.masses[self._order] = masses
-        self._set_gradient(negative_gradient)
+
+    @abstractmethod
+    def _gradient_and_masses(self):
+        """Return the negative gradient and the masses of the documents in the order `_order`."""
+
+    @property
+    def losses(self):
+        """Part of the objective that is due to each query, of shape (n_queries,)."""
+        if self._losses is None:
+            self._losses = self._compute_losses()
+        return self._losses
+
+    @abstractmethod
+    def _compute_losses(self):
+        """Return the losses at the current scores."""
+
+    @property
+    def value(self):
+        """The objective at the current scores."""
+        return self.losses.sum()
+
+    def losses_at(self, scores):
+        """Return the losses at other scores. The gradient at the current scores is lost."""
+        self.set_scores(scores)
+        return self.losses
 
 
 class NDCGObjective(GainObjective):
@@ -208,14 +235,29 @@ class NDCGObjective(GainObjective):
         As in :class:`GainObjective`.
     """
 
-    _loss_and_negative_gradient = staticmethod(_ndcg_pairs.loss_and_negative_gradient)
-
     def __init__(self, gains, queries):
         super().__init__(gains, queries)
         self._buffers = np.empty((2, 2, queries.sizes.max()))
 
     def _sort_keys(self, gains):
         return (gains == 0,)
+
+    def _gradient_and_masses(self):
+        negative_gradient, masses = np.empty((2, len(self._gains)))
+        self._losses = np.empty(self._queries.n_queries)
+        _ndcg_pairs.loss_and_negative_gradient(
+            self._exp_scores,
+            self._gains,
+            self._starts,
+            self._n_relevant,
+            negative_gradient,
+            masses,
+            self._losses,
+        )
+        return negative_gradient, masses
+
+    def _compute_losses(self):
+        raise NotImplementedError("the losses are computed with the gradient")
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.step_weights(
@@ -244,10 +286,41 @@ class LogisticObjective(GainObjective):
         As in :class:`GainObjective`.
     """
 
-    _loss_and_negative_gradient = staticmethod(_ndcg_pairs.logistic_loss_and_negative_gradient)
+    def __init__(self, gains, queries):
+        super().__init__(gains, queries)
+        codes, gains = queries.codes[self._order], self._gains
+        starts = 1 + np.flatnonzero((gains[1:] != gains[:-1]) | (codes[1:] != codes[:-1]))
+        bounds = np.concatenate([[0], starts, [len(gains)]]).astype(np.intp)
+        # For each document, the index of the first one with a smaller gain.
+        self._ends = np.repeat(bounds[1:], np.diff(bounds))
 
     def _sort_keys(self, gains):
         return (-gains,)
+
+    def _gradient_and_masses(self):
+        first, second = np.empty((2, len(self._gains)))
+        _ndcg_pairs.logistic_pair_weights(
+            self._exp_scores,
+            self._gains,
+            self._ends,
+            self._starts,
+            self._n_relevant,
+            first,
+            second,
+        )
+        return first - second, first + second
+
+    def _compute_losses(self):
+        losses = np.empty(self._queries.n_queries)
+        _ndcg_pairs.logistic_losses(
+            self._exp_scores, self._gains, self._ends, self._starts, self._n_relevant, losses
+        )
+        return losses
+
+    def losses_at(self, scores):
+        # Without the gradient.
+        self._set_exp_scores(scores)
+        return self._compute_losses()
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.logistic_step_weights(

@@ -25,6 +25,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
+from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.tree._binning import BinnedFeatures
 from sklrank.tree._histogram_tree import HistogramGrower, HistogramTreeRegressor
 from sklrank.tree._stump import StumpClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "FeatureLearner",
     "FirstModelLearner",
     "Learner",
+    "StartLearner",
     "StumpLearner",
     "TreeLearner",
     "hypothesis_of",
@@ -57,7 +59,7 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
         # A model that was fitted to one class has one column.
         return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
     # X has been checked: the trees of all rounds need not check it again.
-    checks = type(model) not in (StumpClassifier, HistogramTreeRegressor)
+    checks = type(model) not in (StumpClassifier, HistogramTreeRegressor, LinearScorer)
     predict = model.predict if checks else model._predict_checked
     predicted = predict(X)
     if n_classes is None:
@@ -246,6 +248,41 @@ class TreeLearner(Learner):
     def step(self, objective, hypothesis):
         """Return the factor of `_objectives.py`, with which the objective does not increase."""
         return 0.5 / objective.scale
+
+
+class StartLearner(Learner):
+    """Learner whose first model is given, and whose other models another learner fits.
+
+    The step of the first model is 1, whatever the learning rate is.
+
+    Parameters
+    ----------
+    model : LinearScorer
+        Model of the first round.
+    learner : Learner
+        Learner of the other rounds.
+    learning_rate : float
+        Learning rate that multiplies the steps.
+    """
+
+    def __init__(self, model, learner, learning_rate):
+        self.X = learner.X
+        self._model, self._learner, self._learning_rate = model, learner, learning_rate
+        self._is_first = True
+
+    def fit(self, objective, random_state):
+        """Return a fitted model and its hypothesis, or None if the tree has no split."""
+        self._is_first = self._model is not None
+        if not self._is_first:
+            return self._learner.fit(objective, random_state)
+        model, self._model = self._model, None
+        return model, hypothesis_of(model, self.X)
+
+    def step(self, objective, hypothesis):
+        """Return the step for a hypothesis."""
+        if self._is_first:
+            return 1.0 / self._learning_rate
+        return self._learner.step(objective, hypothesis)
 
 
 # -- Costs of all classes.

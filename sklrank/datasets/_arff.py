@@ -32,11 +32,12 @@ def load_arff_multilabel(
     as_frame: bool = False,
     encoding: str = "utf-8",
 ) -> Loaded:
-    """Load a multilabel data set from an ARFF file in the format of MULAN [1]_ or MEKA [2]_.
+    """Load a multilabel data set from an ARFF file in the format of MULAN or MEKA.
 
-    An ARFF file does not distinguish features from labels. The label attributes are specified by
-    `labels` or by `xml`. If both are None, the relation name of the file must contain MEKA's option
-    ``-C``, as in ``@relation 'emotions: -C 6'``.
+    The formats are described in [1]_ and [2]_. An ARFF file does not distinguish features from
+    labels. The label attributes are specified by `labels` or by `xml`. If both are None, the
+    relation name of the file must contain MEKA's option ``-C``, as in
+    ``@relation 'emotions: -C 6'``.
 
     Parameters
     ----------

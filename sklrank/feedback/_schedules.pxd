@@ -6,6 +6,7 @@ from sklrank._state cimport Persistent
 cdef class Schedule(Persistent):
     cdef readonly double rate               # exploration rate of the next round
     cdef readonly Py_ssize_t n_rounds       # number of rounds recorded
+    cdef readonly bint needs_hits           # whether the rates depend on the hits
 
     # Record a round and update `rate`. `hit` is true if the predicted label was shown and is
     # correct. `propensity` is the probability with which the label shown was shown.

@@ -28,8 +28,8 @@ To add a schedule, derive a class from `Schedule`, and add its name to `_SCHEDUL
 
 - calls `start` with the entries of its initial state in `__init__`;
 - overrides `next_rate`, and `update` if it has statistics other than the number of rounds;
-- extends `get_state` and `set_state` by its parameters and statistics (see `sklrank/_state.pyx`),
-  and sets its first `rate` in `set_state`;
+- extends `get_state` and `set_state` by its parameters and statistics (see `sklrank/_state.pyx`);
+- sets its first `rate` in `set_state`, and `needs_hits` if its rates depend on the hits;
 - has rates in (0, 1/2], as all named schedules.
 """
 
@@ -167,6 +167,7 @@ cdef class SelfTunedSchedule(Schedule):
         cdef double sum_hits = state.number("sum_hits", 0.0)
         cdef double sum_misses = state.number("sum_misses", 0.0)
         Schedule.set_state(self, state)
+        self.needs_hits = True
         self.power, self.miss_power = power, miss_power
         self.forgetting_factor, self.unbiased = forgetting_factor, unbiased
         self.sum_hits, self.sum_misses = sum_hits, sum_misses

@@ -27,8 +27,9 @@ and tied rankings.
 samples. With its default parameters, it is the recommended ranker if its training time is
 acceptable.
 
-:class:`PlackettLuceRanker`, :class:`StackedRanker` and :class:`CalibratedLabelRanker`, which wraps
-any ranker, predict the probability that one label comes before another (`predict_pair_proba`).
+:class:`PlackettLuceRanker`, :class:`StackedRanker`, :class:`PairwiseRanker` and
+:class:`CalibratedLabelRanker`, which wraps any ranker, predict the probability that one label comes
+before another (`predict_pair_proba`).
 :class:`ConformalTopLabels` and :class:`ConformalRanks` wrap any ranker, too: their sets of labels
 and intervals of positions contain the truth with a given probability.
 

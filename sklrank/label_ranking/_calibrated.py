@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import HasMethods, StrOptions, _safe_indexing, one_blas_thread
+from sklrank._sklearn import StrOptions, _safe_indexing
+from sklrank.label_ranking._fit_task import fit_task
+from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
+from sklrank.label_ranking._wrapped import WrappedRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibratedLabelRanker"]
 
 
-class CalibratedLabelRanker(MetaLabelRanker):
+class CalibratedLabelRanker(WrappedRanker):
     r"""Label ranker with calibrated probabilities of the order of two labels.
 
     The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
@@ -30,8 +32,9 @@ class CalibratedLabelRanker(MetaLabelRanker):
     probability depends on the difference of two scores: :math:`P(a \text{ before } b) =
     g(s_a - s_b)` with :math:`g(-d) = 1 - g(d)`.
 
-    :class:`PlackettLuceRanker` and :class:`StackedRanker` have such probabilities without this
-    class.
+    :class:`PlackettLuceRanker`, :class:`PairwiseRanker` and :class:`StackedRanker` have such
+    probabilities without this class. Those of a :class:`PairwiseRanker` with forests are often too
+    close to 0 and 1 or too close to 1/2; this class calibrates them as well.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ class CalibratedLabelRanker(MetaLabelRanker):
 
     _parameter_constraints: dict = {
         **MetaLabelRanker._parameter_constraints,
-        "ranker": [HasMethods(["fit", "decision_function"])],
+        **WrappedRanker._parameter_constraints,
         "method": [StrOptions({"logistic", "isotonic"})],
         "cv": ["cv_object"],
     }
@@ -106,9 +109,6 @@ class CalibratedLabelRanker(MetaLabelRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _templates(self):
-        return [self.ranker]
-
     def _fit_rankings(self, X, positions, sample_weight=None):
         folds = self._folds(X, positions)
         differences = self._fit_in_parallel(
@@ -128,17 +128,8 @@ class CalibratedLabelRanker(MetaLabelRanker):
         cv = self.cv
         if isinstance(cv, int | np.integer):
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            cv = KFold(cv, shuffle=True, random_state=seed)
-        try:
-            return list(check_cv(cv).split(positions))
-        except ValueError as error:
-            raise ValueError(
-                f"cv={self.cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds"
-            ) from error
-
-    def _label_scores(self, X):
-        X = self._check_fitted_rows(X)
-        return self.ranker_.decision_function(X)
+            cv = shuffled_folds(cv, seed)
+        return split_rankings(cv, X, positions, self.cv)
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
@@ -182,7 +173,7 @@ def calibrate(differences, method):
     return float(weight / size)
 
 
-@one_blas_thread
+@fit_task
 def held_out_differences(ranker, X, positions, train, test):
     """Fit a ranker to `train`; return the differences of scores of the ordered pairs of `test`."""
     rows, first, second = ordered_pairs(positions[test])
@@ -191,9 +182,3 @@ def held_out_differences(ranker, X, positions, train, test):
     ranker.fit(_safe_indexing(X, train), positions[train])
     scores = ranker.decision_function(_safe_indexing(X, test))
     return scores[rows, first] - scores[rows, second]
-
-
-@one_blas_thread
-def fit_ranker(ranker, X, positions):
-    """Fit a ranker to all samples and return it."""
-    return ranker.fit(X, positions)

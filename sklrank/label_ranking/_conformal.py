@@ -13,9 +13,10 @@ from sklearn.utils import check_random_state
 
 from sklrank._call_guard import shared_call
 from sklrank._rankings import close_ranks, strict_positions
-from sklrank._sklearn import HasMethods, Interval, _num_samples, _safe_indexing, one_blas_thread
-from sklrank.label_ranking._label_ranker import MetaLabelRanker
+from sklrank._sklearn import Interval, _num_samples, _safe_indexing
+from sklrank.label_ranking._held_out import fit_ranker
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
+from sklrank.label_ranking._wrapped import WrappedRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,17 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["ConformalRanks", "ConformalTopLabels"]
 
 
-class ConformalRanker(MetaLabelRanker):
+class ConformalRanker(WrappedRanker):
     """Base class of the wrappers that calibrate a label ranker on held-out samples.
 
     A subclass defines `_calibrate`.
     """
 
     _parameter_constraints: dict = {
-        "ranker": [HasMethods(["fit", "decision_function"])],
+        **WrappedRanker._parameter_constraints,
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "calibration_size": [Interval(Real, 0, 1, closed="right")],
-        "random_state": ["random_state"],
     }
 
     @abstractmethod
@@ -42,9 +42,6 @@ class ConformalRanker(MetaLabelRanker):
 
         `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before.
         """
-
-    def _templates(self):
-        return [self.ranker]
 
     def _fit_rankings(self, X, positions, sample_weight=None):
         incomplete = np.isnan(positions).any(axis=1)
@@ -65,7 +62,7 @@ class ConformalRanker(MetaLabelRanker):
                     f"samples: {error} Use more samples"
                 ) from error
         [task] = self._track([self.ranker], "ranker", state=lambda: None, may_stop=False)
-        self.ranker_ = fit_part(clone(task), X, positions, train)
+        self.ranker_ = fit_ranker(clone(task), X, positions, train)
         self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
 
     def _quantile(self, scores):
@@ -80,10 +77,6 @@ class ConformalRanker(MetaLabelRanker):
         if number > n_scores:
             return np.full(scores.shape[1:], np.inf)
         return np.sort(scores, axis=0)[number - 1]
-
-    def _label_scores(self, X):
-        X = self._check_fitted_rows(X)
-        return self.ranker_.decision_function(X)
 
 
 class ConformalTopLabels(ConformalRanker):
@@ -327,9 +320,3 @@ class ConformalRanks(ConformalRanker):
         lowest = np.minimum(np.ceil(centers - reach - 1e-9), nearest)
         highest = np.maximum(np.floor(centers + reach + 1e-9), nearest)
         return np.stack([lowest, highest], axis=-1).clip(1, n_labels).astype(np.intp)
-
-
-@one_blas_thread
-def fit_part(ranker, X, positions, rows):
-    """Fit a ranker to some of the samples and return it."""
-    return ranker.fit(_safe_indexing(X, rows), positions[rows])

@@ -10,8 +10,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _safe_indexing, one_blas_thread
+from sklrank._rankings import relative_positions
+from sklrank._sklearn import StrOptions, _safe_indexing
 from sklrank.label_ranking._decomposition import DecompositionRanker
+from sklrank.label_ranking._fit_task import fit_task
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
 __all__ = ["LabelwiseRanker"]
@@ -177,8 +179,7 @@ class LabelwiseRanker(DecompositionRanker):
                 f"y ranks the labels {never.tolist()} in no row (of this training fold, if any), "
                 "so their positions cannot be learned: leave them out, or use PairwiseRanker"
             )
-        n_ranked = (~missing).sum(axis=1, keepdims=True)
-        return rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
+        return relative_positions(positions)
 
     def _fits_jointly(self, targets):
         incomplete = bool(np.isnan(targets).any())
@@ -198,7 +199,7 @@ class LabelwiseRanker(DecompositionRanker):
         return -np.column_stack(predicted)
 
 
-@one_blas_thread
+@fit_task
 def fit_label(estimator, X, target):
     """Fit an estimator to the samples that rank a label, whose target is not NaN; return it.
 

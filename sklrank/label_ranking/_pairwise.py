@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -11,8 +11,13 @@ from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing, one_blas_thread
+from sklrank._call_guard import shared_call
+from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
 from sklrank.label_ranking._decomposition import DecompositionRanker
+from sklrank.label_ranking._fit_task import fit_task
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["PairwiseRanker"]
 
@@ -208,6 +213,35 @@ class PairwiseRanker(DecompositionRanker):
         # n_labels. So the added term, below 1/4, only breaks ties.
         return copeland + soft / (4 * n_labels)
 
+    @shared_call
+    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of each label to be ranked before each other label.
+
+        The probabilities are those of the classifiers of the pairs. If no sample compares two
+        labels, their probabilities are 1/2; if all samples that compare them agree, the
+        probabilities are 0 and 1. :class:`CalibratedLabelRanker` calibrates probabilities on
+        held-out samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
+            entries of the diagonal are 1/2.
+        """
+        X = self._check_fitted_rows(X)
+        probabilities = self._pair_probabilities(X)
+        n_labels = len(self.classes_)
+        before = np.full((len(probabilities), n_labels, n_labels), 0.5)
+        first, second = self.pairs_.T
+        before[:, first, second] = probabilities
+        before[:, second, first] = 1.0 - probabilities
+        return before
+
 
 def sum_votes(votes, pairs, n_labels):
     """Return the sum of the votes for each label, of shape `(n_samples, n_labels)`.
@@ -223,7 +257,7 @@ def sum_votes(votes, pairs, n_labels):
     return scores.round(12)
 
 
-@one_blas_thread
+@fit_task
 def fit_pair(estimator, X, compared, wins):
     """Fit an estimator to the samples that rank one label of a pair before the other; return it.
 

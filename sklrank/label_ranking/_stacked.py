@@ -6,35 +6,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.optimize import nnls
-from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
-from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import KFold, ShuffleSplit, check_cv
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
+from sklearn.model_selection import ShuffleSplit
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import (
-    StrOptions,
-    _BaseComposition,
-    _num_samples,
-    _safe_indexing,
-    one_blas_thread,
-)
+from sklrank._sklearn import StrOptions, _BaseComposition
+from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
-from sklrank.label_ranking._labelwise import LabelwiseRanker
-from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
-from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
-from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
-from sklrank.label_ranking._radial_features import RadialFeatures
-from sklrank.metrics import kendall_tau_score
+from sklrank.label_ranking._stack_members import (
+    chooses_alpha,
+    default_rankers,
+    fit_and_score,
+    has_oob_scores,
+    scores_of,
+    with_alpha_of,
+)
+from sklrank.label_ranking._stack_weights import WEIGHTINGS, best_weighting, pair_scale
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,6 +75,11 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "wide" and "narrow": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
           features of a Gaussian kernel with the squared widths 1/0.3 and 1/3 on standardized
           features. If the rankings are complete, one model is fitted for all labels.
+        - "relevance": the same with a Matérn kernel that learns from the rankings how relevant
+          each feature is: it has one width for each feature, and the widths maximize the marginal
+          likelihood of Gaussian processes.
+        - "pairwise": :class:`PairwiseRanker` with logistic regression on standardized features and
+          soft votes.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
@@ -348,7 +344,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     def _folds(self, X, positions, seed):
         """Return a list with the indices of the training and the held-out samples of each fold."""
         if not isinstance(self.cv, str):
-            cv = check_cv(self.cv)
+            cv = self.cv
         elif len(positions) > _MANY_SAMPLES:
             cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
         elif len(positions) < _N_FOLDS:
@@ -357,20 +353,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
                 "ranker instead of a stack, or another cv"
             )
         else:
-            cv = KFold(_N_FOLDS, shuffle=True, random_state=seed)
-        try:
-            folds = [tuple(map(as_indices, fold)) for fold in cv.split(X, positions)]
-        except ValueError as error:
-            raise ValueError(
-                f"cv={self.cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
-                "KFold or ShuffleSplit"
-            ) from error
-        if not folds or min(np.size(rows) for fold in folds for rows in fold) == 0:
-            raise ValueError(
-                f"cv={self.cv!r} must make at least one fold, each with training samples and "
-                "held-out samples"
-            )
-        return folds
+            cv = shuffled_folds(_N_FOLDS, seed)
+        return split_rankings(cv, X, positions, self.cv)
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
@@ -400,56 +384,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         return pair_probabilities(self.pair_scale_ * scores)
 
 
-def default_rankers(random_state=None, complete=True):
-    """Return the default rankers, as a list of (name, label ranker).
-
-    If the rankings are incomplete, there is no joint model of trees, so that it is left out.
-    """
-
-    def trees(forest):
-        return LabelwiseRanker(forest, incomplete="relative", oob_score=True)
-
-    def additive(transformer):
-        return make_pipeline(
-            StandardScaler(), transformer, PlackettLuceRanker(random_state=random_state)
-        )
-
-    def kernel(scale):
-        # The features are computed once for all labels.
-        return make_pipeline(
-            RadialFeatures(scale, random_state=random_state),
-            LabelwiseRanker(
-                RidgeCV(np.logspace(-3, 1, 5)), multi_output="auto", incomplete="relative"
-            ),
-        )
-
-    random_trees = ExtraTreesRegressor(bootstrap=True, random_state=random_state)
-    splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
-    joint_trees = LabelwiseRanker(ExtraTreesRegressor(random_state=random_state), multi_output=True)
-    return [
-        *([("joint_trees", joint_trees)] if complete else []),
-        ("constant", LabelwiseRanker(DummyRegressor(), incomplete="relative")),
-        ("forest", trees(LeafSizeForest(random_state=random_state))),
-        ("random_trees", trees(random_trees)),
-        ("wide", kernel(0.3)),
-        ("narrow", kernel(3.0)),
-        ("linear", PlackettLuceRanker(random_state=random_state)),
-        ("quadratic", additive(FunctionTransformer(with_squares))),
-        ("splines", additive(splines)),
-        ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),
-    ]
-
-
-def with_squares(X):
-    """Return the features and their squares."""
-    return np.hstack([X, X**2])
-
-
-def as_indices(rows):
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
-
-
 def is_named(entry):
     return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
 
@@ -465,145 +399,3 @@ def is_ranker(estimator):
 
 def is_dropped(estimator):
     return isinstance(estimator, str) and estimator == "drop"
-
-
-def non_negative_weights(scores, positions):
-    """Compute the weights of the rankers by non-negative least squares.
-
-    The negative relative positions are regressed on the scores; both are centered within each
-    sample.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rankers, n_samples, n_labels)
-        Scores of held-out samples; higher is better.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels for these samples. NaN marks a label that is not ranked.
-
-    Returns
-    -------
-    weights, shares : ndarray of shape (n_rankers,)
-        The weights, and the weights multiplied by the root mean square of the centered scores. The
-        shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
-    """
-    ranked = ~np.isnan(positions)
-    n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
-    relative = rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
-
-    def centered(values):
-        means = np.where(ranked, values, 0.0).sum(axis=1, keepdims=True) / n_ranked
-        return (values - means)[ranked]
-
-    columns = np.column_stack([centered(ranker_scores) for ranker_scores in scores])
-    sizes, shares = np.ones(len(scores)), np.zeros(len(scores))
-    if columns.any():
-        sizes = np.sqrt(np.mean(columns**2, axis=0))
-        sizes[sizes == 0] = 1.0
-        shares, _ = nnls(columns / sizes, -centered(relative))
-    if not shares.any():
-        shares = np.ones(len(scores))
-    return shares / sizes, shares / shares.sum()
-
-
-def logistic_weights(scores, positions):
-    """Compute the weights of the rankers by a logistic model of the order of two labels.
-
-    The parameters and the results are those of `non_negative_weights`.
-    """
-    rows, first, second = ordered_pairs(positions)
-    differences = scores[:, rows, first] - scores[:, rows, second]
-    sizes = root_mean_squares(scores)
-    shares = fit_logistic_weights(differences / sizes[:, np.newaxis])
-    if not shares.any():
-        shares = np.ones(len(scores))
-    return shares / sizes, shares / shares.sum()
-
-
-def root_mean_squares(scores):
-    """Return the root mean square of the centered scores of each ranker, or 1 if it is 0."""
-    sizes = np.std(scores - scores.mean(axis=2, keepdims=True), axis=(1, 2))
-    return np.where(sizes > 0, sizes, 1.0)
-
-
-# Functions that compute the weights and shares of the rankers, by the value of `weighting`.
-WEIGHTINGS = {"least_squares": non_negative_weights, "logistic": logistic_weights}
-
-
-def best_weighting(scores, positions, groups):
-    """Return the name of the weighting that agrees best with held-out samples.
-
-    The weights for the samples of a group are computed from the samples of all other groups. It is
-    "least_squares" unless the mean tau of "logistic" is larger by more than its standard error.
-    """
-    taus = {name: np.zeros(len(positions)) for name in WEIGHTINGS}
-    for group in np.unique(groups):
-        test = groups == group
-        if test.all() or np.isnan(positions[~test]).all():
-            continue
-        for name, compute in WEIGHTINGS.items():
-            weights, _ = compute(scores[:, ~test], positions[~test])
-            combined = np.tensordot(weights, scores[:, test], axes=1)
-            taus[name][test] = kendall_tau_score(positions[test], -combined, average=False)
-    gain = taus["logistic"] - taus["least_squares"]
-    is_better = gain.mean() > gain.std() / np.sqrt(len(gain))
-    return "logistic" if is_better else "least_squares"
-
-
-def pair_scale(scores, positions):
-    """Return the factor of the scores in the logistic model of the order of two labels."""
-    [weight], _ = logistic_weights(scores[np.newaxis], positions)
-    return float(weight)
-
-
-def scores_of(ranker, X):
-    """Return the scores of a ranker that are stacked.
-
-    They are the negative expected positions for a Plackett-Luce model, whose scores are not
-    bounded, and otherwise the result of `decision_function`.
-    """
-    if not isinstance(last_step(ranker), PlackettLuceRanker):
-        return ranker.decision_function(X)
-    if isinstance(ranker, Pipeline):
-        X, ranker = ranker[:-1].transform(X), ranker[-1]
-    return -ranker.expected_positions(X)
-
-
-def has_oob_scores(ranker):
-    return isinstance(ranker, LabelwiseRanker) and ranker.oob_score
-
-
-def last_step(ranker):
-    return ranker[-1] if isinstance(ranker, Pipeline) else ranker
-
-
-def chooses_alpha(ranker):
-    ranker = last_step(ranker)
-    return isinstance(ranker, PlackettLuceRanker) and ranker.alpha == "auto"
-
-
-def with_alpha_of(model, ranker):
-    """Return a clone of a ranker; the penalty is that of the model, if it has chosen one."""
-    ranker = clone(ranker)
-    if model is not None:
-        last_step(ranker).set_params(alpha=last_step(model).alpha_)
-    return ranker
-
-
-@one_blas_thread
-def fit_ranker(ranker, X, y):
-    """Fit a ranker to all samples and return it."""
-    return ranker.fit(X, y)
-
-
-@one_blas_thread
-def fit_and_score(ranker, X, y, train, test, unseen):
-    """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
-
-    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0.
-    """
-    X_test, y_train = _safe_indexing(X, test), y[train]
-    scores = np.zeros((_num_samples(X_test), y.shape[1]))
-    if not np.isnan(y_train).all():
-        ranker.fit(_safe_indexing(X, train), y_train[:, ~unseen])
-        scores[:, ~unseen] = scores_of(ranker, X_test)
-    return scores

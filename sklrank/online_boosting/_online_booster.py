@@ -338,7 +338,11 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         self.classes_ = classes
         self._random_state = check_random_state(self.random_state)
         templates, self.n_estimators_, self.max_features_ = resolve_parameters(
-            self.estimator, self.n_estimators, self.max_features, self._default_learners
+            self.estimator,
+            self.n_estimators,
+            self.max_features,
+            self._default_learners,
+            self.max_iter,
         )
         self.estimators_, self.estimators_features_ = make_weak_learners(
             templates,

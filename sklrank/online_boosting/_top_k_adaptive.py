@@ -132,7 +132,8 @@ class TopKAdaptive(TopKBooster):
         them. If "auto", trees use 20 features and other weak learners use all features. The
         features of a learner are drawn at random once.
     max_iter : int, default=1
-        Number of passes over the samples in `fit`.
+        Number of passes over the samples in `fit`. If `estimator` is None, the penalties of the
+        ridge regressions are proportional to this number.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
     random_state : int, RandomState instance or None, default=None

@@ -34,7 +34,7 @@ N_TREES, TREE_FEATURES = 100, 20
 N_CLONES = 100
 
 
-def resolve_parameters(estimator, n_estimators, max_features, default):
+def resolve_parameters(estimator, n_estimators, max_features, default, n_passes):
     """Resolve None, "trees" and "auto" in the parameters that describe the weak learners.
 
     Parameters
@@ -48,6 +48,8 @@ def resolve_parameters(estimator, n_estimators, max_features, default):
     default : {"full", "top-k", "trees"}
         Meaning of ``estimator=None``. If "full" or "top-k", the recommended learners for this
         feedback are used; if "trees", trees are used.
+    n_passes : int
+        Number of passes over the samples.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def resolve_parameters(estimator, n_estimators, max_features, default):
         templates, auto_number, auto_features = None, N_TREES, TREE_FEATURES
     elif estimator is None:
         length = None if n_estimators == "auto" else n_estimators
-        templates = recommended_learners(length, feedback=default)
+        templates = recommended_learners(length, feedback=default, n_passes=n_passes)
         auto_number = len(templates)
     else:
         templates = _check_templates(estimator)
@@ -169,7 +171,7 @@ def compiled_learners(estimators, features, n_labels):
 
 
 def recommended_learners(
-    n_estimators: int | None = None, *, feedback: str = "full"
+    n_estimators: int | None = None, *, feedback: str = "full", n_passes: int = 1
 ) -> list[CompiledClassifier]:
     """Return the default weak learners of AdaOLMR, TopKBBM and TopKAdaptive.
 
@@ -196,12 +198,12 @@ def recommended_learners(
     For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the list consists of one
     :class:`OnlineVotingClassifier`. It weights the votes of
 
-    - four logistic regressions for each label, of standardized and of raw samples, with a small and
-      a large `intercept_scaling`, and each with the learning rates 0.3, 1 and 3. If the features
-      decide, a small intercept is better, since a label that is shown and irrelevant lowers its
-      intercept for all samples. With many relevant labels, a large intercept is better;
+    - two logistic regressions for each label, one of standardized and one of raw samples, with the
+      learning rates 0.3, 1 and 3. The second one has a small `intercept_scaling`, which is better
+      for sparse samples: otherwise, a label that is shown and irrelevant would lower its intercept,
+      and thus its probability for all samples;
     - two ridge regressions on the relevance of the labels shown, of standardized and of raw
-      samples. More than 256 features are reduced to a sketch of 256.
+      samples, with the penalties 1 and 10. More than 256 features are reduced to a sketch of 256.
 
     They learn from the relevance of the labels shown and, unless all labels are shown, do not use
     the estimated costs, since the importance weights of the costs have a high variance. Therefore
@@ -215,6 +217,12 @@ def recommended_learners(
         Longer lists have more random Fourier features, or repeat the list for top-k feedback.
     feedback : {"full", "top-k"}, default="full"
         Feedback from which the booster learns: the relevance of all labels, or of k labels.
+    n_passes : int, default=1
+        Number of passes over the samples. With top-k feedback, the penalties of the ridge
+        regressions are multiplied by this number, because the weights of the samples are multiplied
+        by it too: in later passes, a smaller penalty would seem to be the best one, since its
+        losses are the smallest ones on samples that were already learned. The boosters set it to
+        their parameter `max_iter`.
 
     Returns
     -------
@@ -224,7 +232,8 @@ def recommended_learners(
     Raises
     ------
     ValueError
-        If `feedback` is neither "full" nor "top-k", or `n_estimators` is not a positive integer.
+        If `feedback` is neither "full" nor "top-k", or `n_estimators` or `n_passes` is not a
+        positive integer.
 
     Examples
     --------
@@ -238,7 +247,9 @@ def recommended_learners(
         n_estimators = 12 if feedback == "full" else 1
     if not is_integer(n_estimators) or n_estimators < 1:
         raise ValueError(f"n_estimators must be an integer of at least 1, got {n_estimators!r}")
-    first, others, last = _full_information() if feedback == "full" else _top_k_feedback()
+    if not is_integer(n_passes) or n_passes < 1:
+        raise ValueError(f"n_passes must be an integer of at least 1, got {n_passes!r}")
+    first, others, last = _full_information() if feedback == "full" else _top_k_feedback(n_passes)
     n_others = max(n_estimators - len(first) - len(last), 0)
     templates = first + others * n_others + last
     return [clone(template) for template in templates[:n_estimators]]
@@ -266,22 +277,24 @@ def _full_information():
     return first, [rbf], [frequencies]
 
 
-def _top_k_feedback():
+def _top_k_feedback(n_passes):
     """Return three lists: the first learners, learners that are repeated, and the last learners."""
     logistic = OnlineLogisticRegression(
         multi_class="ovr", learning_rate=(0.3, 1, 3), normalize="l2"
     )
-    # With a smaller penalty, ridge regressions win in the vote if samples are learned in several
-    # passes, because they have the smallest losses on samples that they have already learned.
     ridge = OnlineRidgeClassifier(
-        alpha=10, normalize="l2", sketch_size=256, vote_smoothing=1, boosting_target="relevance"
+        alpha=(n_passes, 10 * n_passes),
+        normalize="l2",
+        sketch_size=256,
+        vote_smoothing=1,
+        boosting_target="relevance",
     )
     views = [
-        clone(logistic).set_params(standardize=standardize, intercept_scaling=scaling)
-        for standardize in (True, False)
-        for scaling in (0.3, 1)
+        logistic,
+        clone(logistic).set_params(standardize=False, intercept_scaling=0.3),
+        ridge,
+        clone(ridge).set_params(standardize=False),
     ]
-    views += [ridge, clone(ridge).set_params(standardize=False)]
     vote = OnlineVotingClassifier(views, learning_rate=2)
     return [vote], [vote], []
 

@@ -51,7 +51,9 @@ class LevelSplitsRegressor(HonestRegressor):
 
     In an honest tree [1]_ the samples are divided at random into two halves. The splits are chosen
     with one half, and each leaf predicts the mean target of its samples of the other half. Each
-    leaf has samples of both halves.
+    leaf has samples of both halves: a cell is split only if both sides have `min_samples_leaf`
+    samples of each half. Algorithm 9 requires one sample of the second half only. Without this
+    difference, cells could be split that no sample of the first half justifies to split.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
+from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import HistogramTreeRegressor, StumpClassifier
@@ -190,7 +191,7 @@ def test_seeds(ranker):
 
 
 def test_warm_start_cannot_remove_rounds(fingerprint):
-    ranker = fit(NDCGBoost(n_estimators=5, warm_start=True))
+    ranker = fit(NDCGBoost(StumpClassifier(), n_estimators=5, warm_start=True))
     before = fingerprint(ranker.set_params(n_estimators=4))
     with pytest.raises(ValueError, match="n_estimators=4 is less than the 5 rounds"):
         ranker.fit(X, Y, qid=QID)
@@ -263,7 +264,7 @@ def test_early_stopping_accepts_the_grades_that_fit_accepts(ranker):
     ],
 )
 def test_warm_start_holds_out_no_query_of_earlier_rounds(parameters, more, fingerprint):
-    ranker = fit(NDCGBoost(n_estimators=2, warm_start=True, **parameters))
+    ranker = fit(NDCGBoost(StumpClassifier(), n_estimators=2, warm_start=True, **parameters))
     before = fingerprint(ranker.set_params(n_estimators=4, **more))
     with pytest.raises(ValueError, match="the fraction held out cannot grow, it was 0"):
         ranker.fit(X, Y, qid=QID)
@@ -334,7 +335,7 @@ def test_sparse_matrices_with_indices_of_64_bits(wide_csr):
 
 def test_data_frames():
     frame = pd.DataFrame(X, columns=list("abcd"))
-    ranker = NDCGBoost(n_estimators=5).fit(frame, pd.Series(Y), qid=pd.Series(QID))
+    ranker = NDCGBoost(n_estimators=5, random_state=0).fit(frame, pd.Series(Y), qid=pd.Series(QID))
     assert_array_equal(ranker.feature_names_in_, list("abcd"))
     assert_array_equal(ranker.predict(frame), fit(ranker).predict(X))
     with pytest.raises(ValueError, match="feature names"):
@@ -356,7 +357,7 @@ def test_single_precision(algorithm):
 
 @pytest.mark.parametrize(("verbose", "n_lines"), [(0, 0), (1, 11), (2, 13)])
 def test_verbose(verbose, n_lines, capsys):
-    fit(NDCGBoost(n_estimators=12, verbose=verbose))
+    fit(NDCGBoost(StumpClassifier(), n_estimators=12, verbose=verbose))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == n_lines
     if verbose:
@@ -391,9 +392,35 @@ def test_size_of_trees_and_number_of_rounds_are_chosen():
 
 
 def test_few_queries_are_not_held_out():
-    ranker = NDCGBoost(n_estimators=9).fit(X, Y, QID)
+    four = np.isin(QID, QID[:4])
+    assert len(np.unique(QID[:4])) == 4
+    ranker = NDCGBoost(n_estimators=9).fit(X[four], Y[four], QID[four])
     assert ranker.max_leaf_nodes_ == 8
     assert len(ranker.estimators_) == 9
+    assert all(isinstance(tree, HistogramTreeRegressor) for tree in ranker.estimators_)
+
+
+def test_boosting_starts_from_linear_scores_if_they_help():
+    """Many features of equal weight; or relevance in the middle of the range of a feature."""
+    random = np.random.RandomState(0)
+    qid = np.repeat(np.arange(40), 12)
+    X = random.normal(size=(len(qid), 20))
+    linear = NDCGBoost(random_state=0).fit(X, np.digitize(X.sum(axis=1), [4, 8]), qid)
+    assert isinstance(linear.estimators_[0], LinearScorer)
+    assert_array_equal(linear.estimator_weights_[0], 1)
+    assert_allclose(next(linear.staged_predict(X)), linear.estimators_[0].predict(X))
+    assert linear.feature_importances_.min() > 0.02
+    middle = NDCGBoost(random_state=0).fit(X, np.abs(X[:, 0]) < 0.3, qid)
+    assert not any(isinstance(weak, LinearScorer) for weak in middle.estimators_)
+
+
+@pytest.mark.parametrize("name", ["logistic", "expected-ndcg"])
+@pytest.mark.parametrize("learning_rate", ["auto", 0.1, 2.0])
+def test_the_default_never_raises_the_objective(name, learning_rate):
+    ranker = NDCGBoost(objective=name, learning_rate=learning_rate, random_state=0)
+    losses = ranker.fit(*make_many_queries(0, nonlinear=False)).loss_curve_
+    assert len(losses) == len(ranker.estimators_) + 1
+    assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
 
 
 def test_validation_set():
@@ -433,13 +460,16 @@ def test_bad_validation_sets(changes, message, fingerprint):
 
 
 def test_missing_values():
-    X, y, qid = make_many_queries(0, nonlinear=False)
-    X[X[:, 0] > 1, 0] = np.nan
-    X[:, 4] = np.nan
-    ranker = NDCGBoost(random_state=0).fit(X, y, qid)
-    assert ranker.score(X, y, qid) > 0.95
+    """Missing values that are informative, and a feature without values."""
+    train, test = make_many_queries(0, nonlinear=False), make_many_queries(1, nonlinear=False)
+    for X, _, _ in train, test:
+        X[X[:, 0] > 1, 0] = np.nan
+        X[:, 4] = np.nan
+    ranker = NDCGBoost(random_state=0).fit(*train)
+    assert ranker.score(*test) > 0.95
     assert ranker.feature_importances_[4] == 0
     assert ranker.feature_importances_[0] > 0.8
+    X, _, _ = test
     assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
 
 
@@ -658,7 +688,7 @@ def test_a_search_over_a_pipeline(routing):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_nested_validation(routing, algorithm):
     pytest.importorskip("sklearn", "1.8", reason="its searches leave the ids of pipelines out")
-    search = GridSearchCV(algorithm(), {"n_estimators": [1, 4]}, cv=QueryKFold(2))
+    search = GridSearchCV(algorithm(random_state=0), {"n_estimators": [1, 4]}, cv=QueryKFold(2))
     scores = cross_validate(
         search, X, Y, cv=QueryKFold(3), params={"qid": QID}, error_score="raise"
     )["test_score"]

@@ -113,3 +113,23 @@ def test_useless_scores_and_too_few_pairs():
     assert_allclose(votes.predict_pair_proba(X[:2]), 0.5)
     with pytest.raises(ValueError, match="cv=5 cannot split 3 rankings"):
         CalibratedLabelRanker(RANKERS["ridge"]).fit(X[:3], Y[:3])
+
+
+def test_folds_may_be_masks():
+    held_out = np.arange(300) < 100
+    masks = [(~held_out, held_out), (held_out, ~held_out)]
+    indices = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
+    factors = [
+        CalibratedLabelRanker(RANKERS["ridge"], cv=cv).fit(X, Y).calibrator_
+        for cv in (masks, indices)
+    ]
+    assert factors[0] == factors[1]
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [(301, "cv=301 cannot split 300 rankings"), ([], r"cv=\[\] must make at least one fold")],
+)
+def test_empty_folds(cv, message):
+    with pytest.raises(ValueError, match=message):
+        CalibratedLabelRanker(RANKERS["ridge"], cv=cv).fit(X, Y)

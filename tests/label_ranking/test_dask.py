@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 
 import joblib
 import numpy as np
@@ -20,20 +21,30 @@ Y = np.argsort(np.argsort(-X @ RANDOM.normal(size=(6, 5)), axis=1), axis=1) + 1.
 INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
 
 
-class WhereRidge(Ridge):
-    """Records the process that fits it."""
+class Where:
+    """Records the process that fits it, and those of nested parallel calls.
+
+    In a worker, it also records how many different arrays of samples the worker has received.
+    """
 
     def fit(self, X, y):
         self.process_ = os.getpid()
+        self.nested_ = set(joblib.Parallel()(joblib.delayed(os.getpid)() for _ in range(8)))
+        with suppress(ValueError):  # not in a worker
+            worker = distributed.get_worker()
+            received = vars(worker).setdefault("received", [])
+            if not any(X is other for other in received):
+                received.append(X)
+            self.n_received_ = len(received)
         return super().fit(X, y)
 
 
-class WhereLogistic(LogisticRegression):
-    """Records the process that fits it."""
+class WhereRidge(Where, Ridge):
+    pass
 
-    def fit(self, X, y):
-        self.process_ = os.getpid()
-        return super().fit(X, y)
+
+class WhereLogistic(Where, LogisticRegression):
+    pass
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +76,14 @@ def test_workers_make_the_same_model(client, make):
     assert_array_equal(together.decision_function(X), alone.decision_function(X))
     processes = {model.process_ for model in together.estimators_}
     assert len(processes) == 2 and os.getpid() not in processes
+    # Forests of the labels are not distributed tree by tree.
+    assert all(model.nested_ == {model.process_} for model in together.estimators_)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+def test_samples_reach_each_worker_once(client):
+    client.run(lambda dask_worker: vars(dask_worker).pop("received", None))
+    with joblib.parallel_config(backend="dask", wait_for_workers_timeout=30):
+        ranker = LabelwiseRanker(WhereRidge()).fit(X, Y)
+    assert [model.n_received_ for model in ranker.estimators_] == [1] * 5

@@ -233,6 +233,27 @@ class OnlyPredicts(ClassifierMixin, BaseEstimator):
         return self.classes_[(X @ self.mean_ > 0).astype(int)]
 
 
+@pytest.mark.parametrize("multi_output", [False, True])
+def test_pair_probabilities_are_those_of_the_classifiers(multi_output):
+    """Label 0 always comes first."""
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    rankings = np.column_stack([np.zeros(len(Y)), Y + 1.0])
+    ranker = PairwiseRanker(tree, multi_output=multi_output).fit(X, rankings)
+    before = ranker.predict_pair_proba(X[:5])
+    n_labels = rankings.shape[1]
+    for a in range(n_labels):
+        assert_array_equal(before[:, a, a], 0.5)
+        assert_array_equal(before[:, 0, a], 0.5 if a == 0 else 1.0)
+        for b in range(1, a):
+            if not multi_output:
+                wins = rankings[:, b] < rankings[:, a]
+                chances = clone(tree).fit(X, wins).predict_proba(X[:5])[:, 1]
+                assert_allclose(before[:, b, a], chances)
+            assert_allclose(before[:, b, a] + before[:, a, b], 1.0)
+    soft = clone(ranker).set_params(voting="soft").fit(X, rankings).decision_function(X[:5])
+    assert_allclose(before.sum(axis=2) - 0.5, soft)
+
+
 @pytest.mark.parametrize("weak", [LinearSVC(), Perceptron(), OnlyPredicts(), DummyClassifier()])
 def test_any_classifier(weak):
     ranker = PairwiseRanker(weak).fit(X, Y)

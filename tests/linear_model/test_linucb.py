@@ -141,6 +141,7 @@ BAD_PARAMETERS = {
     "bonus": [-1, None],
     "alpha": [0, 1e-11, None],
     "clip": [0, -1, "no"],
+    "drift_threshold": [0, -1, "no"],
     "exploration": [-0.1, 1.5, "ag4", None],
     "fit_intercept": ["yes", None],
     "max_iter": [0, 1.5],

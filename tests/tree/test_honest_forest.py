@@ -70,6 +70,46 @@ def test_without_honesty_it_is_the_tree_of_scikit_learn():
     assert_allclose(tree.feature_importances_, theirs.feature_importances_)
 
 
+def slow_limited_tree(X, y, budget):
+    """Split the cells in the order in which they were created; return the samples of each leaf."""
+    queue, leaves = [np.arange(len(X))], []
+    while queue:
+        cell = queue.pop(0)
+        stump = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X[cell], y[cell])
+        if len(queue) + len(leaves) + 1 < budget and stump.tree_.node_count > 1:
+            sides = stump.apply(X[cell])
+            queue += [cell[sides == 1], cell[sides == 2]]
+        else:
+            leaves.append(cell)
+    return leaves
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 6, 11, 1000])
+def test_a_budget_of_leaves(budget):
+    rows = X[:40].astype(np.float32)
+    tree = HonestTreeRegressor(max_leaf_nodes=budget, honest=False, random_state=0)
+    tree.fit(rows, Y[:40, :2])
+    leaves = slow_limited_tree(rows, Y[:40, :2], budget)
+    assert len(leaves) == min(budget, 40)
+    expected = np.empty((40, 2))
+    for leaf in leaves:
+        expected[leaf] = Y[leaf, :2].mean(axis=0)
+        assert len(set(tree.apply(rows[leaf]))) == 1
+    assert len(set(tree.apply(rows))) == len(leaves)
+    assert_allclose(tree.predict(rows), expected)
+    assert_allclose(tree.feature_importances_.sum(), budget > 1)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 2**16), budget=st.integers(1, 30), least=st.integers(1, 4))
+def test_leaves_of_a_budget_are_nodes_of_the_whole_tree(seed, budget, least):
+    tree = HonestTreeRegressor(min_samples_leaf=least, random_state=seed).fit(X[:50], Y[:50])
+    limited = clone(tree).set_params(max_leaf_nodes=budget).fit(X[:50], Y[:50])
+    assert len(set(limited.apply(X))) <= budget
+    if tree.estimator_.get_depth() < budget:
+        assert_array_equal(limited.predict(X), tree.values_[limited.apply(X)])
+
+
 @pytest.mark.parametrize("honest", [True, False])
 @pytest.mark.parametrize(("offset", "scale"), [(1e9, 1.0), (-3e5, 1.0), (0.0, 1e-9), (0.0, 1e9)])
 def test_origin_and_unit_of_the_targets_do_not_matter(honest, offset, scale):

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
 from sklrank.linear_model import PredtronQueryRanker
-from sklrank.metrics import ndcg_score
+from sklrank.metrics import ndcg_score, paired_test
 from sklrank.model_selection import query_train_test_split
 
 X, quality = make_friedman1(6000, n_features=12, noise=3.0, random_state=0)
@@ -41,16 +41,17 @@ for name, ranker in rankers.items():
     scores[name] = ndcg_score(y_test, predicted, qid=qid_test, k=10, average=False)
 
 # %%
-# The intervals on the right are 95 % intervals of the mean difference.
+# The intervals on the right are 95 % intervals of the mean difference. The p-values are those of a
+# randomization test (:func:`~sklrank.metrics.paired_test`).
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
 left.boxplot(list(scores.values()), tick_labels=list(scores), medianprops={"color": "black"})
 left.set(ylabel="NDCG@10 of a query", ylim=(0, 1.02))
 others = [name for name in scores if name != "NDCGBoost"]
 for place, name in enumerate(others):
-    difference = scores["NDCGBoost"] - scores[name]
-    error = 1.96 * difference.std() / np.sqrt(len(difference))
-    right.errorbar(difference.mean(), place, xerr=error, fmt="o", capsize=4, color="#0072B2")
-    print(f"NDCGBoost - {name}: {difference.mean():+.3f} +- {error:.3f}")
+    result = paired_test(scores["NDCGBoost"], scores[name], random_state=0)
+    error = 1.96 * result.standard_error
+    right.errorbar(result.difference, place, xerr=error, fmt="o", capsize=4, color="#0072B2")
+    print(f"NDCGBoost - {name}: {result.difference:+.3f} +- {error:.3f}, p = {result.p_value:.4f}")
 right.axvline(0, color="0.5", linestyle=":")
 right.set_yticks(range(len(others)), others)
 right.set(xlabel="mean difference: NDCGBoost minus ...", ylim=(-0.5, len(others) - 0.5))

@@ -5,8 +5,9 @@ When the meaning of a label changes
 
 After 3000 samples the weights of all labels change at once. A model that was fitted before and is
 not updated stays wrong. Online rankers recover, at a speed that depends on how much they trust the
-past. `process_noise` tells a ridge regression that weights may move: it forgets, so that the change
-hardly shows, and pays with a higher loss while the weights are constant.
+past. Ridge regressions that learn relevance detect the change by a test of their losses, and forget
+the past (`drift_threshold`). `process_noise` tells them that weights may move: they forget all the
+time, so that the change hardly shows, and pay with a higher loss while the weights are constant.
 """
 
 import matplotlib.pyplot as plt
@@ -18,10 +19,12 @@ from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR
 
 X, Y = make_multilabel_ranking_stream(6000, n_labels=8, drift="abrupt", random_state=0)
+ridge = OnlineRidgeClassifier(boosting_target="relevance")
 drifting = OnlineRidgeClassifier(boosting_target="relevance", process_noise=0.001)
 models = {
     "AdaOLMR": AdaOLMR(random_state=0),
     "AdaOLMR of trees": AdaOLMR("trees", n_estimators=50, random_state=0),
+    "AdaOLMR of a ridge": AdaOLMR(ridge, n_estimators=1, random_state=0),
     "AdaOLMR of a ridge with process_noise": AdaOLMR(drifting, n_estimators=1, random_state=0),
 }
 losses = {

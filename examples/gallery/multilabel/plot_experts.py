@@ -4,9 +4,9 @@ Which expert is followed?
 =========================
 
 Expert i of :class:`~sklrank.online_boosting.AdaOLMR` ranks the labels by the votes of the first i
-weak learners. Hedge gives each expert a weight that decreases with its past loss, and the booster
-ranks by the experts in proportion to these weights. The figure shows how the weight moves from
-experts with few learners to experts with many.
+weak learners. Hedge gives each expert a weight that decreases with its past loss. A prediction
+follows the expert with the largest weight. The figure shows how the weight moves from experts with
+few learners to experts with many.
 """
 
 import matplotlib.pyplot as plt

@@ -105,6 +105,13 @@ class LinUCBClassifier(BaseBanditClassifier):
         inflates the standard deviation for thousands of samples. Remove such samples. If None,
         dense samples are scaled in the same way as sparse samples. The "rbf" kernel requires a
         number.
+    drift_threshold : float or None, default=25.0
+        Threshold of a Page-Hinkley test [3]_ for concept drift, in standard deviations of the
+        squared errors of the predicted rewards. If their mean increases by d > 1/2 standard
+        deviations, the test detects it after about ``drift_threshold / (d - 1/2)`` rounds. The
+        model then forgets the previous rounds: it sets the matrices :math:`A_k` to
+        :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
+        the default almost never detects one. If None, there is no test.
     exploration : float, str, SelfTunedExploration or callable, default=0.0
         Probability that the class shown is drawn uniformly at random from all classes: a number
         from 0 to 1, or a schedule, as in :class:`BanditronClassifier`. The confidence bounds
@@ -136,6 +143,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
     n_rounds_ : int
         Number of rounds, which is equal to the number of samples learned.
+    n_drifts_ : int
+        Number of concept drifts detected.
     n_iter_ : int
         Number of passes over the samples in `fit`.
     n_features_in_ : int
@@ -167,6 +176,7 @@ class LinUCBClassifier(BaseBanditClassifier):
        personalized news article recommendation", WWW 2010.
     .. [2] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
        NIPS 2007.
+    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
     Examples
     --------
@@ -195,6 +205,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         # If features are collinear, rounding errors would outweigh a smaller penalty.
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
+        "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     def __init__(
@@ -207,6 +218,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         bonus: float | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
+        drift_threshold: float | None = 25.0,
         exploration: ExplorationRate = 0.0,
         fit_intercept: bool = True,
         max_iter: int = 5,
@@ -219,6 +231,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.bonus = bonus
         self.alpha = alpha
         self.clip = clip
+        self.drift_threshold = drift_threshold
         self.exploration = exploration
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -246,7 +259,13 @@ class LinUCBClassifier(BaseBanditClassifier):
             bonus if self.bonus == "auto" else self.bonus,
             self.clip if standardize else 0.0,
             *draw_frequencies(n_features, n_components, self.gamma, random_state),
+            self.drift_threshold,
         )
+
+    @property
+    def n_drifts_(self) -> int:
+        """Number of concept drifts detected."""
+        return self._fitted_rounds().model.drift_test.n_drifts
 
     def _weights(self, name):
         # The parameter `kernel` may have changed since training started.

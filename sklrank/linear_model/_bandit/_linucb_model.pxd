@@ -1,5 +1,6 @@
 """LinUCB, which has a ridge regression of the reward with confidence bounds for each class."""
 
+from sklrank._drift cimport DriftTest
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 from sklrank.linear_model._rows cimport Row
 
@@ -10,6 +11,8 @@ cdef class LinUCBModel(BanditModel):
     cdef double constant                    # factor by which `scale_row` multiplies the constant
     cdef readonly double clip               # in standard deviations; 0 for no standardization
     cdef double n_seen                      # number of samples learned
+    cdef double n_recent                    # number of samples learned since the last drift
+    cdef readonly DriftTest drift_test
     cdef double[::1] means                  # (n_features,) means of the features
     cdef double[::1] m2                     # (n_features,) sums of squared deviations from `means`
     cdef double[::1] minima, maxima         # (n_features,) of the features
@@ -17,7 +20,7 @@ cdef class LinUCBModel(BanditModel):
     cdef const double[::1] phases           # (n_components,) of random features
     cdef double linear_sum_squares          # sum of the squared norms of the standardized samples
     cdef double sum_squares                 # the same sum, including the random features
-    cdef double mean_squared_error          # weighted mean of squared errors for the classes shown
+    cdef double mean_squared_error          # weighted mean of squared errors since the last drift
     cdef Row scaled                         # sample of the last call of `choose`, after scaling
     cdef double[::1] scaled_values          # (n_features + n_components,) values of `scaled`
     cdef double linear_sum_squares_with     # `linear_sum_squares` including the sample `scaled`
@@ -45,6 +48,9 @@ cdef class LinUCBModel(BanditModel):
 
     # Write x' A_k^-1 x for the scaled sample x and each class k into `variances`.
     cdef void compute_variances(self, const Row* scaled) noexcept nogil
+
+    # Forget all samples: set the matrices A_k to alpha I.
+    cdef void forget(self) noexcept nogil
 
     # Add a scaled sample to the ridge regression of class k. `error` is the reward minus the
     # prediction of this regression.

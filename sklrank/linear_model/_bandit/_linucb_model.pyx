@@ -20,6 +20,12 @@ previous rounds, and m is the weighted mean of their e^2, in which the weight of
 proportional to t^2. So s is initially one and then follows the recent errors. If the problem is
 easy, exploration soon decreases.
 
+If a `DriftTest` of the squared errors e^2 detects a concept drift, the rounds so far are forgotten:
+each P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984, Section 3.3), and n
+becomes 0 in s. The weights and the statistics of the features are kept. The errors are those of the
+predicted rewards of the classes shown, so that the test is valid for classes that another policy
+has shown.
+
 If `clip` is above zero, each feature is centered by its mean, clipped at plus and minus `clip`
 standard deviations, and divided by its range, which is the range of the values clipped in the same
 way. The results therefore do not depend on the units of the features. Division by the range keeps
@@ -47,6 +53,7 @@ from libc.math cimport sqrt
 
 import numpy as np
 
+from sklrank._drift cimport DriftTest
 from sklrank._state cimport State
 from sklrank.linear_model._bandit._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
@@ -74,7 +81,7 @@ cdef class LinUCBModel(BanditModel):
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
-        double bonus, double clip=0.0, frequencies=None, phases=None,
+        double bonus, double clip=0.0, frequencies=None, phases=None, drift_threshold=None,
     ):
         self.start(
             {
@@ -85,6 +92,8 @@ cdef class LinUCBModel(BanditModel):
                 "linear_sum_squares": 0.0,
                 "mean_squared_error": 0.0,
                 "n_seen": 0.0,
+                "n_recent": 0.0,
+                "drift_test": DriftTest(drift_threshold),
                 "means": np.zeros(n_features),
                 "m2": np.zeros(n_features),
                 "minima": np.full(n_features, np.inf),
@@ -111,6 +120,8 @@ cdef class LinUCBModel(BanditModel):
             "linear_sum_squares": self.linear_sum_squares,
             "mean_squared_error": self.mean_squared_error,
             "n_seen": self.n_seen,
+            "n_recent": self.n_recent,
+            "drift_test": self.drift_test,
             "means": np.array(self.means),
             "m2": np.array(self.m2),
             "minima": np.array(self.minima),
@@ -133,6 +144,8 @@ cdef class LinUCBModel(BanditModel):
         n_classes, width = coefficients.shape
         cdef double alpha = state.number("alpha", 0.0), bonus = state.number("bonus", 0.0)
         cdef double clip = state.number("clip", 0.0), n_seen = state.number("n_seen", 0.0)
+        cdef double n_recent = state.number("n_recent", 0.0)
+        cdef DriftTest drift_test = state.part("drift_test", DriftTest)
         cdef double sum_squares = state.any_number("sum_squares")
         cdef double linear_sum_squares = state.any_number("linear_sum_squares")
         cdef double mean_squared_error = state.any_number("mean_squared_error")
@@ -144,7 +157,8 @@ cdef class LinUCBModel(BanditModel):
         self.means, self.m2, self.minima, self.maxima = means, m2, minima, maxima
         self.coefficients = coefficients
         self.alpha, self.bonus, self.clip, self.n_seen = alpha, bonus, clip, n_seen
-        self.needs_dense = clip > 0.0
+        self.n_recent, self.drift_test = n_recent, drift_test
+        self.needs_dense, self.needs_greedy = clip > 0.0, False
         self.sum_squares, self.mean_squared_error = sum_squares, mean_squared_error
         self.linear_sum_squares = linear_sum_squares
         self.frequencies, self.phases = frequencies, phases
@@ -212,7 +226,8 @@ cdef class LinUCBModel(BanditModel):
         cdef double bonus = self.bonus
         cdef Py_ssize_t k
         bonus *= sqrt(
-            (PRIOR_ROUNDS + self.n_seen * self.mean_squared_error) / (PRIOR_ROUNDS + self.n_seen)
+            (PRIOR_ROUNDS + self.n_recent * self.mean_squared_error)
+            / (PRIOR_ROUNDS + self.n_recent)
         )
         if self.n_components > 0:
             bonus *= 1.0 + 0.5 * GROWTH_ROUNDS / (self.n_seen + GROWTH_ROUNDS)
@@ -224,18 +239,25 @@ cdef class LinUCBModel(BanditModel):
             values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
+    cdef void read(self, const Row* row) noexcept nogil:
+        self.scale_row(row)
+
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         cdef double* weights = &self.coefficients[feedback.action, 0]
         cdef double prediction, error, deviation
         cdef Py_ssize_t j
         table_products(weights, 1, self.width, &self.scaled, &prediction)
         error = feedback.reward - prediction
+        if self.drift_test.record(min(error * error, 1.0)):
+            self.forget()
+            self.n_recent = self.mean_squared_error = 0.0
         self.update_class(feedback.action, &self.scaled, error)
         # The current round has about three times its weight in an unweighted mean, so that the
         # weight of round t is about proportional to t^2.
         self.mean_squared_error += (
-            3.0 / (self.n_seen + 3.0) * (error * error - self.mean_squared_error)
+            3.0 / (self.n_recent + 3.0) * (error * error - self.mean_squared_error)
         )
+        self.n_recent += 1.0
         self.sum_squares = self.sum_squares_with
         self.linear_sum_squares = self.linear_sum_squares_with
         self.n_seen += 1.0
@@ -313,6 +335,9 @@ cdef class LinUCBModel(BanditModel):
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:
         pass
 
+    cdef void forget(self) noexcept nogil:
+        pass
+
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         pass
 
@@ -377,6 +402,15 @@ cdef class FullLinUCB(LinUCBModel):
             total += products[b] * products[b]
         return total
 
+    cdef void forget(self) noexcept nogil:
+        cdef Py_ssize_t i, j, k
+        for k in range(self.n_classes):
+            for i in range(self.width):
+                for j in range(i):
+                    self.matrices[k, i, j] = 0.0
+                self.matrices[k, i, i] = 1.0 / self.alpha
+            self.n_pending[k] = 0
+
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]
         cdef double* pending = &self.pending[k, 0, 0]
@@ -420,6 +454,9 @@ cdef class DiagonalLinUCB(LinUCBModel):
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:
         self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
+
+    cdef void forget(self) noexcept nogil:
+        self.diagonals[:, :] = 1.0 / self.alpha
 
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]

@@ -19,6 +19,7 @@ cdef class BanditModel(Persistent):
     cdef readonly Py_ssize_t width      # number of all features, plus 1 if there is a constant
     cdef readonly Py_ssize_t n_scratch  # number of doubles of the scratch memory of `score`
     cdef readonly bint needs_dense      # whether samples must be dense arrays
+    cdef readonly bint needs_greedy     # whether `learn` depends on the greedy class
     cdef double[::1] values             # (n_classes,) values of the classes, from `choose`
 
     # Set the sizes and allocate `values`. Raise ValueError if the sizes do not fit each other.
@@ -38,8 +39,11 @@ cdef class BanditModel(Persistent):
     # value. The model does not learn.
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil
 
-    # Learn from the feedback for a sample. The last call of `choose` must have been for this
-    # sample.
+    # Prepare to learn from a sample without a choice of a class, which takes most of the time.
+    cdef void read(self, const Row* row) noexcept nogil
+
+    # Learn from the feedback for a sample. The last call of `choose` or `read` must have been for
+    # this sample. After `read`, the greedy class in the feedback is -1.
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil
 
 

@@ -24,7 +24,8 @@ cdef class BanditModel:
     """Base class of the models, which score classes and learn from bandit feedback.
 
     A subclass overrides `score` and `learn`. It overrides `choose` if the values of the classes
-    differ from their scores, or if `score` needs scratch memory. Its `set_state` calls `set_sizes`.
+    differ from their scores, or if `score` needs scratch memory. Its `set_state` calls `set_sizes`,
+    and sets `needs_greedy`; if this is False, the subclass overrides `read` if necessary.
     """
 
     cdef int set_sizes(
@@ -58,6 +59,9 @@ cdef class BanditModel:
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
         self.score(row, &self.values[0], NULL)
         return first_largest(&self.values[0], self.n_classes)
+
+    cdef void read(self, const Row* row) noexcept nogil:
+        pass
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         pass
@@ -101,6 +105,7 @@ cdef class MirrorDescent(BanditModel):
         cdef double learning_rate = state.any_number("learning_rate")
         cdef double n_seen = state.number("n_seen", 0.0), largest = state.number("largest", 0.0)
         self.set_sizes(state, n_features, 0, mirror_map.n_classes, mirror_map.width)
+        self.needs_greedy = True
         self.mirror_map, self.learning_rate = mirror_map, learning_rate
         self.n_seen, self.largest = n_seen, largest
         return 0

@@ -98,18 +98,25 @@ cdef class BanditRounds(Persistent):
     ):
         """Learn from the classes that this model or another policy showed, and from their rewards.
 
-        The greedy class is determined by the model at the time of learning.
+        If the model or the schedule depends on the greedy class, it is determined by the model at
+        the time of learning.
         """
         cdef BanditFeedback feedback
         cdef Row row
         cdef Py_ssize_t i
+        cdef bint chooses
         self.check_rows(rows, actions.shape[0], propensities.shape[0])
+        chooses = self.model.needs_greedy or self.schedule.needs_hits
         if rewards.shape[0] != rows.n_rows or not in_range(actions, self.model.n_classes):
             raise ValueError("actions or rewards do not fit the rows and classes")
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
-                feedback.greedy = self.model.choose(&row)
+                if chooses:
+                    feedback.greedy = self.model.choose(&row)
+                else:
+                    feedback.greedy = -1
+                    self.model.read(&row)
                 feedback.action = actions[i]
                 feedback.propensity = propensities[i]
                 feedback.reward = rewards[i]

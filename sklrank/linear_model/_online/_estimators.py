@@ -312,6 +312,15 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Smoothness of the clipping. If it is above 0, the votes have the same order as the
         predictions of the regression: instead of ``max(v, 0)``, the vote is
         ``(v + sqrt(v**2 + s**2)) / 2``, where `s` is this value divided by the number of classes.
+    drift_threshold : float or None, default=25.0
+        Threshold of a Page-Hinkley test [3]_ for concept drift, in standard deviations of the rank
+        losses of the samples, each before it is learned. The rank loss is the proportion of classes
+        whose score is larger than that of the true class. If its mean increases by d > 1/2 standard
+        deviations, the test detects it after about ``drift_threshold / (d - 1/2)`` samples. The
+        model then forgets the previous samples: its weights become the starting point of a new
+        regression, and soon follow the new classes. Without drift, the default almost never detects
+        one. If None, there is no test. There is none either if the model learns from the costs of a
+        booster.
     standardize : bool, default=True
         If True, each sample is standardized by the means and standard deviations of the previous
         samples.
@@ -346,6 +355,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Intercepts. Not defined for the "rbf" kernel.
     model_shares_ : ndarray of shape (n_alphas,)
         Shares of the models with each `alpha` in the prediction, which sum to one.
+    n_drifts_ : int
+        Number of concept drifts detected.
     mean_, scale_ : ndarray of shape (n_features,)
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
@@ -367,6 +378,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
        NIPS 2007.
     .. [2] M. Charikar, K. Chen and M. Farach-Colton, "Finding frequent items in data streams",
        ICALP 2002.
+    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
     Examples
     --------
@@ -387,6 +399,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         "boosting_target": [StrOptions({"costs", "relevance"})],
         "vote_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         "vote_smoothing": [Interval(Real, 0, MAX_FACTOR, closed="both")],
+        "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
         **_FEATURE_MAP_CONSTRAINTS,
     }
@@ -402,6 +415,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         boosting_target: Literal["costs", "relevance"] = "costs",
         vote_scale: float = 1.0,
         vote_smoothing: float = 0.0,
+        drift_threshold: float | None = 25.0,
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
@@ -418,6 +432,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.boosting_target = boosting_target
         self.vote_scale = vote_scale
         self.vote_smoothing = vote_smoothing
+        self.drift_threshold = drift_threshold
         self.standardize = standardize
         self.normalize = normalize
         self.intercept_scaling = intercept_scaling
@@ -425,6 +440,12 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.max_features = max_features
         self.clip = clip
         self.random_state = random_state
+
+    @property
+    def n_drifts_(self) -> int:
+        """Number of concept drifts detected."""
+        self._check_fitted()
+        return self._learner.drift_test.n_drifts
 
     def _check_weights(self, weights):
         max_weight, alpha = weights.max(initial=0.0), self._learner.min_alpha
@@ -473,4 +494,5 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             self.vote_scale,
             self.boosting_target == "relevance",
             self.vote_smoothing,
+            self.drift_threshold,
         )

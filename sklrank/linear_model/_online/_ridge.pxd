@@ -1,5 +1,6 @@
 """The learner of OnlineRidgeClassifier: recursive least squares."""
 
+from sklrank._drift cimport DriftTest
 from sklrank._online_learner cimport LabelFeedback
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 from sklrank.linear_model._online._learner cimport LinearLearner
@@ -18,6 +19,8 @@ cdef class RidgeLearner(LinearLearner):
     cdef double mean_known_weight           # mean of n in the docstring of `_ridge.pyx`
     cdef double[::1] squared_errors         # (n_models,) E_k in the docstring of `_ridge.pyx`
     cdef double total_weight                # N in the docstring of `_ridge.pyx`
+    cdef readonly DriftTest drift_test
+    cdef double[::1] mean_predictions       # (n_classes,) scratch memory
 
     # Return the value that is subtracted from the relevance of a label, or from the vote for it, to
     # obtain the target of the regression.
@@ -44,6 +47,13 @@ cdef class RidgeLearner(LinearLearner):
     cdef void update_label(
         self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance
     ) noexcept nogil
+
+    # Record the loss of the predictions of the sample in the drift test, and forget the previous
+    # samples if a drift is detected. `model_predictions` must contain W_k'f.
+    cdef void test_drift(self, const LabelFeedback* feedback) noexcept nogil
+
+    # Forget all samples: set P to I / alpha, and restart the comparison of the models.
+    cdef void forget(self) noexcept nogil
 
     # Compute the shares of the models from their squared errors.
     cdef void compare_models(self, double weight) noexcept nogil

@@ -36,6 +36,10 @@ Here n_l is the total weight of the samples in which label l was known, includin
 the mean is taken over all labels. If all labels are known equally often, this is recursive least
 squares for each label with its expected proportion of the samples.
 
+If a `DriftTest` of the rank losses of the predictions detects a concept drift, the samples so far
+are forgotten: P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984, Section 3.3).
+The weights are kept. They are now what a new regression starts from, and what it is shrunk to.
+
 With several penalties alpha, there is a model for each of them. The share of model k in the
 prediction is proportional to E_k^(-N / 2), where E_k is the sum of w |t - W_k'f|^2 over the samples
 so far, with the weights before the sample was learned, and N is the sum of w. It is the likelihood
@@ -51,6 +55,8 @@ from libc.math cimport INFINITY, log, sqrt
 
 import numpy as np
 
+from sklrank._drift cimport DriftTest
+from sklrank._online_learner cimport known_rank_loss
 from sklrank._state cimport State
 from sklrank.linear_model._online._learner cimport normalize
 
@@ -63,19 +69,15 @@ cdef class RidgeLearner(LinearLearner):
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, alphas,
         double process_noise, double vote_scale, bint learns_relevance=False,
-        double vote_smoothing=0.0,
+        double vote_smoothing=0.0, drift_threshold=None,
     ):
         cdef Py_ssize_t n = feature_map.n_outputs, n_models = len(alphas)
-        covariance = np.zeros((n_models, n, n))
-        for matrix, alpha in zip(covariance, alphas):
-            np.fill_diagonal(matrix, 1.0 / alpha)
-            matrix[n - 1, n - 1] = 1.0 / min(alpha, 1.0)
         self.start(
             {
                 "feature_map": feature_map,
                 "weights": np.zeros((n_models, n, n_classes)),
                 "log_shares": np.zeros(n_models),
-                "covariance": covariance,
+                "covariance": np.zeros((n_models, n, n)),
                 "gain_direction": np.zeros((n_models, n)),
                 "gain": np.zeros(n_models),
                 "known_weight": np.zeros(n_classes),
@@ -87,8 +89,10 @@ cdef class RidgeLearner(LinearLearner):
                 "vote_scale": vote_scale,
                 "vote_smoothing": vote_smoothing,
                 "learns_relevance": learns_relevance,
+                "drift_test": DriftTest(drift_threshold),
             }
         )
+        self.forget()
 
     cdef dict get_state(self):
         return LinearLearner.get_state(self) | {
@@ -104,6 +108,7 @@ cdef class RidgeLearner(LinearLearner):
             "vote_scale": self.vote_scale,
             "vote_smoothing": self.vote_smoothing,
             "learns_relevance": self.learns_relevance,
+            "drift_test": self.drift_test,
         }
 
     cdef int set_state(self, State state) except -1:
@@ -123,7 +128,8 @@ cdef class RidgeLearner(LinearLearner):
         cdef double vote_scale = state.number("vote_scale", 0.0)
         cdef double vote_smoothing = state.number("vote_smoothing", 0.0)
         cdef bint learns_relevance = state.flag("learns_relevance")
-        last_direction = np.empty(n)
+        cdef DriftTest drift_test = state.part("drift_test", DriftTest)
+        last_direction, mean_predictions = np.empty(n), np.empty(weights.shape[2])
         LinearLearner.set_state(self, state)
         self.covariance, self.gain_direction, self.gain = covariance, gain_direction, gain
         self.known_weight, self.mean_known_weight = known_weight, mean_known_weight
@@ -131,7 +137,8 @@ cdef class RidgeLearner(LinearLearner):
         self.alphas, self.process_noise = alphas, process_noise
         self.vote_scale, self.vote_smoothing = vote_scale, vote_smoothing
         self.learns_relevance = learns_relevance
-        self.last_direction = last_direction
+        self.last_direction, self.mean_predictions = last_direction, mean_predictions
+        self.drift_test = drift_test
         return 0
 
     @property
@@ -162,6 +169,7 @@ cdef class RidgeLearner(LinearLearner):
         cdef double weight = feedback.sample_weight if self.learns_relevance else 1.0
         cdef double importance = 0.0
         cdef Py_ssize_t i, l
+        self.test_drift(feedback)
         if self.learns_relevance and (
             feedback.n_relevant + feedback.n_irrelevant < self.n_classes
         ):
@@ -254,6 +262,32 @@ cdef class RidgeLearner(LinearLearner):
         gain = weight / (1.0 + weight * variance)
         for j in range(self.feature_map.n_outputs):
             self.weights[i, j, label] += gain * self.gain_direction[i, j] * error
+
+    cdef void test_drift(self, const LabelFeedback* feedback) noexcept nogil:
+        # The costs of a booster depend on its other learners, so that the loss of this learner may
+        # increase without a drift. A sample whose labels are all relevant, or all irrelevant, has
+        # no rank loss.
+        if self.drift_test.threshold == INFINITY or feedback.n_relevant == 0 or (
+            feedback.n_irrelevant == 0 or (feedback.costs != NULL and not self.learns_relevance)
+        ):
+            return
+        self.average(&self.model_predictions[0, 0], &self.mean_predictions[0])
+        if self.drift_test.record(
+            known_rank_loss(&self.mean_predictions[0], self.n_classes, feedback)
+        ):
+            self.forget()
+
+    cdef void forget(self) noexcept nogil:
+        cdef Py_ssize_t i, j, k, n = self.feature_map.n_outputs
+        for i in range(self.n_models):
+            for j in range(n):
+                for k in range(j):
+                    self.covariance[i, j, k] = 0.0
+                self.covariance[i, j, j] = 1.0 / self.alphas[i]
+            self.covariance[i, n - 1, n - 1] = 1.0 / min(self.alphas[i], 1.0)
+            self.gain[i] = 0.0
+            self.squared_errors[i] = 0.0
+        self.total_weight = 0.0
 
     cdef void compare_models(self, double weight) noexcept nogil:
         cdef Py_ssize_t i

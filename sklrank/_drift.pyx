@@ -1,0 +1,83 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Detection of concept drift from the losses of an online model: the Page-Hinkley test.
+
+The test (Page 1954) detects an increase of the mean of a sequence of losses L_1, L_2, ... from 0 to
+1. The losses of a model that learns from a stationary stream decrease, up to noise. Let m and s be
+the mean and the standard deviation of the losses so far, where s is at least 0.2. The statistic is
+
+    S = max(0, S + L - m - s / 2),
+
+and a drift is detected if S > threshold * s. Then the test starts again with the next loss. An
+increase of the mean by d > s / 2 is detected after about threshold * s / (d - s / 2) losses. While
+the mean is constant, the expected time to a false detection is about exp(threshold) for normal
+losses. The minimum of s makes sure that a few rare errors of an accurate model are not a drift.
+
+The weight of loss t in m and s is about proportional to t^2, so that they follow a model that is
+still learning. The first losses, whose m and s are inaccurate, are not tested.
+"""
+
+from libc.math cimport sqrt
+
+from sklrank._state cimport State
+
+cdef double MIN_DEVIATION = 0.2
+cdef double MIN_LOSSES = 30.0
+
+
+cdef class DriftTest:
+    """Page-Hinkley test of a sequence of losses. The threshold None means that there is no test."""
+
+    def __init__(self, threshold=None):
+        self.start(
+            {
+                "threshold": float("inf") if threshold is None else float(threshold),
+                "n_drifts": 0,
+                "n_losses": 0.0,
+                "mean": 0.0,
+                "mean_square": 0.0,
+                "excess": 0.0,
+            }
+        )
+
+    cdef dict get_state(self):
+        return {
+            "threshold": self.threshold,
+            "n_drifts": self.n_drifts,
+            "n_losses": self.n_losses,
+            "mean": self.mean,
+            "mean_square": self.mean_square,
+            "excess": self.excess,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef double threshold = state.number("threshold", 0.0)
+        cdef Py_ssize_t n_drifts = state.count("n_drifts")
+        cdef double n_losses = state.number("n_losses", 0.0)
+        cdef double mean = state.any_number("mean"), mean_square = state.any_number("mean_square")
+        cdef double excess = state.any_number("excess")
+        self.threshold, self.n_drifts, self.n_losses = threshold, n_drifts, n_losses
+        self.mean, self.mean_square, self.excess = mean, mean_square, excess
+        return 0
+
+    def record_losses(self, losses):
+        """Record losses one after the other, and return a list of True where drifts are detected.
+        """
+        self.require_ready()
+        return [self.record(loss) for loss in losses]
+
+    cdef bint record(self, double loss) noexcept nogil:
+        cdef double deviation, share
+        if self.n_losses >= MIN_LOSSES:
+            deviation = max(
+                MIN_DEVIATION, sqrt(max(0.0, self.mean_square - self.mean * self.mean))
+            )
+            self.excess = max(0.0, self.excess + loss - self.mean - 0.5 * deviation)
+            if self.excess > self.threshold * deviation:
+                self.n_drifts += 1
+                self.n_losses = self.mean = self.mean_square = self.excess = 0.0
+                return True
+        self.n_losses += 1.0
+        share = 3.0 / (self.n_losses + 2.0)
+        self.mean += share * (loss - self.mean)
+        self.mean_square += share * (loss * loss - self.mean_square)
+        return False

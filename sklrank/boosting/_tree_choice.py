@@ -1,0 +1,191 @@
+"""The choice of the start of boosting, the size of trees and the number of rounds.
+
+Small trees rank noisy data better, large trees rank rich data better, and linear scores are a good
+start for some data only. No number of queries or documents shows what a data set needs. Therefore,
+trees of several sizes are boosted on a part of the queries, from scores of 0 and from linear
+scores, and the objective of the held-out queries is computed after each round. The start, the size
+and the number of rounds with the smallest value are chosen. (The objective is chosen rather than
+NDCG because it varies less from one set of queries to another.) In small data sets, each query is
+held out once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sklrank.boosting._linear_scores import PENALTIES
+from sklrank.boosting._weak_learners import TreeLearner
+from sklrank.tree._histogram_tree import HistogramGrower
+
+__all__ = ["Choice", "Fold", "choose_trees"]
+
+# A candidate is dropped if its held-out objective has not decreased for this number of rounds.
+PATIENCE = 10
+# A candidate is dropped after these fractions of the rounds if it has decreased the held-out
+# objective by less than these fractions of the decrease of the best candidate.
+TRIALS = {0.1: 0.6, 0.25: 0.85}
+# If one candidate remains after the last trial, and the last rounds (`PATIENCE`) account for at
+# least this fraction of its decrease, far more rounds are needed, and all of them are fitted.
+STILL_DECREASING = 0.05
+
+
+class Fold(NamedTuple):
+    """A part of the queries to learn from, and the held-out queries."""
+
+    bins: tuple
+    """Codes of the samples of both parts, two FeatureBlocks."""
+    objectives: tuple
+    """Objectives of both parts, whose scores are changed."""
+    linear: list
+    """Linear scores of the samples of both parts, for each of the `PENALTIES`."""
+
+
+class Choice(NamedTuple):
+    """The start, the trees and the number of rounds."""
+
+    penalty: float | None
+    """Penalty of the linear scores from which boosting starts; None if it starts from 0."""
+    tree: object
+    n_trees: int | None
+    """Number of trees; None if all rounds are fitted."""
+
+
+class FoldBooster:
+    """Boosted trees of one fold.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree whose parameters are used in all rounds.
+    fold : Fold
+        Samples.
+    scores : pair of ndarray of shape (n_samples,)
+        Initial scores of the samples of both parts.
+    """
+
+    def __init__(self, tree, fold, scores):
+        train, held_out = fold.bins
+        self._learner = TreeLearner(tree, None, train)
+        self._held_out = HistogramGrower(tree, held_out)
+        self._objective, self._held_out_objective = fold.objectives
+        self._scores, self._held_out_scores = (part.copy() for part in scores)
+
+    def losses(self):
+        """Return the loss of each held-out query."""
+        return losses_of(self._held_out_objective, self._held_out_scores)
+
+    def add_round(self, learning_rate, random_state):
+        """Boost for a round, unless no tree has a split."""
+        self._objective.set_scores(self._scores)
+        grown = self._learner.grow(self._objective, random_state)
+        if grown is None:
+            return
+        tree, hypothesis = grown
+        step = learning_rate * self._learner.step(self._objective, hypothesis)
+        self._scores += step * hypothesis
+        self._held_out_scores += step * self._held_out.predict(tree)
+
+
+class Candidate:
+    """A start and a tree, boosted on all folds."""
+
+    def __init__(self, penalty, tree, folds, starts):
+        self.penalty, self.tree = penalty, tree
+        self._boosters = [FoldBooster(tree, *fold) for fold in zip(folds, starts)]
+        self.values, self._losses = [], []
+        self._evaluate()
+
+    def _evaluate(self):
+        self._losses.append(np.concatenate([booster.losses() for booster in self._boosters]))
+        self.values.append(self._losses[-1].sum())
+
+    def add_round(self, learning_rate, random_state):
+        """Boost for a round, and return whether another one may be worth while."""
+        for booster in self._boosters:
+            booster.add_round(learning_rate, random_state)
+        self._evaluate()
+        return len(self.values) - 1 - self.n_rounds < PATIENCE
+
+    @property
+    def n_rounds(self):
+        """Number of rounds with the smallest held-out objective."""
+        return int(np.argmin(self.values))
+
+    @property
+    def losses(self):
+        """Loss of each held-out query after this number of rounds."""
+        return self._losses[self.n_rounds]
+
+    @property
+    def is_still_decreasing(self):
+        """True if the last rounds account for a large part of the decrease."""
+        last = self.values[-1 - PATIENCE :]
+        return last[0] - last[-1] >= STILL_DECREASING * (self.values[0] - min(self.values))
+
+
+def choose_trees(trees, folds, n_rounds, learning_rate, random_state):
+    """Choose the start of boosting, the size of the trees and the number of rounds.
+
+    Parameters
+    ----------
+    trees : list of HistogramTreeRegressor
+        Trees of different sizes, the smallest first.
+    folds : list of Fold
+        Parts of the queries.
+    n_rounds : int
+        Maximum number of rounds.
+    learning_rate : float
+        Learning rate that multiplies each step.
+    random_state : RandomState instance
+        Draws the features of the trees.
+
+    Returns
+    -------
+    Choice
+    """
+    zeros = [[np.zeros_like(part) for part in fold.linear[0]] for fold in folds]
+    penalty, linear = best_penalty(folds)
+    candidates = [
+        Candidate(penalty, tree, folds, scores)
+        for penalty, scores in ((None, zeros), (penalty, linear))
+        for tree in trees
+    ]
+    largest, active = candidates[0].values[0], candidates
+    trials = {round(fraction * n_rounds): least for fraction, least in TRIALS.items()}
+    for n_fitted in range(1, n_rounds + 1):
+        active = [item for item in active if item.add_round(learning_rate, random_state)]
+        if n_fitted in trials:
+            decrease = largest - min(min(item.values) for item in candidates)
+            limit = largest - trials[n_fitted] * decrease
+            active = [item for item in active if min(item.values) <= limit]
+        if n_fitted == max(trials) and len(active) == 1 and active[0].is_still_decreasing:
+            return Choice(active[0].penalty, active[0].tree, None)
+    best = min(candidates, key=lambda item: min(item.values))
+    same_start = [item for item in candidates if item.penalty == best.penalty]
+    chosen = next(item for item in same_start if is_as_good(item, best))
+    return Choice(chosen.penalty, chosen.tree, chosen.n_rounds)
+
+
+def best_penalty(folds):
+    """Return the penalty with the smallest held-out objective, and the scores of each fold."""
+    values = np.zeros(len(PENALTIES))
+    for fold in folds:
+        _, objective = fold.objectives
+        for index, (_, scores) in enumerate(fold.linear):
+            values[index] += losses_of(objective, scores).sum()
+    best = int(np.argmin(values))
+    return PENALTIES[best], [fold.linear[best] for fold in folds]
+
+
+def losses_of(objective, scores):
+    """Return the loss of each query, not divided by the number of queries as the objective is."""
+    return objective.losses_at(scores) * objective.n_counted
+
+
+def is_as_good(candidate, best):
+    """Return whether the losses are within a standard error of those of the best candidate.
+
+    Smaller trees overfit less, so that they are chosen if there is no clear difference.
+    """
+    gaps = candidate.losses - best.losses
+    return gaps.sum() <= np.sqrt(len(gaps)) * gaps.std()

@@ -1,0 +1,62 @@
+"""Held-out samples of rankers that are fitted to parts of the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.model_selection import KFold, check_cv
+
+from sklrank._sklearn import _safe_indexing
+from sklrank.label_ranking._fit_task import fit_task
+
+__all__ = ["fit_ranker", "shuffled_folds", "split_rankings"]
+
+
+def shuffled_folds(n_folds, seed):
+    return KFold(n_folds, shuffle=True, random_state=seed)
+
+
+def split_rankings(splitter, X, positions, cv):
+    """Return the indices of the training and of the held-out samples of each fold.
+
+    Parameters
+    ----------
+    splitter : int, cross-validation generator or iterable
+        Determines the folds. Those of an iterable may be masks.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Samples.
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels.
+    cv : int, cross-validation generator or iterable
+        The parameter of the user, for error messages.
+
+    Returns
+    -------
+    list of (ndarray of int, ndarray of int)
+        The training samples and the held-out samples of each fold.
+    """
+    try:
+        folds = [tuple(map(as_indices, fold)) for fold in check_cv(splitter).split(X, positions)]
+    except ValueError as error:
+        raise ValueError(
+            f"cv={cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
+            "KFold or ShuffleSplit"
+        ) from error
+    if not folds or min(np.size(rows) for fold in folds for rows in fold) == 0:
+        raise ValueError(
+            f"cv={cv!r} must make at least one fold, each with training samples and "
+            "held-out samples"
+        )
+    return folds
+
+
+def as_indices(rows):
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+@fit_task
+def fit_ranker(ranker, X, positions, rows=None):
+    """Fit a ranker to the samples `rows`, or to all samples if that is None; return it."""
+    if rows is not None:
+        X, positions = _safe_indexing(X, rows), positions[rows]
+    return ranker.fit(X, positions)

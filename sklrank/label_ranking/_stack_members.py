@@ -1,0 +1,126 @@
+"""The rankers of a stack: the default ones, and how they are fitted and scored."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
+
+from sklrank._sklearn import _num_samples, _safe_indexing
+from sklrank.label_ranking._fit_task import fit_task
+from sklrank.label_ranking._labelwise import LabelwiseRanker
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
+from sklrank.label_ranking._pairwise import PairwiseRanker
+from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
+from sklrank.label_ranking._radial_features import RadialFeatures
+from sklrank.label_ranking._relevance_features import RelevanceFeatures
+
+__all__ = [
+    "chooses_alpha",
+    "default_rankers",
+    "fit_and_score",
+    "has_oob_scores",
+    "scores_of",
+    "with_alpha_of",
+]
+
+
+def default_rankers(random_state=None, complete=True):
+    """Return the default rankers, as a list of (name, label ranker).
+
+    If the rankings are incomplete, there is no joint model of trees, so that it is left out.
+    """
+
+    def trees(forest):
+        return LabelwiseRanker(forest, incomplete="relative", oob_score=True)
+
+    def additive(transformer):
+        return make_pipeline(
+            StandardScaler(), transformer, PlackettLuceRanker(random_state=random_state)
+        )
+
+    def ridge(features):
+        # The features are computed once for all labels.
+        regressor = RidgeCV(np.logspace(-3, 1, 5))
+        return make_pipeline(
+            features, LabelwiseRanker(regressor, multi_output="auto", incomplete="relative")
+        )
+
+    def kernel(scale):
+        return ridge(RadialFeatures(scale, random_state=random_state))
+
+    random_trees = ExtraTreesRegressor(bootstrap=True, random_state=random_state)
+    splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
+    pairs = PairwiseRanker(LogisticRegression(max_iter=1000), voting="soft")
+    joint_trees = LabelwiseRanker(ExtraTreesRegressor(random_state=random_state), multi_output=True)
+    return [
+        *([("joint_trees", joint_trees)] if complete else []),
+        ("constant", LabelwiseRanker(DummyRegressor(), incomplete="relative")),
+        ("forest", trees(LeafSizeForest(random_state=random_state))),
+        ("random_trees", trees(random_trees)),
+        ("wide", kernel(0.3)),
+        ("narrow", kernel(3.0)),
+        ("relevance", ridge(RelevanceFeatures(random_state=random_state))),
+        ("pairwise", make_pipeline(StandardScaler(), pairs)),
+        ("linear", PlackettLuceRanker(random_state=random_state)),
+        ("quadratic", additive(FunctionTransformer(with_squares))),
+        ("splines", additive(splines)),
+        ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),
+    ]
+
+
+def with_squares(X):
+    """Return the features and their squares."""
+    return np.hstack([X, X**2])
+
+
+def scores_of(ranker, X):
+    """Return the scores of a ranker that are stacked.
+
+    They are the negative expected positions for a Plackett-Luce model, whose scores are not
+    bounded, and otherwise the result of `decision_function`.
+    """
+    if not isinstance(last_step(ranker), PlackettLuceRanker):
+        return ranker.decision_function(X)
+    if isinstance(ranker, Pipeline):
+        X, ranker = ranker[:-1].transform(X), ranker[-1]
+    return -ranker.expected_positions(X)
+
+
+def has_oob_scores(ranker):
+    return isinstance(ranker, LabelwiseRanker) and ranker.oob_score
+
+
+def last_step(ranker):
+    return ranker[-1] if isinstance(ranker, Pipeline) else ranker
+
+
+def chooses_alpha(ranker):
+    ranker = last_step(ranker)
+    return isinstance(ranker, PlackettLuceRanker) and ranker.alpha == "auto"
+
+
+def with_alpha_of(model, ranker):
+    """Return a clone of a ranker; the penalty is that of the model, if it has chosen one."""
+    ranker = clone(ranker)
+    if model is not None:
+        last_step(ranker).set_params(alpha=last_step(model).alpha_)
+    return ranker
+
+
+@fit_task
+def fit_and_score(ranker, X, y, train, test, unseen):
+    """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
+
+    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0.
+    """
+    X_test, y_train = _safe_indexing(X, test), y[train]
+    scores = np.zeros((_num_samples(X_test), y.shape[1]))
+    if not np.isnan(y_train).all():
+        ranker.fit(_safe_indexing(X, train), y_train[:, ~unseen])
+        scores[:, ~unseen] = scores_of(ranker, X_test)
+    return scores

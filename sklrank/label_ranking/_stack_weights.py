@@ -1,0 +1,100 @@
+"""Weights of the rankers of a stack, computed from the scores of held-out samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from sklrank._rankings import relative_positions
+from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
+from sklrank.metrics import kendall_tau_score
+
+__all__ = ["WEIGHTINGS", "best_weighting", "pair_scale"]
+
+
+def non_negative_weights(scores, positions):
+    """Compute the weights of the rankers by non-negative least squares.
+
+    The negative relative positions are regressed on the scores; both are centered within each
+    sample.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rankers, n_samples, n_labels)
+        Scores of held-out samples; higher is better.
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels for these samples. NaN marks a label that is not ranked.
+
+    Returns
+    -------
+    weights, shares : ndarray of shape (n_rankers,)
+        The weights, and the weights multiplied by the root mean square of the centered scores. The
+        shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
+    """
+    ranked = ~np.isnan(positions)
+    n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
+    relative = relative_positions(positions)
+
+    def centered(values):
+        means = np.where(ranked, values, 0.0).sum(axis=1, keepdims=True) / n_ranked
+        return (values - means)[ranked]
+
+    columns = np.column_stack([centered(ranker_scores) for ranker_scores in scores])
+    sizes, shares = np.ones(len(scores)), np.zeros(len(scores))
+    if columns.any():
+        sizes = np.sqrt(np.mean(columns**2, axis=0))
+        sizes[sizes == 0] = 1.0
+        shares, _ = nnls(columns / sizes, -centered(relative))
+    if not shares.any():
+        shares = np.ones(len(scores))
+    return shares / sizes, shares / shares.sum()
+
+
+def logistic_weights(scores, positions):
+    """Compute the weights of the rankers by a logistic model of the order of two labels.
+
+    The parameters and the results are those of `non_negative_weights`.
+    """
+    rows, first, second = ordered_pairs(positions)
+    differences = scores[:, rows, first] - scores[:, rows, second]
+    sizes = root_mean_squares(scores)
+    shares = fit_logistic_weights(differences / sizes[:, np.newaxis])
+    if not shares.any():
+        shares = np.ones(len(scores))
+    return shares / sizes, shares / shares.sum()
+
+
+def root_mean_squares(scores):
+    """Return the root mean square of the centered scores of each ranker, or 1 if it is 0."""
+    sizes = np.std(scores - scores.mean(axis=2, keepdims=True), axis=(1, 2))
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+# Functions that compute the weights and shares of the rankers, by the value of `weighting`.
+WEIGHTINGS = {"least_squares": non_negative_weights, "logistic": logistic_weights}
+
+
+def best_weighting(scores, positions, groups):
+    """Return the name of the weighting that agrees best with held-out samples.
+
+    The weights for the samples of a group are computed from the samples of all other groups. It is
+    "least_squares" unless the mean tau of "logistic" is larger by more than its standard error.
+    """
+    taus = {name: np.zeros(len(positions)) for name in WEIGHTINGS}
+    for group in np.unique(groups):
+        test = groups == group
+        if test.all() or np.isnan(positions[~test]).all():
+            continue
+        for name, compute in WEIGHTINGS.items():
+            weights, _ = compute(scores[:, ~test], positions[~test])
+            combined = np.tensordot(weights, scores[:, test], axes=1)
+            taus[name][test] = kendall_tau_score(positions[test], -combined, average=False)
+    gain = taus["logistic"] - taus["least_squares"]
+    is_better = gain.mean() > gain.std() / np.sqrt(len(gain))
+    return "logistic" if is_better else "least_squares"
+
+
+def pair_scale(scores, positions):
+    """Return the factor of the scores in the logistic model of the order of two labels."""
+    [weight], _ = logistic_weights(scores[np.newaxis], positions)
+    return float(weight)
