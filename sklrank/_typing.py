@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
+
+from sklrank.feedback import SelfTunedExploration
 
 __all__ = [
     "ExplorationRate",
@@ -35,8 +38,13 @@ class RankingLoss(Protocol):
 # the logarithm of their number, or None for all features.
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
 
-# The exploration rate of a linear bandit: a number, or the name of a schedule.
-ExplorationRate = float | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", "ag3-forgetting"]
+# The exploration rate of a linear bandit: a number, or a schedule.
+ExplorationRate = (
+    float
+    | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", "ag3-forgetting"]
+    | SelfTunedExploration
+    | Callable[[int], float]
+)
 
 MirrorMap = (
     Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights

@@ -104,6 +104,11 @@ def test_objects_without_a_state_do_not_crash(name):
 # -- Objects in models.
 
 
+def decreasing_rate(t):
+    """Exploration rate of round t."""
+    return 1 / (t + 1)
+
+
 class Cubes:
     """A mirror map of a user."""
 
@@ -114,6 +119,7 @@ class Cubes:
 MODELS = [
     *ESTIMATORS,
     *(BanditronClassifier(exploration=name) for name in ("decay", "ag1", "ag2")),
+    BanditronClassifier(exploration=decreasing_rate),
     BanditronClassifier(mirror_map=Cubes()),
     AdaOLMR(GaussianNB(), n_estimators=1),
 ]

@@ -322,8 +322,10 @@ class CostLearner(Learner):
         set_random_states(regressor, random_state)
         # Costs change by powers of ten between rounds. Scaling keeps the effect of penalties and
         # tolerances of the regressor the same.
-        costs = objective.costs[objective.trained]
-        regressor.fit(self.X[objective.trained], costs / -np.abs(costs).max())
+        X, costs = self.X, objective.costs
+        if not objective.trained.all():
+            X, costs = X[objective.trained], costs[objective.trained]
+        regressor.fit(X, costs / -np.abs(costs).max())
         model = LeastCostClassifier(regressor)
         return model, hypothesis_of(model, self.X, self.n_classes)
 

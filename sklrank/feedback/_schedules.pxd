@@ -22,6 +22,11 @@ cdef class ConstantSchedule(Schedule):
     pass
 
 
+cdef class GivenSchedule(Schedule):
+    cdef double[::1] rates                  # rates of the rounds from `first` on
+    cdef Py_ssize_t first                   # number of rounds recorded before the first of them
+
+
 cdef class DecayingSchedule(Schedule):
     pass
 

@@ -35,7 +35,10 @@ To add a schedule, derive a class from `Schedule`, and add its name to `_SCHEDUL
 
 from libc.math cimport cbrt, pow
 
+import numpy as np
+
 from sklrank._state cimport State
+from sklrank._validation import is_number
 
 
 cdef class Schedule:
@@ -83,6 +86,34 @@ cdef class ConstantSchedule(Schedule):
         Schedule.set_state(self, state)
         self.rate = rate
         return 0
+
+
+cdef class GivenSchedule(Schedule):
+    """Schedule whose rates are computed in advance, by a function of the user."""
+
+    def __init__(self, double rate):
+        self.start({"rate": rate, "n_rounds": 0})
+
+    def set_rates(self, rates not None):
+        """Set the rates of the next rounds. After these, the last rate is kept."""
+        self.require_ready()
+        cdef double[::1] checked = np.array(rates, dtype=np.float64)
+        if not checked.shape[0] or not all(0.0 <= rate <= 1.0 for rate in rates):
+            raise ValueError("rates must be numbers from 0 to 1")
+        self.rates, self.first, self.rate = checked, self.n_rounds, checked[0]
+
+    cdef dict get_state(self):
+        return Schedule.get_state(self) | {"rate": self.rate}
+
+    cdef int set_state(self, State state) except -1:
+        cdef double rate = state.number("rate", 0.0, 1.0)
+        Schedule.set_state(self, state)
+        self.rate, self.first = rate, self.n_rounds
+        self.rates = np.array([rate])
+        return 0
+
+    cdef double next_rate(self) noexcept nogil:
+        return self.rates[min(self.n_rounds - self.first, self.rates.shape[0] - 1)]
 
 
 cdef class DecayingSchedule(Schedule):
@@ -196,9 +227,24 @@ SCHEDULES = tuple(_SCHEDULES)
 
 
 def make_schedule(exploration):
-    """Return the schedule named or described by `exploration`; a number is a constant schedule."""
+    """Return the schedule named or described by `exploration`; a number is a constant schedule.
+
+    If it is callable, `GivenSchedule.set_rates` must be called before each block of rounds.
+    """
     if hasattr(exploration, "_make_schedule"):
         return exploration._make_schedule()
+    if callable(exploration):
+        return GivenSchedule(rate_of_round(exploration, 1))
     if isinstance(exploration, str):
         return _SCHEDULES[exploration]()
     return ConstantSchedule(exploration)
+
+
+def rate_of_round(function, t):
+    """Return the rate of round t = 1, 2, ... by a function of the user."""
+    rate = function(t)
+    if not is_number(rate) or not 0.0 < rate <= 1.0:
+        raise ValueError(
+            f"exploration must return a number in (0, 1] for each round, got {rate!r} for round {t}"
+        )
+    return float(rate)

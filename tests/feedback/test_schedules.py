@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklrank.feedback._schedules import SCHEDULES, make_schedule
 
 from sklrank.feedback import SelfTunedExploration
-from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 POWER = 0.1
 
@@ -74,6 +74,55 @@ def test_pickles_go_on(name):
 
 def test_constant_is_constant():
     assert set(make_schedule(0.3).record_rounds([True, False] * 5, [0.5] * 10)) == {0.3}
+
+
+def rate_of(t):
+    return 1 / (1 + t) ** 0.4
+
+
+@pytest.mark.parametrize("make", [BanditronClassifier, LinUCBClassifier])
+def test_rates_of_a_function(make):
+    """The records have the propensities of these rates, whatever the division into calls."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:60], y[:60]
+    model = make(exploration=rate_of, random_state=0)
+    for start, stop in ((0, 1), (1, 20), (20, 60)):
+        shown = model.explore(X[start:stop], classes=range(10))
+        expected = rate_of(start + 1)
+        greedy = shown.propensities > expected / 10 + 1e-9
+        assert_allclose(shown.propensities[~greedy], expected / 10)
+        assert_allclose(shown.propensities[greedy], 1 - expected + expected / 10)
+        rewards = y[start:stop] == shown.actions
+        model.partial_fit_feedback(X[start:stop], shown, rewards)
+        assert_allclose(model.exploration_, rate_of(stop + 1))
+    whole = make(exploration=rate_of, max_iter=1, random_state=0).fit(X, y)
+    parts = make(exploration=rate_of, random_state=0)
+    for start, stop in ((0, 1), (1, 20), (20, 60)):
+        parts.partial_fit(X[start:stop], y[start:stop], classes=range(10))
+    assert_allclose(parts.decision_function(X), whole.decision_function(X))
+    assert_allclose(whole.exploration_, rate_of(61))
+    saved = pickle.loads(pickle.dumps(parts)).partial_fit(X, y)
+    assert_allclose(saved.decision_function(X), parts.partial_fit(X, y).decision_function(X))
+
+
+def test_a_function_of_constant_rates_equals_a_number():
+    X, y = load_digits(return_X_y=True)
+    by_number = BanditronClassifier(exploration=0.3, random_state=0).fit(X[:200], y[:200])
+    by_function = clone(by_number).set_params(exploration=lambda t: 0.3).fit(X[:200], y[:200])
+    assert_allclose(by_function.coef_, by_number.coef_)
+
+
+@pytest.mark.parametrize("rate", [0, 1.5, np.nan, "0.1", None])
+def test_rates_of_a_function_out_of_range(rate, fingerprint):
+    X, y = load_digits(return_X_y=True)
+    model = BanditronClassifier(exploration=lambda t: rate if t == 60 else 0.1, max_iter=1)
+    model.fit(X[:50], y[:50])
+    before = fingerprint(model._rounds)
+    with pytest.raises(ValueError, match=r"a number in \(0, 1\] for each round, got .* round 60"):
+        model.partial_fit(X[50:70], y[50:70])
+    assert fingerprint(model._rounds) == before
+    with pytest.raises(ValueError, match="for round 1"):
+        BanditronClassifier(exploration=lambda t: rate).fit(X, y)
 
 
 def test_estimates_of_misses():

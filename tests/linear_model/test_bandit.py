@@ -617,7 +617,7 @@ def test_parameters_are_read_when_a_model_is_started(model, changed):
 
 
 def test_annotation_names_the_schedules():
-    _, names = get_args(ExplorationRate)
+    _, names, *_ = get_args(ExplorationRate)
     assert sorted(get_args(names)) == sorted(SCHEDULES)
 
 

@@ -42,7 +42,7 @@ class BanditronClassifier(BaseBanditClassifier):
 
     Parameters
     ----------
-    exploration : float or str, default=0.1
+    exploration : float, str, SelfTunedExploration or callable, default=0.1
         Exploration rate :math:`\gamma_t`: the probability that the class shown is drawn uniformly
         at random from all classes. It is either a number above 0 and at most 1, or the name of a
         schedule, whose rates are at most 1/2. The default is the constant rate of the published
@@ -58,6 +58,7 @@ class BanditronClassifier(BaseBanditClassifier):
           is not in [2]_.
         - A :class:`~sklrank.feedback.SelfTunedExploration`: "ag1", "ag2" or "ag3" with other
           support functions.
+        - A callable: it maps the round t = 1, 2, ... to its rate, a number in (0, 1].
     mirror_map : str or object, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 

@@ -112,11 +112,11 @@ class LinUCBClassifier(BaseBanditClassifier):
         model then forgets the previous rounds: it sets the matrices :math:`A_k` to
         :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
         the default almost never detects one. If None, there is no test.
-    exploration : float or str, default=0.0
+    exploration : float, str, SelfTunedExploration or callable, default=0.0
         Probability that the class shown is drawn uniformly at random from all classes: a number
-        from 0 to 1, or the name of a schedule, as in :class:`BanditronClassifier`. The confidence
-        bounds explore without it. Use a number above 0 for logs in which each class must have a
-        positive propensity.
+        from 0 to 1, or a schedule, as in :class:`BanditronClassifier`. The confidence bounds
+        explore without it. Use a number above 0 for logs in which each class must have a positive
+        propensity.
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, dense samples are scaled in the same way as
         sparse samples. The "rbf" kernel requires True.
