@@ -91,7 +91,7 @@ from sklrank.tree import (
     StumpClassifier,
 )
 
-N_CALLS = 20_000  # in the default run, over all configurations
+N_CALLS = 10_000  # in the default run, over all configurations
 PACKAGE = str(Path(sklrank.__file__).parent)
 
 # -- The grammar. Its words are Python expressions.

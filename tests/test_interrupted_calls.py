@@ -158,7 +158,10 @@ def possible_states(start, method, keeps_batches, state):
     return states
 
 
-@pytest.mark.parametrize(("error", "first_number"), [(KeyboardInterrupt, 0), (MemoryError, 1)])
+@pytest.mark.parametrize(
+    ("error", "first_number"),
+    [(KeyboardInterrupt, 0), pytest.param(MemoryError, 1, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_interrupted_calls(name, method, first, error, first_number, fingerprint):

@@ -41,7 +41,14 @@ from sklrank.linear_model._bandit import _base as bandit_base
 from sklrank.linear_model._predtron._base import KernelModel, LinearModel
 from sklrank.metrics import rank_loss
 from sklrank.model_selection import progressive_val_score
-from sklrank.online_boosting import AdaOLMR, TopKBBM, _online_booster, _top_k_booster
+from sklrank.online_boosting import (
+    AdaOLMR,
+    TopKAdaptive,
+    TopKBBM,
+    _online_booster,
+    _top_k_booster,
+    recommended_learners,
+)
 from sklrank.tree import HonestForestRegressor
 
 HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
@@ -333,6 +340,9 @@ def test_fitted_copies_of_passes(estimator):
     """They predict as a model with fewer passes."""
     if not hasattr(estimator, "max_iter"):
         pytest.skip("there are no passes")
+    if isinstance(estimator, TopKBBM | TopKAdaptive) and estimator.estimator is None:
+        # The penalties of the default learners depend on the number of passes.
+        estimator = clone(estimator).set_params(estimator=recommended_learners(feedback="top-k"))
     recorder = Recorder()
     fit(with_seed(estimator).set_params(max_iter=3), recorder)
     X, y, options = training_data(estimator)
