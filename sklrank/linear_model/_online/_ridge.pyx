@@ -37,7 +37,7 @@ the mean is taken over all labels. If all labels are known equally often, this i
 squares for each label with its expected proportion of the samples.
 
 If a `DriftTest` of the rank losses of the predictions detects a concept drift, the samples so far
-are forgotten: P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984, Section 3.3).
+are forgotten: P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984).
 The weights are kept. They are now what a new regression starts from, and what it is shrunk to.
 
 With several penalties alpha, there is a model for each of them. The share of model k in the
