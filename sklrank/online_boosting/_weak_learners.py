@@ -184,9 +184,9 @@ def recommended_learners(
 
     For :class:`AdaOLMR` (``feedback="full"``), the list consists of
 
-    - logistic regressions for each label with the learning rates 0.3, 1 and 3. With many sparse
-      features and samples, they are the best learners. They are the first ones since an expert
-      consists of the first learners: thus one expert consists of them alone;
+    - a learner that consists of logistic regressions for each label with the learning rates 0.3, 1
+      and 3. With many sparse features and samples, it is the best learner. It is the first one, so
+      that the first expert consists of it alone;
     - ridge regressions on the negative costs, with the penalties 1, 10 and 100, of standardized and
       of raw samples. With few samples, they are the best learners. More than 512 features are
       reduced to a sketch of 512;
