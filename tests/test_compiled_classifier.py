@@ -507,6 +507,7 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "vote_scale": [0, -1],
     "vote_smoothing": [-1, None],
     "sketch_size": [0, 1.5],
+    "drift_threshold": [0, -1, "auto"],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}
 
