@@ -176,7 +176,8 @@ class LinUCBClassifier(BaseBanditClassifier):
        personalized news article recommendation", WWW 2010.
     .. [2] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
        NIPS 2007.
-    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
+    .. [3] E. S. Page, "Continuous inspection schemes",
+       Biometrika 41, 1954.
 
     Examples
     --------

@@ -378,7 +378,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
        NIPS 2007.
     .. [2] M. Charikar, K. Chen and M. Farach-Colton, "Finding frequent items in data streams",
        ICALP 2002.
-    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
+    .. [3] E. S. Page, "Continuous inspection schemes",
+       Biometrika 41, 1954.
 
     Examples
     --------
