@@ -184,12 +184,14 @@ def recommended_learners(
 
     For :class:`AdaOLMR` (``feedback="full"``), the list consists of
 
-    - a learner that consists of logistic regressions for each label with the learning rates 0.3, 1
-      and 3. With many sparse features and samples, it is the best learner. It is the first one, so
-      that the first expert consists of it alone;
-    - ridge regressions on the negative costs, with the penalties 1, 10 and 100, of standardized and
-      of raw samples. With few samples, they are the best learners. More than 512 features are
-      reduced to a sketch of 512;
+    - a ridge regression on the relevance of the labels, of raw samples, with the penalty 1. With
+      few samples of many sparse features, it is the best learner. It is the first one, so that the
+      first expert consists of it alone. More than 2048 features are reduced to a sketch of 2048. Small sketches lose the rare features of sparse
+      samples, which are the most informative ones;
+    - logistic regressions for each label with the learning rates 0.3, 1 and 3. With many sparse
+      features and many samples, they are the best learners;
+    - ridge regressions on the negative costs, with the penalties 1, 10 and 100, of standardized
+      samples. More than 512 features are reduced to a sketch of 512;
     - 8 ridge regressions with 50 random Fourier features of up to 50 features, which bend the
       boundaries;
     - the recent frequency of each label. It improves the ranking if similar samples follow each
@@ -257,6 +259,13 @@ def recommended_learners(
 
 def _full_information():
     """Return three lists: the first learners, learners that are repeated, and the last learners."""
+    relevance = OnlineRidgeClassifier(
+        boosting_target="relevance",
+        standardize=False,
+        normalize="l2",
+        sketch_size=2048,
+        vote_smoothing=1,
+    )
     ridge = OnlineRidgeClassifier(
         alpha=(1, 10, 100), normalize="l2", sketch_size=512, vote_scale=4, vote_smoothing=1
     )
@@ -273,8 +282,7 @@ def _full_information():
         max_features=50,
     )
     frequencies = OnlineRidgeClassifier(kernel="constant", process_noise=0.01, vote_scale=4)
-    first = [logistic, ridge, clone(ridge).set_params(standardize=False)]
-    return first, [rbf], [frequencies]
+    return [relevance, logistic, ridge], [rbf], [frequencies]
 
 
 def _top_k_feedback(n_passes):

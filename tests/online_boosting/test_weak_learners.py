@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import GridSearchCV
@@ -181,3 +181,17 @@ def test_recommended_learners_do_better_than_trees():
         for estimator in (None, "trees")
     ]
     assert all(default > trees for default, trees in zip(scores[::2], scores[1::2]))
+
+
+def test_the_first_learner_is_a_ridge_regression_of_wide_samples():
+    """Of the relevance of the labels, on samples of norm one, without a sketch of 700 columns."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((30, 700)) < 0.1, rng.uniform(1, 2, (30, 700)), 0.0)
+    Y = rng.integers(2, size=(30, 4))
+    Y[:, :2] = [0, 1]  # Each sample has a relevant and an irrelevant label.
+    model = AdaOLMR(random_state=0, shuffle=False).fit(X, Y)
+    learner = model.estimators_[0]
+    F = np.column_stack([X / np.linalg.norm(X, axis=1, keepdims=True), np.ones(30)])
+    weights = np.linalg.solve(F.T @ F + np.eye(701), F.T @ (Y - 0.5))
+    assert_allclose(learner.coef_, weights[:-1].T, atol=1e-10)
+    assert_allclose(learner.intercept_, weights[-1], atol=1e-10)
