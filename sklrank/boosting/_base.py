@@ -229,10 +229,20 @@ class Booster(IterativeMixin, BaseEstimator):
         """Yield a copy of the scores after each round."""
         return (scores.copy() for scores in islice(self._staged_scores(X), 1, None))
 
-    def _scores(self, X):
-        """Return the scores after all rounds."""
-        *_, scores = self._staged_scores(X)
+    def _scores(self, X, n_rounds=None):
+        """Return the scores after a number of rounds, or after all rounds."""
+        stop = None if n_rounds is None else n_rounds + 1
+        *_, scores = islice(self._staged_scores(X), stop)
         return scores
+
+    def _n_rounds_to_predict(self):
+        """Return the number of rounds whose weak learners make up the fitted model."""
+        return len(self.estimators_)
+
+    def _fitted_rounds(self):
+        """Return an iterator over the weak learners of the fitted model and their steps."""
+        rounds = zip(self.estimators_, self.estimator_weights_)
+        return islice(rounds, self._n_rounds_to_predict())
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -243,7 +253,7 @@ class Booster(IterativeMixin, BaseEstimator):
         """
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
-        for model, step in zip(self.estimators_, self.estimator_weights_):
+        for model, step in self._fitted_rounds():
             # If only one class was drawn in a round, a dummy replaces the weak learner.
             if isinstance(model, (HistogramTreeRegressor, LinearScorer)):
                 total += model._gains()

@@ -18,8 +18,8 @@ FORMAT, VERSION = "sklrank.additive", 1
 WORD = 32
 
 
-def write_model(n_features, feature_names, models, steps):
-    """Return the JSON text of the sum of weak learners, each multiplied by its step."""
+def write_model(n_features, feature_names, rounds):
+    """Return the JSON text of the sum of weak learners, given pairs of these and their steps."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -28,7 +28,7 @@ def write_model(n_features, feature_names, models, steps):
         "linear": None,
         "trees": [],
     }
-    for number, (model, step) in enumerate(zip(models, steps)):
+    for number, (model, step) in enumerate(rounds):
         if isinstance(model, LinearScorer):
             content["linear"] = linear_content(model, step)
         elif isinstance(model, HistogramTreeRegressor):

@@ -138,8 +138,11 @@ class NDCGBoost(SupervisedDocumentRanker):
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
-        more than `tol` for this number of rounds. If None, all rounds are fitted, except that
-        held-out queries choose the number of rounds of the default trees; see `estimator`.
+        more than `tol` for this number of rounds, and `predict` uses the rounds up to the largest
+        NDCG, as in LightGBM and XGBoost. If None, all rounds are fitted and used, except that
+        held-out queries choose the number of rounds of the default trees; see `estimator`. If
+        `X_val` is passed to `fit`, its queries take the place of the held-out queries in both
+        cases. With another `estimator` and without `n_iter_no_change`, they are only scored.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -172,6 +175,10 @@ class NDCGBoost(SupervisedDocumentRanker):
     validation_scores_ : ndarray of shape (n_rounds,)
         NDCG of the held-out queries or of `X_val`, computed with `gain`, after each round; empty
         without early stopping and `X_val`.
+    best_n_rounds_ : int
+        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
+        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total gain of the trees and the linear scores, or mean importance over other
         weak learners, weighted by the steps. Defined only if the weak learners have
@@ -277,16 +284,10 @@ class NDCGBoost(SupervisedDocumentRanker):
         return partial(ndcg_score, y, qid=qid, gain=self.gain)
 
     def _fit_checked(self, X, y, queries, validation):
-        if self.estimator is not None:
-            super()._fit_checked(X, y, queries, validation)
-            return
-        check_something_to_learn(y, queries)
-        if not self.estimators_:
+        if self.estimator is None and not self.estimators_:
+            check_something_to_learn(y, queries)
             self._choose_trees(X, y, queries, validation)
-        if validation is not None or self.n_iter_no_change is not None:
-            super()._fit_checked(X, y, queries, validation)
-        else:
-            self._boost_samples(X, y, queries)
+        super()._fit_checked(X, y, queries, validation)
 
     def _choose_trees(self, X, y, queries, validation):
         """Set the default tree, the penalty of the linear scores and the number of rounds.
@@ -435,7 +436,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        return write_model(self.n_features_in_, names, self.estimators_, self.estimator_weights_)
+        return write_model(self.n_features_in_, names, self._fitted_rounds())
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -468,7 +469,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         ranker._fitted_with_qid = False
         # For a warm start.
         ranker._random_state, ranker._held_out_fraction = np.random.RandomState(), 0.0
-        ranker._split_seed = 0
+        ranker._split_seed, ranker._stops_early = 0, False
         return ranker
 
     @property

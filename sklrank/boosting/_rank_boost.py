@@ -56,7 +56,9 @@ class RankBoost(SupervisedDocumentRanker):
         Boosting stops when the NDCG of held-out queries has not increased by more than `tol` for
         this number of rounds. RankBoost uses only the order of the values of `y`; therefore the
         gain of a document in this NDCG is the number of distinct lower values of `y` in the
-        held-out queries. If None, no queries are held out.
+        held-out queries. `predict` uses the rounds up to the largest NDCG. If None, no queries are
+        held out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place
+        of the held-out queries; without `n_iter_no_change`, they are only scored.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -80,7 +82,12 @@ class RankBoost(SupervisedDocumentRanker):
     stop_reason_ : str
         Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries after each round; empty without early stopping.
+        NDCG of the held-out queries or of `X_val` after each round; empty without early stopping
+        and `X_val`.
+    best_n_rounds_ : int
+        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
+        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importance of each feature over the weak learners, weighted by the steps. Defined only
         if the weak learners have `feature_importances_`.

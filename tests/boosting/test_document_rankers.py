@@ -10,7 +10,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
@@ -247,6 +247,50 @@ def test_early_stopping_by_held_out_queries(algorithm, parameters, metric):
         return n > 3 and max(history[n - 3 : n]) <= max(history[: n - 3]) + 1e-3
 
     assert [stops(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
+    best = history.index(max(history)) + 1
+    assert ranker.best_n_rounds_ == best < len(history)
+    assert_array_equal(ranker.predict(X), [*ranker.staged_predict(X)][best - 1])
+
+
+def best_round(scores):
+    return 1 + max(range(len(scores)), key=lambda i: (scores[i], -i))
+
+
+@pytest.mark.parametrize("name", ["trees", "default", "stumps"])
+def test_the_fitted_model_consists_of_the_best_rounds(name):
+    """Of scores, importances and JSON, also after a warm start."""
+    estimator = {"trees": HistogramTreeRegressor(), "stumps": StumpClassifier()}.get(name)
+    X_val, y_val, qid_val = make_queries(1)
+    validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
+    ranker = NDCGBoost(estimator, 20, n_iter_no_change=99, warm_start=True, random_state=0)
+    ranker.fit(X, Y, qid=QID, **validation)
+    for n_rounds in (20, 24):
+        ranker.set_params(n_estimators=n_rounds).fit(X, Y, qid=QID, **validation)
+        assert len(ranker.estimators_) == len(ranker.validation_scores_) == n_rounds
+        best = best_round(ranker.validation_scores_)
+        assert ranker.best_n_rounds_ == best < n_rounds
+        short = NDCGBoost.from_json(ranker.export_json())
+        assert len(short.estimators_) == best
+        assert_allclose(ranker.predict(X), sum(model.predict(X) for model in short.estimators_))
+        assert_allclose(ranker.feature_importances_, short.feature_importances_)
+
+
+def test_validation_scores_of_a_warm_start_are_those_of_the_last_validation_set():
+    first, second = make_queries(1), make_queries(2)
+    ranker = NDCGBoost(StumpClassifier(), 3, warm_start=True, n_iter_no_change=9)
+
+    def scores_on(X_val, y_val, qid_val):
+        stages = ranker.staged_predict(X_val)
+        return [ndcg_score(y_val, stage, qid=qid_val) for stage in stages]
+
+    for n_rounds, data in (3, first), (5, second), (5, first):
+        ranker.set_params(n_estimators=n_rounds)
+        ranker.fit(X, Y, qid=QID, **dict(zip(("X_val", "y_val", "qid_val"), data)))
+        assert_allclose(ranker.validation_scores_, scores_on(*data))
+        assert ranker.best_n_rounds_ == best_round(scores_on(*data))
+    ranker.set_params(n_estimators=6, n_iter_no_change=None).fit(X, Y, qid=QID)
+    assert len(ranker.validation_scores_) == 0
+    assert ranker.best_n_rounds_ == len(ranker.estimators_) == 6
 
 
 @pytest.mark.parametrize("ranker", [NDCGBoost(gain="linear"), RankBoost(), AdaRank(metric="map")])
@@ -727,6 +771,18 @@ def test_a_search_over_a_pipeline(routing):
             scores = pipeline.fit(X[train], Y[train], qid=QID[train]).predict(X[test])
             assert_allclose(found, ndcg_score(Y[test], scores, qid=QID[test], k=10))
     assert_allclose(search.score(X, Y, qid=QID), ndcg_score(Y, search.predict(X), qid=QID, k=10))
+
+
+def test_a_search_with_a_validation_set(routing):
+    validation = dict(zip(("X_val", "y_val", "qid_val"), make_queries(1, n=200)))
+    ranker = NDCGBoost(StumpClassifier())
+    search = GridSearchCV(ranker, {"n_estimators": [2, 3]}, cv=QueryKFold(2))
+    with pytest.raises(UnsetMetadataPassedError, match="X_val"):
+        search.fit(X, Y, qid=QID, **validation)
+    ranker.set_fit_request(X_val=True, y_val=True, qid_val=True)
+    best = search.fit(X, Y, qid=QID, **validation).best_estimator_
+    alone = clone(best).fit(X, Y, qid=QID, **validation)
+    assert_array_equal(best.validation_scores_, alone.validation_scores_)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
