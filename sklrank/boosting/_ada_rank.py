@@ -84,7 +84,8 @@ class AdaRank(SupervisedDocumentRanker):
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
     ----------

@@ -162,8 +162,9 @@ class Booster(IterativeMixin, BaseEstimator):
             models.append(model)
             steps.append(step)
             losses.append(objective.value)
-            self._print_round(len(models), step, objective.value)
-            return early_stopping(model, step) if early_stopping else None
+            reason = early_stopping(model, step) if early_stopping else None
+            self._print_round(len(models), {"objective": objective.value, "step": step})
+            return reason
 
         def fitted():
             return {
@@ -188,7 +189,9 @@ class Booster(IterativeMixin, BaseEstimator):
         self.stop_reason_ = reason
         vars(self).update(fitted())
         if self.verbose:
-            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_)
+            n_used = self._n_rounds_to_predict()
+            used = f"; the first {n_used} predict" if n_used < len(models) else ""
+            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_ + used)
         return scores
 
     def _learning_rate(self):
@@ -199,13 +202,13 @@ class Booster(IterativeMixin, BaseEstimator):
         """Return the number of rounds, unless boosting stops early."""
         return self.n_estimators
 
-    def _print_round(self, n_rounds, step, loss):
+    def _print_round(self, n_rounds, figures):
         """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
         if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
             print_progress(
                 type(self).__name__,
                 f"round {n_rounds} of {self.n_estimators}",
-                {"objective": loss, "step": step},
+                figures,
             )
 
     def _hypothesis(self, model, X):

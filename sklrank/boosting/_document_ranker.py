@@ -285,6 +285,11 @@ class SupervisedDocumentRanker(DocumentRanker):
                 return f"the validation score has not improved for {patience} rounds"
         return None
 
+    def _print_round(self, n_rounds, figures):
+        if len(self.validation_scores_):
+            figures = {**figures, "validation score": float(self.validation_scores_[-1])}
+        super()._print_round(n_rounds, figures)
+
     @property
     def best_n_rounds_(self) -> int:
         """Number of rounds that `predict` uses."""

@@ -153,7 +153,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
     ----------
@@ -167,7 +168,8 @@ class NDCGBoost(SupervisedDocumentRanker):
     max_leaf_nodes_ : int
         Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
+        Step of each weak learner, by which its predictions are multiplied. That of trees is half of
+        the learning rate.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
         Objective before the first round and after each round.
     stop_reason_ : str
