@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -68,13 +68,13 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     The scores :math:`F` of the documents are sums of weak learners, fitted one after another. By
     default, these are regression trees, which decrease a logistic loss of the pairs of documents
-    of each of n queries k,
+    of each of n queries q,
 
-    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_{G_i > G_j} (G_i - G_j)
+    .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
               \log(1 + \exp(F_j - F_i)),
 
     where :math:`G_i = 2^{r_i} - 1` is the gain of document i of relevance :math:`r_i`, and
-    :math:`Z_k` is the ideal DCG of the query. This is the loss of RankNet [3]_ with the weights of
+    :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet [3]_ with the weights of
     ARP-Loss2 [4]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
     negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
     minimizes a bound on the objective in the leaf, as the steps of confidence-rated classifiers
@@ -89,7 +89,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     distribution over rankings, under which document i has the expected rank :math:`1 + A_i`
     (Equation 3.10). Each round decreases a bound on the expected loss of NDCG (Equation 3.11),
 
-    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_i G_i A_i, \quad
+    .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_i G_i A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}.
 
     A document is labeled 1 if its negative gradient (Equation 3.17) is positive, that is, if its
@@ -119,6 +119,13 @@ class NDCGBoost(SupervisedDocumentRanker):
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
         value of a function of r.
+    k : int or None, default=None
+        Number of top-ranked documents that matter. The validation scores and `score` are NDCG@k,
+        and :math:`Z_q` is the ideal DCG of the first `k` documents, so that queries with more than
+        `k` relevant documents weigh more. All pairs of documents remain in the objective, also
+        those below rank `k`: if these were left out, as in the truncated LambdaMART, the objective
+        would change with the ranking from round to round, and could increase. If None, all
+        documents are included.
     objective : {"auto", "logistic", "expected-ndcg"}, default="auto"
         Objective: the pairwise logistic loss, or the bound on the expected loss of NDCG (Equation
         3.11). If "auto", "logistic" is used for trees and "expected-ndcg" for classifiers.
@@ -137,12 +144,13 @@ class NDCGBoost(SupervisedDocumentRanker):
         a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
-        more than `tol` for this number of rounds, and `predict` uses the rounds up to the largest
-        NDCG, as in LightGBM and XGBoost. If None, all rounds are fitted and used, except that
-        held-out queries choose the number of rounds of the default trees; see `estimator`. If
-        `X_val` is passed to `fit`, its queries take the place of the held-out queries in both
-        cases. With another `estimator` and without `n_iter_no_change`, they are only scored.
+        Boosting stops when the NDCG of held-out queries, computed with `gain` and `k`, has not
+        increased by more than `tol` for this number of rounds, and `predict` uses the rounds up to
+        the largest NDCG, as in LightGBM and XGBoost. If None, all rounds are fitted and used,
+        except that held-out queries choose the number of rounds of the default trees; see
+        `estimator`. If `X_val` is passed to `fit`, its queries take the place of the held-out
+        queries in both cases. With another `estimator` and without `n_iter_no_change`, they are
+        only scored.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -175,8 +183,8 @@ class NDCGBoost(SupervisedDocumentRanker):
     stop_reason_ : str
         Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries or of `X_val`, computed with `gain`, after each round; empty
-        without early stopping and `X_val`.
+        NDCG of the held-out queries or of `X_val`, computed with `gain` and `k`, after each round;
+        empty without early stopping and `X_val`.
     best_n_rounds_ : int
         Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
         first one with the largest validation score; otherwise all rounds. The later rounds are in
@@ -226,6 +234,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     _parameter_constraints = {
         **SupervisedDocumentRanker._parameter_constraints,
         "gain": [StrOptions({"exponential", "linear"}), callable],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
         "objective": [StrOptions({"auto", *OBJECTIVES})],
         "learning_rate": [Interval(Real, 0, 2, closed="right"), StrOptions({"auto"})],
     }
@@ -236,6 +245,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         n_estimators: int = 100,
         *,
         gain: Literal["exponential", "linear"] | Callable = "exponential",
+        k: int | None = None,
         objective: Literal["auto", "logistic", "expected-ndcg"] = "auto",
         learning_rate: float | Literal["auto"] = "auto",
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
@@ -250,6 +260,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.gain = gain
+        self.k = k
         self.objective = objective
         self.learning_rate = learning_rate
         self.weighting = weighting
@@ -280,10 +291,13 @@ class NDCGBoost(SupervisedDocumentRanker):
         name = self.objective
         if name == "auto":
             name = "logistic" if self._has_trees() else "expected-ndcg"
-        return OBJECTIVES[name](gains_of(self.gain, y), queries)
+        return OBJECTIVES[name](gains_of(self.gain, y), queries, self.k)
 
     def _validation_metric(self, y, qid):
-        return partial(ndcg_score, y, qid=qid, gain=self.gain)
+        return partial(ndcg_score, y, qid=qid, k=self.k, gain=self.gain)
+
+    def _n_scored(self):
+        return self.k
 
     def _fit_checked(self, X, y, queries, validation):
         if self.estimator is None and not self.estimators_:

@@ -54,6 +54,7 @@ CONFIGURATIONS = {
     "ndcg-options": NDCGBoost(
         StumpClassifier(criterion="gain", max_bins=16), 8, gain="linear", learning_rate=0.5
     ),
+    "ndcg-k": NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=8), 8, k=2),
     "ndcg-logistic": NDCGBoost(LogisticRegression(), 8),
     "rank": RankBoost(n_estimators=8),
     "rank-tree": RankBoost(TREE, 8, random_state=0),
@@ -76,6 +77,10 @@ def with_each(configurations):
     )
 
 
+def k_of_score(ranker):
+    return ranker.k if isinstance(ranker, NDCGBoost) else None
+
+
 def fit(ranker, **parameters):
     return clone(ranker).set_params(**parameters).fit(X, Y, qid=QID)
 
@@ -89,7 +94,7 @@ def test_learns_to_rank(ranker):
     chance = ndcg_score(grades, np.zeros(len(grades)), qid=qid)
     fitted = fit(ranker)
     assert fitted.score(X_test, grades, qid=qid) > chance + 0.1
-    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid)
+    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid, k=k_of_score(ranker))
     assert_allclose(fitted.score(X_test, grades, qid=qid), expected)
 
 
@@ -136,7 +141,7 @@ def test_without_qid_all_documents_are_of_one_query(ranker):
     alone = clone(ranker).fit(X, Y)
     same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
     assert_array_equal(alone.predict(X), same.predict(X))
-    assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X)))
+    assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X), k=k_of_score(ranker)))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -207,6 +212,7 @@ def ndcg_by_order(y, scores, qid):
 
 VALIDATION = {
     "ndcg": (NDCGBoost, {}, ndcg_score),
+    "ndcg-k": (NDCGBoost, {"k": 2}, partial(ndcg_score, k=2)),
     "ndcg-linear": (NDCGBoost, {"gain": "linear"}, partial(ndcg_score, gain="linear")),
     "rank": (RankBoost, {}, ndcg_by_order),
     "ada": (AdaRank, {"k": 3}, partial(ndcg_score, k=3)),
@@ -250,6 +256,18 @@ def test_early_stopping_by_held_out_queries(algorithm, parameters, metric):
     best = history.index(max(history)) + 1
     assert ranker.best_n_rounds_ == best < len(history)
     assert_array_equal(ranker.predict(X), [*ranker.staged_predict(X)][best - 1])
+
+
+@pytest.mark.parametrize("estimator", [None, HistogramTreeRegressor(), StumpClassifier()])
+def test_a_k_above_all_sizes_of_queries_changes_nothing(estimator):
+    models = [
+        NDCGBoost(estimator, 12, k=k, n_iter_no_change=9, random_state=0).fit(X, Y, qid=QID)
+        for k in (None, 10**400, 2)
+    ]
+    assert_array_equal(models[0].predict(X), models[1].predict(X))
+    assert_array_equal(models[0].validation_scores_, models[1].validation_scores_)
+    assert models[0].score(X, Y, qid=QID) == models[1].score(X, Y, qid=QID)
+    assert not np.array_equal(models[0].predict(X), models[2].predict(X))
 
 
 def best_round(scores):
@@ -692,6 +710,7 @@ def test_refuses_an_estimator_class(algorithm):
         (NDCGBoost(StumpClassifier(max_bins=1)), "'max_bins' parameter"),
         (AdaRank(metric="mrr"), "'metric' parameter"),
         (AdaRank(k=0), "'k' parameter"),
+        (NDCGBoost(k=0), "'k' parameter"),
         (AdaRank(StumpClassifier()), "must distinguish the 3 values of y, got StumpClassifier"),
     ],
 )
