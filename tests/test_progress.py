@@ -587,7 +587,8 @@ def test_verbose_of_boosting(capsys):
     for i in range(12):
         loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]
         assert lines[i] == f"[NDCGBoost] round {i + 1} of 12: objective {loss:.6g}, step {step:.6g}"
-    assert lines[12:] == ["[NDCGBoost] 12 rounds: n_estimators rounds were fitted"]
+    assert ranker.stop_reason_.startswith("n_estimators rounds were fitted; ")
+    assert lines[12:] == [f"[NDCGBoost] 12 rounds: {ranker.stop_reason_}"]
 
 
 @pytest.mark.parametrize("algorithm", [AdaRank, NDCGBoost, RankBoost])

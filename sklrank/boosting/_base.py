@@ -184,9 +184,7 @@ class Booster(IterativeMixin, BaseEstimator):
             after_round=after_round,
             track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
         )
-        if reason == ALL_ROUNDS and self._n_rounds_to_fit() < self.n_estimators:
-            reason = "held-out queries chose this number of rounds"
-        self.stop_reason_ = reason
+        self.stop_reason_ = self._reason_for_all_rounds() if reason == ALL_ROUNDS else reason
         vars(self).update(fitted())
         if self.verbose:
             n_used = self._n_rounds_to_predict()
@@ -201,6 +199,10 @@ class Booster(IterativeMixin, BaseEstimator):
     def _n_rounds_to_fit(self):
         """Return the number of rounds, unless boosting stops early."""
         return self.n_estimators
+
+    def _reason_for_all_rounds(self):
+        """Return the reason to stop after `_n_rounds_to_fit()` rounds."""
+        return ALL_ROUNDS
 
     def _print_round(self, n_rounds, figures):
         """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._queries import Queries
 from sklrank._relevance import check_something_to_learn
 from sklrank._sklearn import Interval, StrOptions
+from sklrank.boosting._base import ALL_ROUNDS
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._linear_scores import PENALTIES, fit_linear
 from sklrank.boosting._model_json import read_model, write_model
@@ -43,6 +44,8 @@ LEAF_NUMBERS = (2, 8, 31)
 N_FOLDS, FOLD_SAMPLES = 5, 15_000
 # With fewer queries, nothing is held out, and the trees have this number of leaves.
 LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 5, 8
+# Appended to the reason to stop if the limit of rounds, not the held-out queries, ended the choice.
+MAY_NEED_MORE = "more rounds may lower the objective of held-out queries: raise n_estimators"
 # The choice of the trees uses queries with at most this number of samples in total.
 CHOICE_SAMPLES = 60_000
 # Linear scores are fitted to queries with at most this number of samples in total.
@@ -115,7 +118,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         with as many documents are used for the choice. If fewer than five queries have documents
         of different relevance, the trees have 8 leaves, and boosting starts from 0.
     n_estimators : int, default=100
-        Maximum number of rounds.
+        Maximum number of rounds. If the number of rounds of the default trees was chosen by
+        held-out queries, and more rounds might be better, `stop_reason_` ends with "raise
+        n_estimators".
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
         value of a function of r.
@@ -156,7 +161,8 @@ class NDCGBoost(SupervisedDocumentRanker):
     tol : float, default=1e-4
         Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
+        trees and their number that held-out queries have chosen are kept, too.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
@@ -322,8 +328,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         if not folds:
             self._tree = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)]
             self._penalty = self._n_rounds = None
+            self._may_need_more = False
             return
-        self._penalty, self._tree, n_trees = choose_trees(
+        self._penalty, self._tree, n_trees, self._may_need_more = choose_trees(
             trees, folds, self.n_estimators, self._learning_rate(), self._random_state
         )
         n_rounds = self.n_estimators if n_trees is None else n_trees + (self._penalty is not None)
@@ -402,6 +409,14 @@ class NDCGBoost(SupervisedDocumentRanker):
         if self.estimator is not None or self.n_iter_no_change is not None or not self._n_rounds:
             return self.n_estimators
         return min(self.n_estimators, self._n_rounds)
+
+    def _reason_for_all_rounds(self):
+        reason = ALL_ROUNDS
+        if self.estimator is not None or self.n_iter_no_change is not None:
+            return reason
+        if self._n_rounds_to_fit() < self.n_estimators:
+            reason = "held-out queries chose this number of rounds"
+        return f"{reason}; {MAY_NEED_MORE}" if self._may_need_more else reason
 
     def _make_learner(self, X, objective):
         if isinstance(self.estimator, HistogramTreeRegressor):

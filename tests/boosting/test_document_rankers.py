@@ -451,6 +451,10 @@ def test_size_of_trees_and_number_of_rounds_are_chosen():
     X, y, qid = train
     noise = NDCGBoost(random_state=0).fit(X, np.random.RandomState(0).permutation(y), qid)
     assert len(noise.estimators_) < 30 < len(trees.estimators_)
+    assert noise.stop_reason_ == "held-out queries chose this number of rounds"
+    cut = NDCGBoost(n_estimators=20, random_state=0).fit(*train)
+    assert len(cut.estimators_) == 20
+    assert cut.stop_reason_.endswith("objective of held-out queries: raise n_estimators")
 
 
 def test_few_queries_are_not_held_out():
