@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import PairObjective
 from sklrank.metrics import ndcg_score
 
@@ -153,3 +154,22 @@ class RankBoost(SupervisedDocumentRanker):
     def _validation_metric(self, y, qid):
         grades = np.unique(y, return_inverse=True)[1]
         return partial(ndcg_score, grades, qid=qid, gain="linear")
+
+    def export_json(self) -> str:
+        """Return the fitted model as JSON, from which other programs can compute the scores.
+
+        Supported are models of stumps, that is, an `estimator` that is None or a `StumpClassifier`.
+        :meth:`NDCGBoost.export_json` describes the entries, and :meth:`NDCGBoost.from_json` reads
+        the text.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Raises
+        ------
+        ValueError
+            If the weak learners are not stumps.
+        """
+        return write_model(self)
