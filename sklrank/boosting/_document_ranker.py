@@ -79,8 +79,8 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         Returns
         -------
         iterator of ndarray of float64 of shape (n_samples,)
-            Scores after the first round, after the second round, and so on, up to the last round.
-            (After early stopping, `predict` uses the first `best_n_rounds_` rounds.)
+            Scores after the first round, after the second round, and so on, up to the last round
+            that was fitted, also after early stopping.
         """
         return self._scores_of_rounds(self._check_X(X))
 
