@@ -184,7 +184,8 @@ class DocumentRankerMixin:
         Returns
         -------
         float
-            Mean NDCG, from 0 to 1. See :func:`sklrank.metrics.ndcg_score` for other conventions.
+            Mean NDCG, from 0 to 1; NDCG@k if :class:`~sklrank.boosting.NDCGBoost` has a parameter
+            `k` that is not None. See :func:`sklrank.metrics.ndcg_score` for other conventions.
 
         Raises
         ------
@@ -194,7 +195,11 @@ class DocumentRankerMixin:
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores))
-        return ndcg_score(y, scores, qid=qid, sample_weight=sample_weight)
+        return ndcg_score(y, scores, qid=qid, k=self._n_scored(), sample_weight=sample_weight)
+
+    def _n_scored(self):
+        """Return the number of top-ranked documents that `score` includes, or None for all."""
+        return None
 
     def _set_fitted_with_qid(self, qid, n_samples):
         """Remember whether `qid` was given, and warn if it has probably been forgotten."""

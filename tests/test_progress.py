@@ -587,7 +587,18 @@ def test_verbose_of_boosting(capsys):
     for i in range(12):
         loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]
         assert lines[i] == f"[NDCGBoost] round {i + 1} of 12: objective {loss:.6g}, step {step:.6g}"
-    assert lines[12:] == ["[NDCGBoost] 12 rounds: n_estimators rounds were fitted"]
+    assert ranker.stop_reason_.startswith("n_estimators rounds were fitted; ")
+    assert lines[12:] == [f"[NDCGBoost] 12 rounds: {ranker.stop_reason_}"]
+
+
+@pytest.mark.parametrize("algorithm", [AdaRank, NDCGBoost, RankBoost])
+def test_verbose_of_early_stopping(algorithm, capsys):
+    ranker = fit(algorithm(n_estimators=30, n_iter_no_change=2, verbose=2, random_state=0))
+    [*rounds, last] = capsys.readouterr().out.splitlines()
+    assert len(rounds) == len(ranker.validation_scores_) > 1
+    for line, score in zip(rounds, ranker.validation_scores_):
+        assert line.endswith(f", validation score {score:.6g}")
+    assert last.endswith(f"{ranker.stop_reason_}; the first {ranker.best_n_rounds_} predict")
 
 
 @pytest.mark.parametrize("algorithm", [AdaRank, MCSSBClassifier, RankBoost])

@@ -71,7 +71,9 @@ class AdaRank(SupervisedDocumentRanker):
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
         Boosting stops when the metric of held-out queries has not increased by more than `tol` for
-        this number of rounds. If None, no queries are held out.
+        this number of rounds, and `predict` uses the rounds up to the largest metric. If None, no
+        queries are held out, and all rounds are used. If `X_val` is passed to `fit`, its queries
+        take the place of the held-out queries; without `n_iter_no_change`, they are only scored.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -82,7 +84,8 @@ class AdaRank(SupervisedDocumentRanker):
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
     ----------
@@ -95,7 +98,12 @@ class AdaRank(SupervisedDocumentRanker):
     stop_reason_ : str
         Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        Metric of the held-out queries after each round; empty without early stopping.
+        Metric of the held-out queries or of `X_val` after each round; empty without early stopping
+        and `X_val`.
+    best_n_rounds_ : int
+        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
+        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importance of each feature over the weak learners, weighted by the steps. Defined only
         if the weak learners have `feature_importances_`.

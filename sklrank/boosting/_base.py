@@ -162,8 +162,9 @@ class Booster(IterativeMixin, BaseEstimator):
             models.append(model)
             steps.append(step)
             losses.append(objective.value)
-            self._print_round(len(models), step, objective.value)
-            return early_stopping(model, step) if early_stopping else None
+            reason = early_stopping(model, step) if early_stopping else None
+            self._print_round(len(models), {"objective": objective.value, "step": step})
+            return reason
 
         def fitted():
             return {
@@ -183,12 +184,12 @@ class Booster(IterativeMixin, BaseEstimator):
             after_round=after_round,
             track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
         )
-        if reason == ALL_ROUNDS and self._n_rounds_to_fit() < self.n_estimators:
-            reason = "held-out queries chose this number of rounds"
-        self.stop_reason_ = reason
+        self.stop_reason_ = self._reason_for_all_rounds() if reason == ALL_ROUNDS else reason
         vars(self).update(fitted())
         if self.verbose:
-            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_)
+            n_used = self._n_rounds_to_predict()
+            used = f"; the first {n_used} predict" if n_used < len(models) else ""
+            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_ + used)
         return scores
 
     def _learning_rate(self):
@@ -199,13 +200,17 @@ class Booster(IterativeMixin, BaseEstimator):
         """Return the number of rounds, unless boosting stops early."""
         return self.n_estimators
 
-    def _print_round(self, n_rounds, step, loss):
+    def _reason_for_all_rounds(self):
+        """Return the reason to stop after `_n_rounds_to_fit()` rounds."""
+        return ALL_ROUNDS
+
+    def _print_round(self, n_rounds, figures):
         """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
         if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
             print_progress(
                 type(self).__name__,
                 f"round {n_rounds} of {self.n_estimators}",
-                {"objective": loss, "step": step},
+                figures,
             )
 
     def _hypothesis(self, model, X):
@@ -229,10 +234,20 @@ class Booster(IterativeMixin, BaseEstimator):
         """Yield a copy of the scores after each round."""
         return (scores.copy() for scores in islice(self._staged_scores(X), 1, None))
 
-    def _scores(self, X):
-        """Return the scores after all rounds."""
-        *_, scores = self._staged_scores(X)
+    def _scores(self, X, n_rounds=None):
+        """Return the scores after a number of rounds, or after all rounds."""
+        stop = None if n_rounds is None else n_rounds + 1
+        *_, scores = islice(self._staged_scores(X), stop)
         return scores
+
+    def _n_rounds_to_predict(self):
+        """Return the number of rounds whose weak learners make up the fitted model."""
+        return len(self.estimators_)
+
+    def _fitted_rounds(self):
+        """Return an iterator over the weak learners of the fitted model and their steps."""
+        rounds = zip(self.estimators_, self.estimator_weights_)
+        return islice(rounds, self._n_rounds_to_predict())
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -243,7 +258,7 @@ class Booster(IterativeMixin, BaseEstimator):
         """
         check_is_fitted(self)
         total = np.zeros(self.n_features_in_)
-        for model, step in zip(self.estimators_, self.estimator_weights_):
+        for model, step in self._fitted_rounds():
             # If only one class was drawn in a round, a dummy replaces the weak learner.
             if isinstance(model, (HistogramTreeRegressor, LinearScorer)):
                 total += model._gains()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
             Scores; documents with higher scores are ranked earlier. The score of a document does
             not depend on the other documents.
         """
-        return self._scores(self._check_X(X))
+        return self._scores(self._check_X(X), self._n_rounds_to_predict())
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Score documents after each round of boosting.
@@ -78,7 +79,8 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         Returns
         -------
         iterator of ndarray of float64 of shape (n_samples,)
-            Scores after the first round, after the second round, and so on.
+            Scores after the first round, after the second round, and so on, up to the last round
+            that was fitted, also after early stopping.
         """
         return self._scores_of_rounds(self._check_X(X))
 
@@ -142,6 +144,13 @@ class SupervisedDocumentRanker(DocumentRanker):
             through hyperparameter searches.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries on which the rounds are evaluated, instead of held-out queries.
+            The ranker is not fitted to them; all queries of `X` are used. Their scores after each
+            round are stored in `validation_scores_`. They stop boosting only if `n_iter_no_change`
+            is not None. The default trees of :class:`NDCGBoost` also choose their size, their start
+            and, without `n_iter_no_change`, the number of rounds by these queries. Searches of
+            scikit-learn raise `UnsetMetadataPassedError` unless it is requested by
+            ``set_fit_request(X_val=True, y_val=True, qid_val=True)``; they pass all of `X_val` to
+            each `fit` if `X` has another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None
             Relevance of the documents `X_val`.
         qid_val : array-like of shape (n_val_samples,), default=None
@@ -190,23 +199,31 @@ class SupervisedDocumentRanker(DocumentRanker):
         """Fit the ranker to checked samples."""
         if validation is not None:
             check_something_to_learn(y, queries)
-            if self._early_stopping_reason() is None:
-                X_val, y_val, queries_val = validation
-                after_round = self._early_stopping(X_val, y_val, queries_val.codes)
-                self._boost_samples(X, y, queries, after_round)
-        elif self.n_iter_no_change is None:
+            X_val, y_val, queries_val = validation
+            self._boost_validated(X, y, queries, X_val, y_val, queries_val.codes)
+        elif not self._stops_early:
             check_something_to_learn(y, queries)
             self._boost_samples(X, y, queries)
-        # A warm start adds no rounds if boosting was stopped early before.
-        elif self._early_stopping_reason() is None:
+        else:
             train, held_out = self._split(y, queries)
             codes = queries.codes
-            self._boost_samples(
+            self._boost_validated(
                 X[train],
                 y[train],
                 Queries.from_qid(codes[train], len(train)),
-                self._early_stopping(X[held_out], y[held_out], codes[held_out]),
+                X[held_out],
+                y[held_out],
+                codes[held_out],
             )
+
+    def _boost_validated(self, X, y, queries, X_val, y_val, codes_val):
+        """Boost, and evaluate each round on a validation set.
+
+        A warm start adds no rounds if boosting was stopped early before.
+        """
+        early_stopping = self._early_stopping(X_val, y_val, codes_val)
+        if self._early_stopping_reason() is None:
+            self._boost_samples(X, y, queries, early_stopping)
 
     def _boost_samples(self, X, y, queries, early_stopping=None):
         objective = self._make_objective(y, queries)
@@ -214,9 +231,10 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     def _start_rounds(self):
         super()._start_rounds()
-        fraction = 0.0 if self.n_iter_no_change is None else self.validation_fraction
+        self.validation_scores_ = np.empty(0)
+        self._stops_early = self.n_iter_no_change is not None
+        fraction = self.validation_fraction if self._stops_early else 0.0
         if not self.estimators_:
-            self.validation_scores_ = np.empty(0)
             self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
         elif fraction > self._held_out_fraction:
             raise ValueError(
@@ -246,8 +264,11 @@ class SupervisedDocumentRanker(DocumentRanker):
         return train, held_out
 
     def _early_stopping(self, X, y, codes):
-        """Return the function that evaluates each round on the held-out queries."""
-        scores, metric = self._scores(X), self._validation_metric(y, codes)
+        """Evaluate the rounds so far, and return the function that evaluates each later round."""
+        metric = self._validation_metric(y, codes)
+        scores = np.zeros(X.shape[0])
+        stages = islice(self._staged_scores(X, scores), 1, None)
+        self.validation_scores_ = np.array([metric(stage) for stage in stages])
 
         def after_round(model, step):
             scores[:] += step * self._hypothesis(model, X)
@@ -263,3 +284,19 @@ class SupervisedDocumentRanker(DocumentRanker):
             if scores[-patience:].max() <= scores[:-patience].max() + self.tol:
                 return f"the validation score has not improved for {patience} rounds"
         return None
+
+    def _print_round(self, n_rounds, figures):
+        if len(self.validation_scores_):
+            figures = {**figures, "validation score": float(self.validation_scores_[-1])}
+        super()._print_round(n_rounds, figures)
+
+    @property
+    def best_n_rounds_(self) -> int:
+        """Number of rounds that `predict` uses."""
+        check_is_fitted(self)
+        if self._stops_early and len(self.validation_scores_):
+            return int(self.validation_scores_.argmax()) + 1
+        return len(self.estimators_)
+
+    def _n_rounds_to_predict(self):
+        return self.best_n_rounds_

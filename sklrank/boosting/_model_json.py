@@ -7,6 +7,7 @@ whatever is wrong with it raises ValueError.
 import json
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.tree import HistogramTreeRegressor, StumpClassifier
@@ -18,17 +19,19 @@ FORMAT, VERSION = "sklrank.additive", 1
 WORD = 32
 
 
-def write_model(n_features, feature_names, models, steps):
-    """Return the JSON text of the sum of weak learners, each multiplied by its step."""
+def write_model(ranker):
+    """Return the JSON text of a fitted document ranker."""
+    check_is_fitted(ranker)
+    feature_names = getattr(ranker, "feature_names_in_", None)
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "n_features": n_features,
+        "n_features": ranker.n_features_in_,
         "feature_names": None if feature_names is None else [str(name) for name in feature_names],
         "linear": None,
         "trees": [],
     }
-    for number, (model, step) in enumerate(zip(models, steps)):
+    for number, (model, step) in enumerate(ranker._fitted_rounds()):
         if isinstance(model, LinearScorer):
             content["linear"] = linear_content(model, step)
         elif isinstance(model, HistogramTreeRegressor):
@@ -38,7 +41,8 @@ def write_model(n_features, feature_names, models, steps):
         else:
             raise ValueError(
                 f"export_json needs trees or stumps, but estimators_[{number}] is {model!r}: fit "
-                "NDCGBoost with estimator=None, HistogramTreeRegressor() or StumpClassifier()"
+                "NDCGBoost with estimator=None, HistogramTreeRegressor() or StumpClassifier(), or "
+                "RankBoost with estimator=None or StumpClassifier()"
             )
     return json.dumps(content, allow_nan=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._queries import Queries
 from sklrank._relevance import check_something_to_learn
 from sklrank._sklearn import Interval, StrOptions
+from sklrank.boosting._base import ALL_ROUNDS
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._linear_scores import PENALTIES, fit_linear
 from sklrank.boosting._model_json import read_model, write_model
@@ -43,6 +44,8 @@ LEAF_NUMBERS = (2, 8, 31)
 N_FOLDS, FOLD_SAMPLES = 5, 15_000
 # With fewer queries, nothing is held out, and the trees have this number of leaves.
 LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 5, 8
+# Appended to the reason to stop if the limit of rounds, not the held-out queries, ended the choice.
+MAY_NEED_MORE = "more rounds may lower the objective of held-out queries: raise n_estimators"
 # The choice of the trees uses queries with at most this number of samples in total.
 CHOICE_SAMPLES = 60_000
 # Linear scores are fitted to queries with at most this number of samples in total.
@@ -68,13 +71,13 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     The scores :math:`F` of the documents are sums of weak learners, fitted one after another. By
     default, these are regression trees, which decrease a logistic loss of the pairs of documents
-    of each of n queries k,
+    of each of n queries q,
 
-    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_{G_i > G_j} (G_i - G_j)
+    .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
               \log(1 + \exp(F_j - F_i)),
 
     where :math:`G_i = 2^{r_i} - 1` is the gain of document i of relevance :math:`r_i`, and
-    :math:`Z_k` is the ideal DCG of the query. This is the loss of RankNet [3]_ with the weights of
+    :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet [3]_ with the weights of
     ARP-Loss2 [4]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
     negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
     minimizes a bound on the objective in the leaf, as the steps of confidence-rated classifiers
@@ -89,7 +92,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     distribution over rankings, under which document i has the expected rank :math:`1 + A_i`
     (Equation 3.10). Each round decreases a bound on the expected loss of NDCG (Equation 3.11),
 
-    .. math:: \frac{1}{n} \sum_{k=1}^n \frac{1}{Z_k} \sum_i G_i A_i, \quad
+    .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_i G_i A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}.
 
     A document is labeled 1 if its negative gradient (Equation 3.17) is positive, that is, if its
@@ -113,12 +116,24 @@ class NDCGBoost(SupervisedDocumentRanker):
         standard error of it. With fewer than 15,000 documents, several of the five parts of the
         queries are held out in turn, up to all of them; of more than 60,000 documents, only queries
         with as many documents are used for the choice. If fewer than five queries have documents
-        of different relevance, the trees have 8 leaves, and boosting starts from 0.
+        of different relevance, the trees have 8 leaves, and boosting starts from 0. In small data
+        sets these trees differ from ``HistogramTreeRegressor()``, which has 31 leaves, also in
+        `min_samples_leaf`, a hundredth of the number of documents, from 1 to 20, and in `max_bins`,
+        a hundredth of it, from 32 to 255.
     n_estimators : int, default=100
-        Maximum number of rounds.
+        Maximum number of rounds. If the number of rounds of the default trees was chosen by
+        held-out queries, and more rounds might be better, `stop_reason_` ends with "raise
+        n_estimators".
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
         value of a function of r.
+    k : int or None, default=None
+        Number of top-ranked documents that matter. The validation scores and `score` are NDCG@k,
+        and :math:`Z_q` is the ideal DCG of the first `k` documents, so that queries with more than
+        `k` relevant documents weigh more. All pairs of documents remain in the objective, also
+        those below rank `k`: if these were left out, as in the truncated LambdaMART, the objective
+        would change with the ranking from round to round, and could increase. If None, all
+        documents are included.
     objective : {"auto", "logistic", "expected-ndcg"}, default="auto"
         Objective: the pairwise logistic loss, or the bound on the expected loss of NDCG (Equation
         3.11). If "auto", "logistic" is used for trees and "expected-ndcg" for classifiers.
@@ -137,20 +152,26 @@ class NDCGBoost(SupervisedDocumentRanker):
         a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
         documents are drawn up to ten times, until the weak learner is better than chance.
     n_iter_no_change : int or None, default=None
-        Boosting stops when the NDCG of held-out queries, computed with `gain`, has not increased by
-        more than `tol` for this number of rounds. If None, all rounds are fitted, except that
-        held-out queries choose the number of rounds of the default trees; see `estimator`.
+        Boosting stops when the NDCG of held-out queries, computed with `gain` and `k`, has not
+        increased by more than `tol` for this number of rounds, and `predict` uses the rounds up to
+        the largest NDCG, as in LightGBM and XGBoost. If None, all rounds are fitted and used,
+        except that held-out queries choose the number of rounds of the default trees; see
+        `estimator`. If `X_val` is passed to `fit`, its queries take the place of the held-out
+        queries in both cases. With another `estimator` and without `n_iter_no_change`, they are
+        only scored.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
         Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
+        trees and their number that held-out queries have chosen are kept, too.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
     ----------
@@ -164,14 +185,19 @@ class NDCGBoost(SupervisedDocumentRanker):
     max_leaf_nodes_ : int
         Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
+        Step of each weak learner, by which its predictions are multiplied. That of trees is half of
+        the learning rate.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
         Objective before the first round and after each round.
     stop_reason_ : str
         Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries or of `X_val`, computed with `gain`, after each round; empty
-        without early stopping and `X_val`.
+        NDCG of the held-out queries or of `X_val`, computed with `gain` and `k`, after each round;
+        empty without early stopping and `X_val`.
+    best_n_rounds_ : int
+        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
+        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total gain of the trees and the linear scores, or mean importance over other
         weak learners, weighted by the steps. Defined only if the weak learners have
@@ -217,6 +243,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     _parameter_constraints = {
         **SupervisedDocumentRanker._parameter_constraints,
         "gain": [StrOptions({"exponential", "linear"}), callable],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
         "objective": [StrOptions({"auto", *OBJECTIVES})],
         "learning_rate": [Interval(Real, 0, 2, closed="right"), StrOptions({"auto"})],
     }
@@ -227,6 +254,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         n_estimators: int = 100,
         *,
         gain: Literal["exponential", "linear"] | Callable = "exponential",
+        k: int | None = None,
         objective: Literal["auto", "logistic", "expected-ndcg"] = "auto",
         learning_rate: float | Literal["auto"] = "auto",
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
@@ -241,6 +269,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.gain = gain
+        self.k = k
         self.objective = objective
         self.learning_rate = learning_rate
         self.weighting = weighting
@@ -271,22 +300,19 @@ class NDCGBoost(SupervisedDocumentRanker):
         name = self.objective
         if name == "auto":
             name = "logistic" if self._has_trees() else "expected-ndcg"
-        return OBJECTIVES[name](gains_of(self.gain, y), queries)
+        return OBJECTIVES[name](gains_of(self.gain, y), queries, self.k)
 
     def _validation_metric(self, y, qid):
-        return partial(ndcg_score, y, qid=qid, gain=self.gain)
+        return partial(ndcg_score, y, qid=qid, k=self.k, gain=self.gain)
+
+    def _n_scored(self):
+        return self.k
 
     def _fit_checked(self, X, y, queries, validation):
-        if self.estimator is not None:
-            super()._fit_checked(X, y, queries, validation)
-            return
-        check_something_to_learn(y, queries)
-        if not self.estimators_:
+        if self.estimator is None and not self.estimators_:
+            check_something_to_learn(y, queries)
             self._choose_trees(X, y, queries, validation)
-        if validation is not None or self.n_iter_no_change is not None:
-            super()._fit_checked(X, y, queries, validation)
-        else:
-            self._boost_samples(X, y, queries)
+        super()._fit_checked(X, y, queries, validation)
 
     def _choose_trees(self, X, y, queries, validation):
         """Set the default tree, the penalty of the linear scores and the number of rounds.
@@ -305,8 +331,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         if not folds:
             self._tree = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)]
             self._penalty = self._n_rounds = None
+            self._may_need_more = False
             return
-        self._penalty, self._tree, n_trees = choose_trees(
+        self._penalty, self._tree, n_trees, self._may_need_more = choose_trees(
             trees, folds, self.n_estimators, self._learning_rate(), self._random_state
         )
         n_rounds = self.n_estimators if n_trees is None else n_trees + (self._penalty is not None)
@@ -386,6 +413,14 @@ class NDCGBoost(SupervisedDocumentRanker):
             return self.n_estimators
         return min(self.n_estimators, self._n_rounds)
 
+    def _reason_for_all_rounds(self):
+        reason = ALL_ROUNDS
+        if self.estimator is not None or self.n_iter_no_change is not None:
+            return reason
+        if self._n_rounds_to_fit() < self.n_estimators:
+            reason = "held-out queries chose this number of rounds"
+        return f"{reason}; {MAY_NEED_MORE}" if self._may_need_more else reason
+
     def _make_learner(self, X, objective):
         if isinstance(self.estimator, HistogramTreeRegressor):
             self.estimator._validate_params()
@@ -433,9 +468,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         ValueError
             If the weak learners are neither trees nor stumps.
         """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        return write_model(self.n_features_in_, names, self.estimators_, self.estimator_weights_)
+        return write_model(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -468,7 +501,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         ranker._fitted_with_qid = False
         # For a warm start.
         ranker._random_state, ranker._held_out_fraction = np.random.RandomState(), 0.0
-        ranker._split_seed = 0
+        ranker._split_seed, ranker._stops_early = 0, False
         return ranker
 
     @property

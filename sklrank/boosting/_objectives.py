@@ -156,6 +156,8 @@ class GainObjective(Objective):
         Gain of each document.
     queries : Queries
         Query of each document.
+    k : int, default=None
+        Number of top-ranked documents to include in the ideal DCG. If None, all are included.
 
     Attributes
     ----------
@@ -163,12 +165,12 @@ class GainObjective(Objective):
         Number of queries that are not ignored.
     """
 
-    def __init__(self, gains, queries):
+    def __init__(self, gains, queries, k=None):
         # The loops expect the documents with a gain to come first in each query.
         self._order = np.lexsort((*self._sort_keys(gains), queries.codes))
         self._queries = queries
         self._starts = queries.starts
-        ideal = ideal_dcg(gains, queries)
+        ideal = ideal_dcg(gains, queries, k)
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
         self.n_counted = np.count_nonzero(ideal)
@@ -220,10 +222,10 @@ class GainObjective(Objective):
 class NDCGObjective(GainObjective):
     r"""Bound on the expected loss of NDCG, Equation 3.11 of Valizadegan (2010).
 
-    .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_i (2^{r_i} - 1) A_i, \quad
+    .. math:: \frac{1}{n} \sum_q \frac{1}{Z_q} \sum_i (2^{r_i} - 1) A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}
 
-    Here n is the number of queries, k a query, and :math:`Z_k` its ideal DCG. The indices i and j
+    Here n is the number of queries, q a query, and :math:`Z_q` its ideal DCG. The indices i and j
     are documents of this query, :math:`r_i` is the relevance of document i, and :math:`F_i` its
     score. Document i has the gain :math:`2^{r_i} - 1` and the expected rank :math:`1 + A_i`. The
     NDCG that it loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F
@@ -231,12 +233,12 @@ class NDCGObjective(GainObjective):
 
     Parameters
     ----------
-    gains, queries : object
+    gains, queries, k : object
         As in :class:`GainObjective`.
     """
 
-    def __init__(self, gains, queries):
-        super().__init__(gains, queries)
+    def __init__(self, gains, queries, k=None):
+        super().__init__(gains, queries, k)
         self._buffers = np.empty((2, 2, queries.sizes.max()))
 
     def _sort_keys(self, gains):
@@ -273,21 +275,21 @@ class NDCGObjective(GainObjective):
 class LogisticObjective(GainObjective):
     r"""Logistic loss of pairs of documents, weighted by the differences of their gains.
 
-    .. math:: \frac{1}{n} \sum_k \frac{1}{Z_k} \sum_{G_i > G_j} (G_i - G_j)
+    .. math:: \frac{1}{n} \sum_q \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
               \log(1 + \exp(F_j - F_i))
 
-    The sum is over the pairs of documents of query k in which i has the larger gain, and
-    :math:`Z_k` is the ideal DCG of the query. This is the loss of RankNet (Burges et al. 2005),
+    The sum is over the pairs of documents of query q in which i has the larger gain, and
+    :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet (Burges et al. 2005),
     weighted as ARP-Loss2 of the LambdaLoss framework (Wang et al. 2018).
 
     Parameters
     ----------
-    gains, queries : object
+    gains, queries, k : object
         As in :class:`GainObjective`.
     """
 
-    def __init__(self, gains, queries):
-        super().__init__(gains, queries)
+    def __init__(self, gains, queries, k=None):
+        super().__init__(gains, queries, k)
         codes, gains = queries.codes[self._order], self._gains
         starts = 1 + np.flatnonzero((gains[1:] != gains[:-1]) | (codes[1:] != codes[:-1]))
         bounds = np.concatenate([[0], starts, [len(gains)]]).astype(np.intp)
@@ -332,11 +334,14 @@ class LogisticObjective(GainObjective):
         )
 
 
-def ideal_dcg(gains, queries):
-    """Return the largest DCG of each query."""
+def ideal_dcg(gains, queries, k=None):
+    """Return the largest DCG of the `k` top-ranked documents of each query."""
     best_first = np.lexsort((-gains, queries.codes))
     ranks = 1.0 + np.arange(len(gains)) - np.repeat(queries.starts[:-1], queries.sizes)
-    return np.add.reduceat(gains[best_first] * (1 / np.log2(ranks + 1)), queries.starts[:-1])
+    discounts = 1 / np.log2(ranks + 1)
+    if k is not None:
+        discounts[ranks > min(k, len(gains))] = 0.0
+    return np.add.reduceat(gains[best_first] * discounts, queries.starts[:-1])
 
 
 class PairObjective(Objective):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import PairObjective
 from sklrank.metrics import ndcg_score
 
@@ -56,7 +57,9 @@ class RankBoost(SupervisedDocumentRanker):
         Boosting stops when the NDCG of held-out queries has not increased by more than `tol` for
         this number of rounds. RankBoost uses only the order of the values of `y`; therefore the
         gain of a document in this NDCG is the number of distinct lower values of `y` in the
-        held-out queries. If None, no queries are held out.
+        held-out queries. `predict` uses the rounds up to the largest NDCG. If None, no queries are
+        held out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place
+        of the held-out queries; without `n_iter_no_change`, they are only scored.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
@@ -67,7 +70,8 @@ class RankBoost(SupervisedDocumentRanker):
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
     ----------
@@ -80,7 +84,12 @@ class RankBoost(SupervisedDocumentRanker):
     stop_reason_ : str
         Reason why boosting stopped.
     validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries after each round; empty without early stopping.
+        NDCG of the held-out queries or of `X_val` after each round; empty without early stopping
+        and `X_val`.
+    best_n_rounds_ : int
+        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
+        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importance of each feature over the weak learners, weighted by the steps. Defined only
         if the weak learners have `feature_importances_`.
@@ -145,3 +154,22 @@ class RankBoost(SupervisedDocumentRanker):
     def _validation_metric(self, y, qid):
         grades = np.unique(y, return_inverse=True)[1]
         return partial(ndcg_score, grades, qid=qid, gain="linear")
+
+    def export_json(self) -> str:
+        """Return the fitted model as JSON, from which other programs can compute the scores.
+
+        Supported are models of stumps, that is, an `estimator` that is None or a `StumpClassifier`.
+        :meth:`NDCGBoost.export_json` describes the entries, and :meth:`NDCGBoost.from_json` reads
+        the text.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Raises
+        ------
+        ValueError
+            If the weak learners are not stumps.
+        """
+        return write_model(self)

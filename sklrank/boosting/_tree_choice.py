@@ -55,6 +55,8 @@ class Choice(NamedTuple):
     tree: object
     n_trees: int | None
     """Number of trees; None if all rounds are fitted."""
+    may_need_more: bool
+    """True if the maximum number of rounds ended the choice while the objective decreased."""
 
 
 class FoldBooster:
@@ -166,11 +168,12 @@ def choose_trees(trees, folds, n_rounds, learning_rate, random_state):
             limit = largest - trials[n_fitted] * decrease
             active = [item for item in active if min(item.values) <= limit]
         if n_fitted == max(trials) and len(active) == 1 and active[0].is_still_decreasing:
-            return Choice(active[0].penalty, active[0].tree, None)
+            return Choice(active[0].penalty, active[0].tree, None, may_need_more=True)
     best = min(candidates, key=lambda item: min(item.values))
     same_start = [item for item in candidates if item.penalty == best.penalty]
     chosen = next(item for item in same_start if is_as_good(item, best))
-    return Choice(chosen.penalty, chosen.tree, chosen.n_rounds)
+    was_cut = chosen in active and chosen.n_rounds > 0
+    return Choice(chosen.penalty, chosen.tree, chosen.n_rounds, may_need_more=was_cut)
 
 
 def best_penalty(folds):

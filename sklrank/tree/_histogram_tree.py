@@ -44,7 +44,8 @@ class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
     The time is linear in the number of samples and features. Missing values need no imputation: a
     split sends them to the child that reduces the error more, or to the larger child if its samples
     had none. This tree is the default weak learner of :class:`~sklrank.boosting.NDCGBoost`, which
-    bins the features once for all trees.
+    bins the features once for all trees. It chooses `max_leaf_nodes`, and in small data sets it
+    uses smaller values of `min_samples_leaf` and `max_bins` than the defaults of this class.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
@@ -54,6 +54,7 @@ CONFIGURATIONS = {
     "ndcg-options": NDCGBoost(
         StumpClassifier(criterion="gain", max_bins=16), 8, gain="linear", learning_rate=0.5
     ),
+    "ndcg-k": NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=8), 8, k=2),
     "ndcg-logistic": NDCGBoost(LogisticRegression(), 8),
     "rank": RankBoost(n_estimators=8),
     "rank-tree": RankBoost(TREE, 8, random_state=0),
@@ -76,6 +77,10 @@ def with_each(configurations):
     )
 
 
+def k_of_score(ranker):
+    return ranker.k if isinstance(ranker, NDCGBoost) else None
+
+
 def fit(ranker, **parameters):
     return clone(ranker).set_params(**parameters).fit(X, Y, qid=QID)
 
@@ -89,7 +94,7 @@ def test_learns_to_rank(ranker):
     chance = ndcg_score(grades, np.zeros(len(grades)), qid=qid)
     fitted = fit(ranker)
     assert fitted.score(X_test, grades, qid=qid) > chance + 0.1
-    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid)
+    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid, k=k_of_score(ranker))
     assert_allclose(fitted.score(X_test, grades, qid=qid), expected)
 
 
@@ -136,7 +141,7 @@ def test_without_qid_all_documents_are_of_one_query(ranker):
     alone = clone(ranker).fit(X, Y)
     same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
     assert_array_equal(alone.predict(X), same.predict(X))
-    assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X)))
+    assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X), k=k_of_score(ranker)))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -207,6 +212,7 @@ def ndcg_by_order(y, scores, qid):
 
 VALIDATION = {
     "ndcg": (NDCGBoost, {}, ndcg_score),
+    "ndcg-k": (NDCGBoost, {"k": 2}, partial(ndcg_score, k=2)),
     "ndcg-linear": (NDCGBoost, {"gain": "linear"}, partial(ndcg_score, gain="linear")),
     "rank": (RankBoost, {}, ndcg_by_order),
     "ada": (AdaRank, {"k": 3}, partial(ndcg_score, k=3)),
@@ -247,6 +253,62 @@ def test_early_stopping_by_held_out_queries(algorithm, parameters, metric):
         return n > 3 and max(history[n - 3 : n]) <= max(history[: n - 3]) + 1e-3
 
     assert [stops(n) for n in range(1, len(history) + 1)] == [False] * (len(history) - 1) + [True]
+    best = history.index(max(history)) + 1
+    assert ranker.best_n_rounds_ == best < len(history)
+    assert_array_equal(ranker.predict(X), [*ranker.staged_predict(X)][best - 1])
+
+
+@pytest.mark.parametrize("estimator", [None, HistogramTreeRegressor(), StumpClassifier()])
+def test_a_k_above_all_sizes_of_queries_changes_nothing(estimator):
+    models = [
+        NDCGBoost(estimator, 12, k=k, n_iter_no_change=9, random_state=0).fit(X, Y, qid=QID)
+        for k in (None, 10**400, 2)
+    ]
+    assert_array_equal(models[0].predict(X), models[1].predict(X))
+    assert_array_equal(models[0].validation_scores_, models[1].validation_scores_)
+    assert models[0].score(X, Y, qid=QID) == models[1].score(X, Y, qid=QID)
+    assert not np.array_equal(models[0].predict(X), models[2].predict(X))
+
+
+def best_round(scores):
+    return 1 + max(range(len(scores)), key=lambda i: (scores[i], -i))
+
+
+@pytest.mark.parametrize("name", ["trees", "default", "stumps"])
+def test_the_fitted_model_consists_of_the_best_rounds(name):
+    """Of scores, importances and JSON, also after a warm start."""
+    estimator = {"trees": HistogramTreeRegressor(), "stumps": StumpClassifier()}.get(name)
+    X_val, y_val, qid_val = make_queries(1)
+    validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
+    ranker = NDCGBoost(estimator, 20, n_iter_no_change=99, warm_start=True, random_state=0)
+    ranker.fit(X, Y, qid=QID, **validation)
+    for n_rounds in (20, 24):
+        ranker.set_params(n_estimators=n_rounds).fit(X, Y, qid=QID, **validation)
+        assert len(ranker.estimators_) == len(ranker.validation_scores_) == n_rounds
+        best = best_round(ranker.validation_scores_)
+        assert ranker.best_n_rounds_ == best < n_rounds
+        short = NDCGBoost.from_json(ranker.export_json())
+        assert len(short.estimators_) == best
+        assert_allclose(ranker.predict(X), sum(model.predict(X) for model in short.estimators_))
+        assert_allclose(ranker.feature_importances_, short.feature_importances_)
+
+
+def test_validation_scores_of_a_warm_start_are_those_of_the_last_validation_set():
+    first, second = make_queries(1), make_queries(2)
+    ranker = NDCGBoost(StumpClassifier(), 3, warm_start=True, n_iter_no_change=9)
+
+    def scores_on(X_val, y_val, qid_val):
+        stages = ranker.staged_predict(X_val)
+        return [ndcg_score(y_val, stage, qid=qid_val) for stage in stages]
+
+    for n_rounds, data in (3, first), (5, second), (5, first):
+        ranker.set_params(n_estimators=n_rounds)
+        ranker.fit(X, Y, qid=QID, **dict(zip(("X_val", "y_val", "qid_val"), data)))
+        assert_allclose(ranker.validation_scores_, scores_on(*data))
+        assert ranker.best_n_rounds_ == best_round(scores_on(*data))
+    ranker.set_params(n_estimators=6, n_iter_no_change=None).fit(X, Y, qid=QID)
+    assert len(ranker.validation_scores_) == 0
+    assert ranker.best_n_rounds_ == len(ranker.estimators_) == 6
 
 
 @pytest.mark.parametrize("ranker", [NDCGBoost(gain="linear"), RankBoost(), AdaRank(metric="map")])
@@ -389,6 +451,10 @@ def test_size_of_trees_and_number_of_rounds_are_chosen():
     X, y, qid = train
     noise = NDCGBoost(random_state=0).fit(X, np.random.RandomState(0).permutation(y), qid)
     assert len(noise.estimators_) < 30 < len(trees.estimators_)
+    assert noise.stop_reason_ == "held-out queries chose this number of rounds"
+    cut = NDCGBoost(n_estimators=20, random_state=0).fit(*train)
+    assert len(cut.estimators_) == 20
+    assert cut.stop_reason_.endswith("objective of held-out queries: raise n_estimators")
 
 
 def test_few_queries_are_not_held_out():
@@ -648,6 +714,7 @@ def test_refuses_an_estimator_class(algorithm):
         (NDCGBoost(StumpClassifier(max_bins=1)), "'max_bins' parameter"),
         (AdaRank(metric="mrr"), "'metric' parameter"),
         (AdaRank(k=0), "'k' parameter"),
+        (NDCGBoost(k=0), "'k' parameter"),
         (AdaRank(StumpClassifier()), "must distinguish the 3 values of y, got StumpClassifier"),
     ],
 )
@@ -727,6 +794,18 @@ def test_a_search_over_a_pipeline(routing):
             scores = pipeline.fit(X[train], Y[train], qid=QID[train]).predict(X[test])
             assert_allclose(found, ndcg_score(Y[test], scores, qid=QID[test], k=10))
     assert_allclose(search.score(X, Y, qid=QID), ndcg_score(Y, search.predict(X), qid=QID, k=10))
+
+
+def test_a_search_with_a_validation_set(routing):
+    validation = dict(zip(("X_val", "y_val", "qid_val"), make_queries(1, n=200)))
+    ranker = NDCGBoost(StumpClassifier())
+    search = GridSearchCV(ranker, {"n_estimators": [2, 3]}, cv=QueryKFold(2))
+    with pytest.raises(UnsetMetadataPassedError, match="X_val"):
+        search.fit(X, Y, qid=QID, **validation)
+    ranker.set_fit_request(X_val=True, y_val=True, qid_val=True)
+    best = search.fit(X, Y, qid=QID, **validation).best_estimator_
+    alone = clone(best).fit(X, Y, qid=QID, **validation)
+    assert_array_equal(best.validation_scores_, alone.validation_scores_)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

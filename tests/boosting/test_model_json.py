@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from sklrank.boosting import NDCGBoost
+from sklrank.boosting import NDCGBoost, RankBoost
 from sklrank.tree import HistogramTreeRegressor, StumpClassifier
 
 PATH = Path(__file__).parents[2] / "examples" / "exported_ranker.py"
@@ -41,16 +41,18 @@ def fitted(name):
         return NDCGBoost(n_estimators=12, random_state=0).fit(X, np.digitize(X[:, 0], [0, 1]), QID)
     if name == "stumps":
         return NDCGBoost(StumpClassifier(), 5).fit(X, Y, QID)
+    if name == "pairs":
+        return RankBoost(n_estimators=5).fit(X, Y, QID)
     if name == "categories":
         trees.set_params(categorical_features=[2])
     return NDCGBoost(trees, 5, learning_rate=0.3).fit(MISSING, Y, QID)
 
 
-NAMES = ["default", "stumps", "categories", "trees"]
+NAMES = ["default", "stumps", "categories", "trees", "pairs"]
 
 
 def samples_for(name):
-    return X if name == "stumps" else NEW
+    return X if name in ("stumps", "pairs") else NEW
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -27,15 +27,16 @@ def root(grades):
 class Case:
     """An objective and the formulas of the dissertation, in loops."""
 
-    def __init__(self, grades=GRADES, qid=QID, gain="exponential"):
+    def __init__(self, grades=GRADES, qid=QID, gain="exponential", k=None):
         function = {"exponential": lambda r: 2.0**r - 1, "linear": lambda r: r, root: root}[gain]
         gains = [function(grade) for grade in grades]
-        self.objective = NDCGObjective(gains_of(gain, grades), Queries.from_qid(qid, len(qid)))
+        self.objective = NDCGObjective(gains_of(gain, grades), Queries.from_qid(qid, len(qid)), k)
         documents_of = {q: np.flatnonzero(qid == q) for q in set(qid.tolist())}
         best = {
             q: sum(
                 gain / np.log2(1 + rank)
                 for rank, gain in enumerate(sorted((gains[i] for i in documents), reverse=True), 1)
+                if k is None or rank <= k
             )
             for q, documents in documents_of.items()
         }
@@ -80,8 +81,11 @@ class Case:
         {"grades": GRADES / 3},
         {"qid": np.zeros(len(QID), dtype=int)},
         {"qid": QID.astype(str)},
+        {"k": 1},
+        {"k": 3},
+        {"k": 100},
     ],
-    ids=["plain", "linear", "function", "fractions", "one query", "strings"],
+    ids=["plain", "linear", "function", "fractions", "one query", "strings", "1", "3", "100"],
 )
 def case(request):
     return Case(**request.param)
@@ -213,6 +217,7 @@ class LogisticCase(Case):
         self.objective = LogisticObjective(
             function(kwargs.get("grades", GRADES)),
             Queries.from_qid(kwargs.get("qid", QID), len(QID)),
+            kwargs.get("k"),
         )
         self.pairs = [(i, j, a - b) for i, j, a, b in self.pairs if a > b]
 
@@ -225,7 +230,7 @@ class LogisticCase(Case):
 
 @pytest.mark.parametrize("F", SCORES, ids=["start", "near", "far", "farther"])
 @pytest.mark.parametrize(
-    "options", [{}, {"gain": "linear"}, {"qid": np.zeros(len(QID), dtype=int)}]
+    "options", [{}, {"gain": "linear"}, {"qid": np.zeros(len(QID), dtype=int)}, {"k": 2}]
 )
 def test_logistic_objective(F, options):
     case = LogisticCase(**options)

@@ -170,6 +170,19 @@ def test_number_of_rounds_has_the_smallest_loss_of_held_out_queries():
             F, G = F + 0.25 * model.predict(fold.bins[0]), G + 0.25 * model.predict(fold.bins[1])
     assert 1 < totals.argmin() < 10
     assert choice.n_trees == totals.argmin()
+    assert not choice.may_need_more
+    # The objective decreases up to this round, and for less than ten rounds after it.
+    _, cut = case.choose(8, n_rounds=int(totals.argmin()))
+    assert cut.may_need_more and cut.n_trees == totals.argmin()
+
+
+def test_all_rounds_are_fitted_if_the_objective_decreases_steadily():
+    """It does at the last trial of 40 rounds, the tenth one, but not at that of 400 rounds."""
+    case = Case(lambda X: -90 * X[:, 1], lambda X: X[:, 1] * X[:, 3] > 0.5)
+    _, choice = case.choose(31, n_rounds=40)
+    assert choice.n_trees is None and choice.may_need_more
+    _, choice = case.choose(31, n_rounds=400)
+    assert 10 <= choice.n_trees < 100 and not choice.may_need_more
 
 
 class Grown:
