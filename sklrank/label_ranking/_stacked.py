@@ -84,7 +84,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
 
-        All but "joint_trees" learn from incomplete rankings.
+        All but "joint_trees" learn from incomplete rankings. To limit the time to fit, the trees
+        of "random_trees" and "joint_trees" consider at most 200 features for each split, and
+        "splines" is left out if there are more than 300 features.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the
@@ -278,7 +280,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
 
     def _named_templates(self, seed, complete):
         if self.estimators is None:
-            return default_rankers(seed, complete)
+            return default_rankers(seed, n_features=self.n_features_in_, complete=complete)
         if not self.estimators:
             raise ValueError("estimators is empty; pass at least one named ranker, or None")
         for entry in self.estimators:
