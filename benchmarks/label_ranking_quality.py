@@ -5,7 +5,8 @@ Four tables:
 - sets: Kendall's tau on rankings made from classes and from regressions, by naive Bayes and by
   standardized features; folder `multiclass` of SKLRANK_DATA, and sets of scikit-learn;
 - missing: the same with 30 % and 60 % of the labels missing in the training rankings;
-- noise: SFN and LFN, clean, with Gaussian and with Mallows noise, scored on clean rankings;
+- noise: SFN (100 features) and LFN (1000), clean, with Gaussian and with Mallows noise, scored on
+  clean rankings;
 - times: CPU seconds of `StackedRanker().fit`.
 
 Rows are shuffled; figures are means over seeds, and +- is the standard error of the difference from
@@ -62,6 +63,7 @@ NOISES = {
     "gaussian": {"noise": "gaussian", "scale": 0.05},
     "mallows": {"noise": "mallows", "theta": 1.4},
 }
+FAMILIES = {"SFN": 100, "LFN": 1000}
 TIMES = {"80 x 5, incomplete": (80, 5, 0.7), "300 x 10, incomplete": (300, 10, 0.7)}
 TIMES |= {"1000 x 10, complete": (1000, 10, 1.0)}
 
@@ -132,13 +134,13 @@ def print_missing(arguments):
 
 def print_noise(arguments):
     rows = []
-    for family, n_features in {"SFN": 100, "LFN": 1000}.items():
+    for family in arguments.families:
         for noise, options in NOISES.items():
             values = []
             for seed in range(arguments.seeds):
                 X, Y, clean, _ = make_sparse_label_ranking(
                     arguments.rows + 1000,
-                    n_features,
+                    FAMILIES[family],
                     random_state=seed,
                     return_clean=True,
                     **options,
@@ -176,6 +178,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=TABLES)
     parser.add_argument("--seeds", type=int, default=3, help="at least 2")
+    parser.add_argument(
+        "--families", nargs="+", default=list(FAMILIES), choices=FAMILIES, help="of table noise"
+    )
     parser.add_argument("--rows", type=int, default=600, help="training rows")
     parser.add_argument("--quick", action="store_true", help="few rows, to see that it works")
     arguments = parser.parse_args()

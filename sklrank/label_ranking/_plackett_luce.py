@@ -48,6 +48,8 @@ _N_FOLDS = 5
 _MANY_SAMPLES = 1000
 # Typical second derivative of the negative log-likelihood of a ranking by a score.
 _CURVATURE = 0.2
+# Relative size of the smallest eigenvalue that is distinguished from 0.
+_ROUNDING = 1e-12
 
 
 class PlackettLuceRanker(LabelRanker):
@@ -470,9 +472,7 @@ class PenalizedLikelihood:
     def __init__(self, features, positions, weights, ties):
         self.mean = np.average(features, axis=0, weights=weights)
         centered = features - self.mean
-        squares, self.axes = np.linalg.eigh((centered.T * weights) @ centered)
-        kept = squares > 1e-12 * max(squares[-1], np.finfo(float).tiny)
-        self.axes = self.axes[:, kept]
+        self.axes = principal_axes(centered * np.sqrt(weights)[:, np.newaxis])
         self.features = centered @ self.axes
         self.positions, self.weights, self.ties = positions, weights, ties
         self.likelihood = RankingLikelihood(positions, ties)
@@ -530,3 +530,15 @@ class PenalizedLikelihood:
         solution = solution - solution.mean(axis=1, keepdims=True)
         weights = self.axes @ solution[:-1]
         return weights.T, solution[-1] - self.mean @ weights
+
+
+def principal_axes(X):
+    """Return the eigenvectors of ``X.T @ X`` with positive eigenvalues, one in each column.
+
+    If X has more columns than rows, they are computed from the smaller matrix ``X @ X.T``.
+    """
+    is_wide = X.shape[1] > X.shape[0]
+    squares, vectors = np.linalg.eigh(X @ X.T if is_wide else X.T @ X)
+    kept = squares > _ROUNDING * max(squares[-1], np.finfo(float).tiny)
+    vectors = vectors[:, kept]
+    return X.T @ (vectors / np.sqrt(squares[kept])) if is_wide else vectors

@@ -40,6 +40,8 @@ _START_NOISE = 0.1
 # Relevances above 1 / n_features are penalized: their logarithm has a normal prior with this
 # standard deviation. Smaller ones are not, so that irrelevant features are ignored.
 _DEVIATION = 3.0
+# Number of samples for each feature, if there are more features than samples.
+_SAMPLES_BY_FEATURE = 4
 # Smallest eigenvalue of a kernel matrix that is distinguished from 0.
 _ROUNDING = 1e-12
 
@@ -48,8 +50,9 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
     """Nyström features of a Matérn kernel that learns how relevant each feature is.
 
     The relevances of the features are chosen by the marginal likelihood of the rankings. If there
-    are more features than samples to learn from, all features have the same relevance. The
-    numbers of samples and of components are limited, so that the time to fit is linear in the
+    are more features than samples to learn from, the features with the largest correlations with
+    the positions are selected, one for every four samples, and the relevances of the others are 0.
+    The numbers of samples and of components are limited, so that the time to fit is linear in the
     number of samples.
 
     Parameters
@@ -67,7 +70,7 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     relevances_ : ndarray of shape (n_features,)
-        Relevance of each standardized feature.
+        Relevance of each standardized feature; 0 if the feature was not selected.
     noise_ : float
         Ratio of the variances of the noise and of the process.
     n_iter_ : int
@@ -131,8 +134,10 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
         rows = np.arange(len(Z))
         if len(Z) > self.max_samples:
             rows = random.permutation(len(Z))[: self.max_samples]
-        process = SharedProcess(Z[rows], positions[rows])
-        self.relevances_, self.noise_, self.n_iter_ = process.maximize(self.max_iter)
+        selected = selected_features(Z, positions, len(rows))
+        process = SharedProcess(Z[np.ix_(rows, selected)], positions[rows])
+        self.relevances_ = np.zeros(Z.shape[1])
+        self.relevances_[selected], self.noise_, self.n_iter_ = process.maximize(self.max_iter)
         self.centers_ = Z[random.permutation(len(Z))[: self.n_components]]
         values, vectors = np.linalg.eigh(matern(distances(self.centers_, self.relevances_)))
         self.normalization_ = (vectors / np.sqrt(np.maximum(values, _ROUNDING))) @ vectors.T
@@ -162,6 +167,37 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
+def selected_features(X, positions, n_samples):
+    """Return the indices of the features whose relevances are learned from `n_samples` samples.
+
+    They are all features, if there are at most `n_samples`. Otherwise they are the features with
+    the largest sums of squared covariances with the positions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_all_samples, n_features)
+        Standardized samples.
+    positions : ndarray of shape (n_all_samples, n_labels)
+        Relative positions of the labels. NaN marks a label that is not ranked.
+    n_samples : int
+        Number of samples.
+    """
+    n_features = X.shape[1]
+    if n_features <= n_samples:
+        return np.arange(n_features)
+    strengths = np.sum((X.T @ centered(positions)) ** 2, axis=1)
+    n_selected = max(n_samples // _SAMPLES_BY_FEATURE, 1)
+    return np.sort(np.argsort(-strengths, kind="stable")[:n_selected])
+
+
+def centered(targets):
+    """Return the targets minus their means for each column; those that are NaN become 0."""
+    known = ~np.isnan(targets)
+    counts = np.maximum(known.sum(axis=0), 1)
+    means = np.where(known, targets, 0.0).sum(axis=0) / counts
+    return np.where(known, targets - means, 0.0)
+
+
 def distances(X, relevances, Y=None):
     """Return the distances of the rows of X from those of Y, or from each other."""
     roots = np.sqrt(relevances)
@@ -186,11 +222,8 @@ class SharedProcess:
     """
 
     def __init__(self, X, targets):
-        known = ~np.isnan(targets)
-        counts = np.maximum(known.sum(axis=0), 1)
-        means = np.where(known, targets, 0.0).sum(axis=0) / counts
         self.X = X
-        self.targets = np.where(known, targets - means, 0.0)
+        self.targets = centered(targets)
 
     def maximize(self, max_iter):
         """Maximize the marginal likelihood.
@@ -204,28 +237,20 @@ class SharedProcess:
         n_iter : int
             Number of iterations, at least 1.
         """
-        n_samples, n_features = self.X.shape
-        n_widths = n_features if n_features <= n_samples else 1
-        logs, n_iter = np.full(n_widths + 1, -np.log(n_features)), 1
+        n_features = self.X.shape[1]
+        logs, n_iter = np.full(n_features + 1, -np.log(n_features)), 1
         logs[-1] = np.log(_START_NOISE)
         if self.targets.any():
             found = minimize(
-                self.loss if n_widths > 1 else self.loss_of_one_width,
+                self.loss,
                 logs,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[_RELEVANCES] * n_widths + [_NOISES],
+                bounds=[_RELEVANCES] * n_features + [_NOISES],
                 options={"maxiter": max_iter},
             )
             logs, n_iter = found.x, max(found.nit, 1)
-        relevances = np.full(n_features, np.exp(logs[:-1]))
-        return relevances, float(np.exp(logs[-1])), n_iter
-
-    def loss_of_one_width(self, logs):
-        """Return the loss of equal relevances, and its gradient."""
-        relevance, noise = logs
-        value, gradient = self.loss(np.append(np.full(self.X.shape[1], relevance), noise))
-        return value, np.array([gradient[:-1].sum(), gradient[-1]])
+        return np.exp(logs[:-1]), float(np.exp(logs[-1])), n_iter
 
     def loss(self, logs):
         """Return the penalized negative log-likelihood of a target value, and its gradient.

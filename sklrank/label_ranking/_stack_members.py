@@ -28,12 +28,20 @@ __all__ = [
     "with_alpha_of",
 ]
 
+# Limits of the time to fit: with more features, random trees consider this number of them for each
+# split, and there are no splines, which have six times as many weights as there are features.
+_MANY_SPLIT_FEATURES, _MANY_SPLINES = 200, 300
 
-def default_rankers(random_state=None, complete=True):
+
+def default_rankers(random_state=None, *, n_features=1, complete=True):
     """Return the default rankers, as a list of (name, label ranker).
 
     If the rankings are incomplete, there is no joint model of trees, so that it is left out.
     """
+
+    def random_trees(**options):
+        max_features = min(1.0, _MANY_SPLIT_FEATURES / n_features)
+        return ExtraTreesRegressor(max_features=max_features, random_state=random_state, **options)
 
     def trees(forest):
         return LabelwiseRanker(forest, incomplete="relative", oob_score=True)
@@ -53,22 +61,21 @@ def default_rankers(random_state=None, complete=True):
     def kernel(scale):
         return ridge(RadialFeatures(scale, random_state=random_state))
 
-    random_trees = ExtraTreesRegressor(bootstrap=True, random_state=random_state)
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
     pairs = PairwiseRanker(LogisticRegression(max_iter=1000), voting="soft")
-    joint_trees = LabelwiseRanker(ExtraTreesRegressor(random_state=random_state), multi_output=True)
+    joint_trees = LabelwiseRanker(random_trees(), multi_output=True)
     return [
         *([("joint_trees", joint_trees)] if complete else []),
         ("constant", LabelwiseRanker(DummyRegressor(), incomplete="relative")),
         ("forest", trees(LeafSizeForest(random_state=random_state))),
-        ("random_trees", trees(random_trees)),
+        ("random_trees", trees(random_trees(bootstrap=True))),
         ("wide", kernel(0.3)),
         ("narrow", kernel(3.0)),
         ("relevance", ridge(RelevanceFeatures(random_state=random_state))),
         ("pairwise", make_pipeline(StandardScaler(), pairs)),
         ("linear", PlackettLuceRanker(random_state=random_state)),
         ("quadratic", additive(FunctionTransformer(with_squares))),
-        ("splines", additive(splines)),
+        *([("splines", additive(splines))] if n_features <= _MANY_SPLINES else []),
         ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),
     ]
 

@@ -77,14 +77,17 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           features. If the rankings are complete, one model is fitted for all labels.
         - "relevance": the same with a Matérn kernel that learns from the rankings how relevant
           each feature is: it has one width for each feature, and the widths maximize the marginal
-          likelihood of Gaussian processes.
+          likelihood of Gaussian processes. If there are more features than samples, or more than
+          500, it selects at most 125 features that are correlated with the positions.
         - "pairwise": :class:`PairwiseRanker` with logistic regression on standardized features and
           soft votes.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
 
-        All but "joint_trees" learn from incomplete rankings.
+        All but "joint_trees" learn from incomplete rankings. To limit the time to fit, the trees
+        of "random_trees" and "joint_trees" consider at most 200 features for each split, and
+        "splines" is left out if there are more than 300 features.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the
@@ -278,7 +281,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
 
     def _named_templates(self, seed, complete):
         if self.estimators is None:
-            return default_rankers(seed, complete)
+            return default_rankers(seed, n_features=self.n_features_in_, complete=complete)
         if not self.estimators:
             raise ValueError("estimators is empty; pass at least one named ranker, or None")
         for entry in self.estimators:

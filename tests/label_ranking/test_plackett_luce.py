@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from sklrank.datasets import make_sparse_label_ranking, sample_plackett_luce
 from sklrank.label_ranking import PlackettLuceRanker
-from sklrank.label_ranking._plackett_luce import PenalizedLikelihood
+from sklrank.label_ranking._plackett_luce import PenalizedLikelihood, principal_axes
 from sklrank.label_ranking._plackett_luce_likelihood import RankingLikelihood
 
 RANDOM = np.random.RandomState(0)
@@ -143,6 +143,27 @@ def test_gradient_of_the_loss(Y):
         solution.ravel(), lambda flat: problem.loss_and_gradient(flat.reshape(4, 4), 2.0)[0]
     )
     assert_allclose(gradient.ravel(), slope, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (8, 5)])
+def test_principal_axes(shape):
+    """They are orthogonal eigenvectors of X'X, and they span the rows of X."""
+    samples = np.random.RandomState(0).normal(size=shape)
+    samples[-1] = samples[0] - samples[1]
+    axes = principal_axes(samples)
+    assert axes.shape == (shape[1], np.linalg.matrix_rank(samples))
+    assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-10)
+    assert_allclose(samples @ axes @ axes.T, samples, atol=1e-10)
+    products = axes.T @ samples.T @ samples @ axes
+    assert_allclose(products, np.diag(products.diagonal()), atol=1e-10)
+
+
+def test_more_features_than_samples():
+    """Weights w / c of c copies of the features have the scores and 1 / c of the penalty of w."""
+    ranker = PlackettLuceRanker(alpha=0.5, tol=1e-8).fit(X[:20], Y[:20])
+    copies = PlackettLuceRanker(alpha=5.0, tol=1e-8).fit(np.tile(X[:20], 10), Y[:20])
+    scores = copies.decision_function(np.tile(X, 10))
+    assert_allclose(scores, ranker.decision_function(X), atol=1e-4)
 
 
 def test_kernel_features_of_all_samples_are_kernel_regression():

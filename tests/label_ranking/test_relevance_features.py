@@ -56,18 +56,27 @@ def test_irrelevant_features_are_found(rankings):
     assert relevances[:2].min() > 10 * relevances[2:].max()
 
 
-def test_one_width_if_there_are_more_features_than_samples():
-    """It is the best of a grid."""
-    rows = RANDOM.normal(size=(15, 20))
-    rankings = np.argsort(np.argsort(rows[:, :3], axis=1), axis=1)
-    relevances = RelevanceFeatures(random_state=0).fit(rows, rankings).relevances_
-    assert_allclose(relevances, relevances[0])
+@pytest.mark.parametrize("share_missing", [0.0, 0.3])
+def test_features_are_selected_if_there_are_more_than_samples(share_missing):
+    """One for every four samples, those with the largest squared covariances with positions."""
+    random = np.random.RandomState(0)
+    rows = random.normal(size=(41, 60))
+    rankings = np.argsort(np.argsort(rows[:, 7:10], axis=1), axis=1) + 1.0
+    rankings[random.uniform(size=rankings.shape) < share_missing] = np.nan
+    relative = relative_positions(rankings)
     standardized = (rows - rows.mean(axis=0)) / rows.std(axis=0)
-    process = SharedProcess(standardized, relative_positions(rankings))
-    noise = RelevanceFeatures(random_state=0).fit(rows, rankings).noise_
-    grid = np.log(relevances[0]) + np.array([-0.3, 0.0, 0.3])
-    losses = [process.loss(np.append(np.full(20, log), np.log(noise)))[0] for log in grid]
-    assert np.argmin(losses) == 1
+    strengths = np.zeros(60)
+    for feature in range(60):
+        for label in range(3):
+            known = ~np.isnan(relative[:, label])
+            target = relative[known, label] - relative[known, label].mean()
+            strengths[feature] += (standardized[known, feature] @ target) ** 2
+    selected = np.sort(np.argsort(strengths)[-10:])
+    relevances = RelevanceFeatures(random_state=0).fit(rows, rankings).relevances_
+    assert_array_equal(np.flatnonzero(relevances), selected)
+    assert set(range(7, 10)) <= set(selected)
+    process = SharedProcess(standardized[:, selected], relative)
+    assert_allclose(relevances[selected], process.maximize(60)[0])
 
 
 def test_features_have_the_kernel_as_inner_products():

@@ -27,6 +27,7 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
+from sklrank.label_ranking._stack_members import default_rankers
 from sklrank.label_ranking._stack_weights import WEIGHTINGS
 from sklrank.metrics import kendall_tau_score
 
@@ -71,6 +72,14 @@ def test_weights_are_non_negative_least_squares_on_held_out_samples():
     sizes = [np.sqrt(np.mean(centered(scores) ** 2)) for scores in held_out]
     shares = expected * sizes / np.dot(expected, sizes)
     assert_allclose([*ranker.shares_.values()], shares)
+
+
+def test_default_rankers_of_many_features():
+    few, many = dict(default_rankers(n_features=150)), dict(default_rankers(n_features=1000))
+    assert few.keys() - many.keys() == {"splines"}
+    for name in ("random_trees", "joint_trees"):
+        assert few[name].estimator.max_features == 1.0
+        assert many[name].estimator.max_features == 0.2
 
 
 def test_labels_that_a_training_fold_does_not_rank_have_no_weight_in_its_scores():
