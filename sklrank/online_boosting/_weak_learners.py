@@ -186,8 +186,8 @@ def recommended_learners(
 
     - a ridge regression on the relevance of the labels, of raw samples, with the penalty 1. With
       few samples of many sparse features, it is the best learner. It is the first one, so that the
-      first expert consists of it alone. More than 2048 features are reduced to a sketch of 2048. Small sketches lose the rare features of sparse
-      samples, which are the most informative ones;
+      first expert consists of it alone. More than 2048 features are reduced to a sketch of 2048.
+      Small sketches lose the rare features of sparse samples, which are the most informative ones;
     - logistic regressions for each label with the learning rates 0.3, 1 and 3. With many sparse
       features and many samples, they are the best learners;
     - ridge regressions on the negative costs, with the penalties 1, 10 and 100, of standardized
