@@ -40,7 +40,10 @@ _START_NOISE = 0.1
 # Relevances above 1 / n_features are penalized: their logarithm has a normal prior with this
 # standard deviation. Smaller ones are not, so that irrelevant features are ignored.
 _DEVIATION = 3.0
-# Number of samples for each feature, if there are more features than samples.
+# If there are more features than samples, features are selected from this number of samples on.
+# With fewer, the likelihood prefers too few features.
+_MIN_SAMPLES = 200
+# Number of samples for each selected feature.
 _SAMPLES_BY_FEATURE = 4
 # Smallest eigenvalue of a kernel matrix that is distinguished from 0.
 _ROUNDING = 1e-12
@@ -50,10 +53,11 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
     """Nyström features of a Matérn kernel that learns how relevant each feature is.
 
     The relevances of the features are chosen by the marginal likelihood of the rankings. If there
-    are more features than samples to learn from, the features with the largest correlations with
-    the positions are selected, one for every four samples, and the relevances of the others are 0.
-    The numbers of samples and of components are limited, so that the time to fit is linear in the
-    number of samples.
+    are more features than samples to learn from, all features have the same relevance. With at
+    least 200 samples, this model is compared with one in which the features with the largest
+    correlations with the positions are selected, one for every four samples, and the others have
+    relevance 0. The numbers of samples and of components are limited, so that the time to fit is
+    linear in the number of samples.
 
     Parameters
     ----------
@@ -134,14 +138,29 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
         rows = np.arange(len(Z))
         if len(Z) > self.max_samples:
             rows = random.permutation(len(Z))[: self.max_samples]
-        selected = selected_features(Z, positions, len(rows))
-        process = SharedProcess(Z[np.ix_(rows, selected)], positions[rows])
-        self.relevances_ = np.zeros(Z.shape[1])
-        self.relevances_[selected], self.noise_, self.n_iter_ = process.maximize(self.max_iter)
+        if Z.shape[1] <= len(rows):
+            process = SharedProcess(Z[rows], positions[rows])
+            self.relevances_, self.noise_, self.n_iter_, _ = process.maximize(self.max_iter)
+        else:
+            self._compare_models(Z, positions, rows)
         self.centers_ = Z[random.permutation(len(Z))[: self.n_components]]
         values, vectors = np.linalg.eigh(matern(distances(self.centers_, self.relevances_)))
         self.normalization_ = (vectors / np.sqrt(np.maximum(values, _ROUNDING))) @ vectors.T
         return self
+
+    def _compare_models(self, Z, positions, rows):
+        """Learn the same relevance of all features, or relevances of few; keep the best."""
+        models = [np.arange(Z.shape[1])]
+        if len(rows) >= _MIN_SAMPLES:
+            models.append(selected_features(Z, positions, len(rows) // _SAMPLES_BY_FEATURE))
+        best = np.inf
+        for features in models:
+            process = SharedProcess(Z[np.ix_(rows, features)], positions[rows])
+            *found, loss = process.maximize(self.max_iter, one_width=len(features) == Z.shape[1])
+            if loss < best:
+                best = loss
+                self.relevances_ = np.zeros(Z.shape[1])
+                self.relevances_[features], self.noise_, self.n_iter_ = found
 
     def transform(self, X):
         """Return the kernel features of the samples.
@@ -167,26 +186,24 @@ class RelevanceFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
-def selected_features(X, positions, n_samples):
-    """Return the indices of the features whose relevances are learned from `n_samples` samples.
-
-    They are all features, if there are at most `n_samples`. Otherwise they are the features with
-    the largest sums of squared covariances with the positions.
+def selected_features(X, positions, n_selected):
+    """Return the features with the largest sums of squared covariances with the positions.
 
     Parameters
     ----------
-    X : ndarray of shape (n_all_samples, n_features)
+    X : ndarray of shape (n_samples, n_features)
         Standardized samples.
-    positions : ndarray of shape (n_all_samples, n_labels)
+    positions : ndarray of shape (n_samples, n_labels)
         Relative positions of the labels. NaN marks a label that is not ranked.
-    n_samples : int
-        Number of samples.
+    n_selected : int
+        Number of features.
+
+    Returns
+    -------
+    ndarray of shape (n_selected,)
+        Indices of the features, in increasing order.
     """
-    n_features = X.shape[1]
-    if n_features <= n_samples:
-        return np.arange(n_features)
     strengths = np.sum((X.T @ centered(positions)) ** 2, axis=1)
-    n_selected = max(n_samples // _SAMPLES_BY_FEATURE, 1)
     return np.sort(np.argsort(-strengths, kind="stable")[:n_selected])
 
 
@@ -225,8 +242,8 @@ class SharedProcess:
         self.X = X
         self.targets = centered(targets)
 
-    def maximize(self, max_iter):
-        """Maximize the marginal likelihood.
+    def maximize(self, max_iter, one_width=False):
+        """Maximize the marginal likelihood; if `one_width` is True, with equal relevances.
 
         Returns
         -------
@@ -236,21 +253,31 @@ class SharedProcess:
             Noise.
         n_iter : int
             Number of iterations, at least 1.
+        loss : float
+            Loss of the result; 0 if all targets are 0.
         """
         n_features = self.X.shape[1]
-        logs, n_iter = np.full(n_features + 1, -np.log(n_features)), 1
+        n_widths = 1 if one_width else n_features
+        logs, n_iter, loss = np.full(n_widths + 1, -np.log(n_features)), 1, 0.0
         logs[-1] = np.log(_START_NOISE)
         if self.targets.any():
             found = minimize(
-                self.loss,
+                self.loss_of_one_width if one_width else self.loss,
                 logs,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[_RELEVANCES] * n_features + [_NOISES],
+                bounds=[_RELEVANCES] * n_widths + [_NOISES],
                 options={"maxiter": max_iter},
             )
-            logs, n_iter = found.x, max(found.nit, 1)
-        return np.exp(logs[:-1]), float(np.exp(logs[-1])), n_iter
+            logs, n_iter, loss = found.x, max(found.nit, 1), found.fun
+        relevances = np.full(n_features, np.exp(logs[:-1]))
+        return relevances, float(np.exp(logs[-1])), n_iter, loss
+
+    def loss_of_one_width(self, logs):
+        """Return the loss of equal relevances, and its gradient."""
+        relevance, noise = logs
+        value, gradient = self.loss(np.append(np.full(self.X.shape[1], relevance), noise))
+        return value, np.array([gradient[:-1].sum(), gradient[-1]])
 
     def loss(self, logs):
         """Return the penalized negative log-likelihood of a target value, and its gradient.

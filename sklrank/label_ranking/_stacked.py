@@ -78,7 +78,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "relevance": the same with a Matérn kernel that learns from the rankings how relevant
           each feature is: it has one width for each feature, and the widths maximize the marginal
           likelihood of Gaussian processes. If there are more features than samples, or more than
-          500, it selects at most 125 features that are correlated with the positions.
+          500, it uses a single width, or selects at most 125 features that are correlated with the
+          positions, whichever has the larger likelihood.
         - "pairwise": :class:`PairwiseRanker` with logistic regression on standardized features and
           soft votes.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized

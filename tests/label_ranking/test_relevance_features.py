@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process.kernels import Matern
 
 from sklrank._rankings import relative_positions
+from sklrank.label_ranking import _relevance_features
 from sklrank.label_ranking._relevance_features import RelevanceFeatures, SharedProcess
 
 RANDOM = np.random.RandomState(0)
@@ -57,8 +58,12 @@ def test_irrelevant_features_are_found(rankings):
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.3])
-def test_features_are_selected_if_there_are_more_than_samples(share_missing):
-    """One for every four samples, those with the largest squared covariances with positions."""
+def test_features_are_selected_if_there_are_more_than_samples(share_missing, monkeypatch):
+    """One for every four samples, those with the largest squared covariances with positions.
+
+    Few features are relevant, so that this model has the larger likelihood.
+    """
+    monkeypatch.setattr(_relevance_features, "_MIN_SAMPLES", 41)
     random = np.random.RandomState(0)
     rows = random.normal(size=(41, 60))
     rankings = np.argsort(np.argsort(rows[:, 7:10], axis=1), axis=1) + 1.0
@@ -76,7 +81,24 @@ def test_features_are_selected_if_there_are_more_than_samples(share_missing):
     assert_array_equal(np.flatnonzero(relevances), selected)
     assert set(range(7, 10)) <= set(selected)
     process = SharedProcess(standardized[:, selected], relative)
-    assert_allclose(relevances[selected], process.maximize(60)[0])
+    found, _, _, loss = process.maximize(60)
+    assert_allclose(relevances[selected], found)
+    assert loss < SharedProcess(standardized, relative).maximize(60, one_width=True)[3]
+
+
+def test_one_width_if_there_are_more_features_than_few_samples():
+    """It is the best of a grid."""
+    random = np.random.RandomState(0)
+    rows = random.normal(size=(15, 20))
+    rankings = np.argsort(np.argsort(rows[:, :3], axis=1), axis=1)
+    transformer = RelevanceFeatures(random_state=0).fit(rows, rankings)
+    relevances, noise = transformer.relevances_, transformer.noise_
+    assert_allclose(relevances, relevances[0])
+    standardized = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    process = SharedProcess(standardized, relative_positions(rankings))
+    grid = np.log(relevances[0]) + np.array([-0.3, 0.0, 0.3])
+    losses = [process.loss(np.append(np.full(20, log), np.log(noise)))[0] for log in grid]
+    assert np.argmin(losses) == 1
 
 
 def test_features_have_the_kernel_as_inner_products():
