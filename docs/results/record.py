@@ -63,7 +63,7 @@ def record(run):
     program, *arguments = run["command"].split()
     if program != "python":
         raise ValueError(f"command of {run['name']} must start with python, got {program!r}.")
-    start = time.perf_counter()
+    started_from, start = commit(), time.perf_counter()
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -77,7 +77,7 @@ def record(run):
         "date": date.today().isoformat(),
         "seconds": round(time.perf_counter() - start),
         "machine": machine(),
-        "commit": commit(),
+        "commit": started_from,
         "versions": versions(),
         "output": done.stdout.rstrip().splitlines(),
     }
