@@ -579,6 +579,14 @@ def test_missing_values():
     assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
 
 
+def test_missing_values_of_the_validation_set_only():
+    X_val, y_val, qid_val = make_many_queries(1)
+    missing = np.where(np.abs(X_val) > 2, np.nan, X_val)
+    ranker = NDCGBoost(n_estimators=9, random_state=0)
+    ranker.fit(*make_many_queries(0), X_val=missing, y_val=y_val, qid_val=qid_val)
+    assert_allclose(ranker.validation_scores_[-1], ranker.score(missing, y_val, qid_val))
+
+
 def test_queries_without_relevant_documents_do_not_matter():
     X, y, qid = make_many_queries(0)
     empty = np.isin(qid, [3, 59])
