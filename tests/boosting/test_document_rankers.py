@@ -24,7 +24,12 @@ from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.boosting._tree_choice import choose_trees
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import (
+    HistogramTreeClassifier,
+    HistogramTreeRegressor,
+    StumpClassifier,
+    _histogram_tree,
+)
 
 
 def make_queries(seed, n=240):
@@ -577,6 +582,14 @@ def test_missing_values():
     assert ranker.feature_importances_[0] > 0.8
     X, _, _ = test
     assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
+
+
+def test_threads_do_not_change_the_ranker(monkeypatch):
+    data = make_many_queries(0)
+    one = NDCGBoost(n_estimators=9, random_state=0).fit(*data)
+    monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
+    two = NDCGBoost(n_estimators=9, random_state=0, n_jobs=2).fit(*data)
+    assert_array_equal(two.predict(data[0]), one.predict(data[0]))
 
 
 def test_missing_values_of_the_validation_set_only():
