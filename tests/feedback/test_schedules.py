@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -188,6 +188,7 @@ def decaying(z):
 SUPPORT = [(decaying, inverse), (decaying, None), (inverse, inverse)]
 
 
+@settings(max_examples=15)
 @given(rounds=ROUNDS, cuts=st.lists(st.integers(1, 39), max_size=3), pickled=st.booleans())
 @pytest.mark.parametrize("functions", SUPPORT)
 @pytest.mark.parametrize("rule", ["ag1", "ag2", "ag3"])
@@ -224,8 +225,8 @@ def test_derivatives_of_powers_are_the_powers(rule):
         derivative=lambda z: 0.3 * (1 + z) ** -0.7,
         miss_derivative=lambda z: 0.6 * (1 + z) ** -0.4,
     )
-    expected = BanditronClassifier(exploration=by_power, random_state=0).fit(X, y)
-    model = clone(expected).set_params(exploration=by_derivative).fit(X, y)
+    expected = BanditronClassifier(exploration=by_power, random_state=0).fit(X[:300], y[:300])
+    model = clone(expected).set_params(exploration=by_derivative).fit(X[:300], y[:300])
     assert model.exploration_ == pytest.approx(expected.exploration_)
     assert_allclose(model.coef_, expected.coef_)
 
@@ -243,6 +244,7 @@ def test_derivatives_of_powers_are_the_powers(rule):
 def test_bad_derivatives(derivative, miss_derivative, message, fingerprint):
     """They are called before the model learns."""
     X, y = load_digits(return_X_y=True)
+    X, y = X[:100], y[:100]
     model = BanditronClassifier(exploration=SelfTunedExploration(derivative=inverse)).fit(X, y)
     before = fingerprint(model._rounds)
     bad = SelfTunedExploration(derivative=derivative, miss_derivative=miss_derivative)
