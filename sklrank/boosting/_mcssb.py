@@ -377,7 +377,11 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     def _start_rounds(self):
         super()._start_rounds()
-        if not self.estimators_ and self.similarity == "auto":
+        vars(self).pop("source_weights_", None)
+        if not self.estimators_:
+            vars(self).pop("_pool_seed", None)
+        # A warm start may be the first fit with this similarity.
+        if self.similarity == "auto" and not hasattr(self, "_pool_seed"):
             self._pool_seed = self._random_state.randint(np.iinfo(np.int32).max)
 
     def _get_estimator(self):

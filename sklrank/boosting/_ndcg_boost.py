@@ -326,6 +326,17 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     _without_early_stopping = "early_stopping=False"
 
+    def _start_rounds(self):
+        super()._start_rounds()
+        if not self.estimators_:
+            vars(self).pop("_tree", None)
+        elif self.estimator is None and not hasattr(self, "_tree"):
+            raise ValueError(
+                "estimator=None chooses its trees before the first round, but warm_start=True "
+                "keeps rounds of another estimator; pass an estimator, such as "
+                "HistogramTreeRegressor(), or warm_start=False"
+            )
+
     def _chooses_rounds(self):
         """Return True if held-out queries choose the number of rounds before the first one."""
         return self.estimator is None and self.early_stopping == "auto" and not self._stops_early

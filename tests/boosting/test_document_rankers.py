@@ -206,6 +206,36 @@ def test_warm_start_cannot_remove_rounds(fingerprint):
     assert len(ranker.set_params(warm_start=False).fit(X, Y, qid=QID).estimators_) == 4
 
 
+@pytest.mark.parametrize("is_read", [False, True])
+def test_warm_start_chooses_no_trees_for_rounds_of_another_estimator(is_read, fingerprint):
+    ranker = fit(NDCGBoost(StumpClassifier(), n_estimators=2))
+    if is_read:
+        ranker = NDCGBoost.from_json(ranker.export_json())
+    ranker.set_params(estimator=None, warm_start=True, n_estimators=4)
+    before = fingerprint(ranker)
+    with pytest.raises(ValueError, match="estimator=None chooses.*warm_start=True"):
+        ranker.fit(X, Y, qid=QID)
+    assert fingerprint(ranker) == before
+    ranker.set_params(estimator=HistogramTreeRegressor()).fit(X, Y, qid=QID)
+    assert len(ranker.estimators_) == 4
+
+
+def test_another_estimator_between_default_trees():
+    """The trees chosen by the first fit are used again."""
+    ranker = fit(NDCGBoost(n_estimators=3, random_state=0, early_stopping=False), warm_start=True)
+    ranker.set_params(estimator=StumpClassifier(), n_estimators=4).fit(X, Y, qid=QID)
+    ranker.set_params(estimator=None, n_estimators=5).fit(X, Y, qid=QID)
+    tree = ranker.estimators_[-1]
+    assert isinstance(tree, HistogramTreeRegressor)
+    assert tree.max_leaf_nodes == ranker.max_leaf_nodes_
+
+
+def test_size_of_the_default_trees_is_defined_for_these_only():
+    ranker = fit(NDCGBoost(n_estimators=2, random_state=0))
+    assert hasattr(ranker, "max_leaf_nodes_")
+    assert not hasattr(fit(ranker.set_params(estimator=StumpClassifier())), "max_leaf_nodes_")
+
+
 def ndcg_by_order(y, scores, qid):
     """Return the NDCG whose gains are the numbers of lower grades."""
     lower = [len(set(y[y < grade])) for grade in y]
