@@ -107,6 +107,7 @@ def test_memory_of_personality_diagnosis():
         {"hidden": -0.1},
         {"noise": -1.0},
         {"noise": np.nan},
+        {"noise": np.inf},
         {"density": np.nan},
     ],
 )
