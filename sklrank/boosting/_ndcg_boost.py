@@ -387,11 +387,12 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     def _held_out_fold(self, X, y, queries, bins, *split):
         """Return the fold of samples to learn from and of held-out samples."""
-        scores = [scorer.predict(X) for scorer in self._fit_linear(X, y, queries, split[0])]
+        scorers = self._fit_linear(X, y, queries, split[0])
+        parts = [X[samples] for samples in split]
         return Fold(
             [bins.take(samples) for samples in split],
             [self._make_objective(y[samples], queries_of(queries, samples)) for samples in split],
-            [[values[samples] for samples in split] for values in scores],
+            [[scorer.predict(part) for part in parts] for scorer in scorers],
         )
 
     def _validation_fold(self, X, y, queries, bins, X_val, y_val, queries_val):

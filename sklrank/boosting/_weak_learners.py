@@ -472,7 +472,9 @@ class FeatureRanker(NamedTuple):
     @property
     def feature_importances_(self):
         """Absolute value of the factor for the feature, 0 for the others."""
-        return abs(self.factor) * np.eye(self.n_features)[self.feature]
+        importances = np.zeros(self.n_features)
+        importances[self.feature] = abs(self.factor)
+        return importances
 
 
 class FeatureLearner(Learner):
