@@ -55,8 +55,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     of unscaled features, and classifiers are fitted to the labeled samples. The sources are
     weighted by how well they predict labels that were hidden from them. The first weak learner is
     the pool of the classifiers; if the graphs do not help, it is the only one. The later weak
-    learners are fitted to the costs of all classes. The setting of [1]_ as printed, which is
-    usually less accurate without tuning, is ::
+    learners are fitted to the costs of all classes. The setting of [1]_ as printed is ::
 
         MCSSBClassifier(
             DecisionTreeClassifier(max_depth=2), n_estimators=50, similarity="rbf", scale=False,
@@ -142,8 +141,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
         unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
         sample is assigned to its class, and its weight is the decrease of the bound that this
-        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used. On
-        digits, optdigits and pendigits, the accuracies differ by less than two points.
+        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
     max_samples : int, float or None, default=None
         Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
         fraction of all samples, or None for one fifth of them, but at least 20. In each round,
