@@ -497,9 +497,6 @@ def test_verbose(verbose, n_lines, capsys):
         assert lines[-1] == "[NDCGBoost] 12 rounds: n_estimators rounds were fitted"
 
 
-# -- Nothing to gain, and errors.
-
-
 # -- Boosted trees, the default of NDCGBoost.
 
 
@@ -672,6 +669,9 @@ def test_trees_whose_features_are_binned_once(algorithm):
     assert np.isfinite(fitted.predict(missing)).all()
     with pytest.raises(ValueError, match="NaN"):
         algorithm(StumpClassifier(), **parameters).fit(missing, Y > 0, QID)
+
+
+# -- Nothing to gain, and errors.
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
