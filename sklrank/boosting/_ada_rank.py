@@ -122,6 +122,10 @@ class AdaRank(SupervisedDocumentRanker):
     Features are added without scaling. They should be comparable across the documents of a query,
     like those of LETOR, which are scaled to [0, 1] within each query.
 
+    With `search` "greedy", a round ranks all documents by up to eight candidates for each feature
+    (four fractions of the step, in ascending and in descending order). The metric of each query for
+    each feature and order is stored.
+
     References
     ----------
     .. [1] J. Xu and H. Li, "AdaRank: a boosting algorithm for information retrieval",

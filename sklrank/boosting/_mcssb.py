@@ -103,7 +103,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
           (the proportion among the labeled samples, shrunk towards equal proportions if these are
           few). An unlabeled sample j has an affinity only to the class with the largest weight at
           j. This affinity is the proportion of that class in the total weight at j.
-        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_).
+        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_). A round takes time in
+          proportion to the number of all pairs.
         - "identity": the similarity is 1 for a sample and itself, else 0 (a baseline of [1]_).
         - "precomputed": the similarities are the matrix that is passed to `fit`.
         - a callable: it is called with `X` and returns the matrix of similarities, dense or sparse,

@@ -111,16 +111,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         Weak learner: a tree whose parameters are used in all rounds, or a classifier, which is
         cloned for each round. ``StumpClassifier()`` is the algorithm of [1]_ with compiled stumps;
         with ``criterion="gain"`` they maximize the criterion of [1]_ (Equation 3.18). If None,
-        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, from linear scores and
-        from scores of 0. The start and the number of rounds with the smallest objective of the
-        other queries are used for all queries, with the smallest trees whose objective is within a
-        standard error of it. With fewer than 15,000 documents, several of the five parts of the
-        queries are held out in turn, up to all of them; of more than 60,000 documents, only queries
-        with as many documents are used for the choice. If fewer than five queries have documents
-        of different relevance, the trees have 8 leaves, and boosting starts from 0. In small data
-        sets these trees differ from ``HistogramTreeRegressor()``, which has 31 leaves, also in
-        `min_samples_leaf`, a hundredth of the number of documents, from 1 to 20, and in `max_bins`,
-        a hundredth of it, from 32 to 255.
+        regression trees are used whose size is chosen by held-out queries; see the notes.
     n_estimators : int, default=100
         Maximum number of rounds. If the number of rounds of the default trees was chosen by
         held-out queries, and more rounds might be better, `stop_reason_` ends with "raise
@@ -219,6 +210,26 @@ class NDCGBoost(SupervisedDocumentRanker):
     RankBoost : Document ranker that weights pairs of documents, independently of their ranks.
     RankingRefiner : Document ranker that improves a given ranking with few judgements.
     sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
+
+    Notes
+    -----
+    If `estimator` is None, the start of boosting, the trees and the number of rounds are chosen as
+    follows.
+
+    1. Trees of 2, 8 and 31 leaves are boosted on four fifths of the queries, from linear scores and
+       from scores of 0, and the objective of the other queries is computed after each round.
+    2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
+       turn, up to all of them. Of more than 60,000 documents, only queries with as many documents
+       are used.
+    3. The start and the number of rounds with the smallest objective of the held-out queries are
+       used for all queries, with the smallest trees whose objective is within a standard error of
+       it.
+    4. If fewer than five queries have documents of different relevance, nothing is held out, the
+       trees have 8 leaves, and boosting starts from 0.
+
+    In small data sets these trees also differ from ``HistogramTreeRegressor()`` in
+    `min_samples_leaf`, a hundredth of the number of documents, from 1 to 20, and in `max_bins`, a
+    hundredth of it, from 32 to 255.
 
     References
     ----------

@@ -60,7 +60,8 @@ class PlackettLuceRanker(LabelRanker):
     .. math:: -\sum_i v_i \log P(\sigma_i \mid x_i) + \frac{\alpha}{2} \sum_l \|w_l\|^2,
 
     where :math:`v_i` are the sample weights. The intercepts :math:`b_l` are not penalized. The
-    function is convex and is minimized by L-BFGS.
+    function is convex and is minimized by L-BFGS, with the features rotated to their principal
+    axes: an eigendecomposition of the order of the smaller one of n_samples and n_features.
 
     The model learns from incomplete rankings, whose likelihood is the probability of the order of
     the ranked labels. The parameter `ties` determines the likelihood of tied labels.
