@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import N_JOBS, Interval, StrOptions
 from sklrank.boosting._base import ALL_ROUNDS
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker, queries_of
 from sklrank.boosting._linear_scores import PENALTIES, fit_linear
@@ -57,12 +57,14 @@ LEAF_SAMPLES, SAMPLES_PER_LEAF_SAMPLE, LEAST_LEAF_SAMPLES = 20, 100, 1
 BINS, SAMPLES_PER_BIN, LEAST_BINS = 255, 100, 32
 
 
-def default_trees(n_samples):
+def default_trees(n_samples, n_jobs=None):
     """Return a tree of each number of leaves for this number of samples."""
     leaf_samples = max(LEAST_LEAF_SAMPLES, min(LEAF_SAMPLES, n_samples // SAMPLES_PER_LEAF_SAMPLE))
     bins = max(LEAST_BINS, min(BINS, n_samples // SAMPLES_PER_BIN))
     return [
-        HistogramTreeRegressor(max_leaf_nodes=n, min_samples_leaf=leaf_samples, max_bins=bins)
+        HistogramTreeRegressor(
+            max_leaf_nodes=n, min_samples_leaf=leaf_samples, max_bins=bins, n_jobs=n_jobs
+        )
         for n in LEAF_NUMBERS
     ]
 
@@ -169,6 +171,9 @@ class NDCGBoost(SupervisedDocumentRanker):
     verbose : int, default=0
         Verbosity. If 1, print the objective, the step and the validation score, if any, of the
         first nine rounds and of every tenth one; if 2, those of all rounds.
+    n_jobs : int or None, default=None
+        Number of threads that grow each of the default trees, if there are many documents. The
+        ranker does not depend on it. Other trees have a parameter `n_jobs` of their own.
 
     Attributes
     ----------
@@ -264,6 +269,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         "objective": [StrOptions({"auto", *OBJECTIVES})],
         "learning_rate": [Interval(Real, 0, 2, closed="right"), StrOptions({"auto"})],
         "early_stopping": [StrOptions({"auto"}), "boolean"],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
@@ -284,6 +290,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -300,6 +307,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     _bins = None
 
@@ -362,7 +370,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         If there is no validation set, they are chosen on folds of the samples. The penalty is None
         if boosting starts from scores of 0. The number of rounds is None if all rounds are fitted.
         """
-        trees = default_trees(len(y))
+        trees = default_trees(len(y), self.n_jobs)
         bins = self._bins = trees[0]._bin(X, self._random_state)
         if validation is None:
             splits = self._splits(y, queries)

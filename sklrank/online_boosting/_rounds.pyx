@@ -25,10 +25,10 @@ from libc.math cimport exp
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._thread_team cimport ThreadTeam
 from sklrank.feedback._sampler cimport TopKSampler
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
 from sklrank.online_boosting._pair_feedback cimport PairFeedback
-from sklrank.online_boosting._thread_team cimport ThreadTeam
 
 cdef enum Phase:
     VOTE = 0            # the learners vote, and may cache results for learning the sample

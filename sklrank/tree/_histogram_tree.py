@@ -10,13 +10,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import MAX_FEATURES, draw_features
-from sklrank._sklearn import Interval, _fit_context
+from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
 from sklrank.tree._binning import FeatureBlocks, codes_of_categories
 from sklrank.tree._histogram_trees import Grower
@@ -32,6 +33,8 @@ __all__ = ["HistogramGrower", "HistogramTree", "HistogramTreeRegressor", "as_flo
 MIN_HESSIAN = 1e-3
 # Number of mean hessians that is added to that of a category when categories are sorted.
 CATEGORY_SMOOTHING = 10.0
+# With fewer values of features, threads take longer to start than they save.
+LEAST_VALUES_FOR_THREADS = 500_000
 
 
 class HistogramTree(BaseEstimator):
@@ -49,6 +52,7 @@ class HistogramTree(BaseEstimator):
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "categorical_features": ["array-like", None],
         "monotonic_cst": ["array-like", None],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
     }
 
@@ -101,6 +105,7 @@ class HistogramTree(BaseEstimator):
             l2_regularization=self._l2_regularization(),
             max_features=self.max_features,
             constraints=constraints,
+            n_jobs=self.n_jobs,
         )
 
     def _l2_regularization(self):
@@ -187,6 +192,9 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.
+    n_jobs : int or None, default=None
+        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
+        there is one.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of features, and of the samples whose quantiles bound the bins.
 
@@ -243,6 +251,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
@@ -253,6 +262,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -346,6 +356,8 @@ class HistogramGrower:
         Whether the gain of a split is that of the criterion "gain" of a stump.
     min_hessian : float
         Least sum of hessians of a leaf, as a multiple of their mean.
+    n_jobs : int or None, default=None
+        Number of threads.
     """
 
     def __init__(
@@ -361,12 +373,14 @@ class HistogramGrower:
         n_outputs=1,
         is_linear=False,
         min_hessian=MIN_HESSIAN,
+        n_jobs=None,
     ):
         self.bins = bins
         _, self.n_samples, _ = bins.codes.shape
         self.n_features = len(bins.n_bins)
         self.max_features = max_features
         largest = np.iinfo(np.intc).max
+        is_large = self.n_samples * self.n_features >= LEAST_VALUES_FOR_THREADS
         self._grower = Grower(
             bins.codes,
             bins.thresholds_of_codes(),
@@ -383,6 +397,7 @@ class HistogramGrower:
             category_smoothing=CATEGORY_SMOOTHING,
             n_outputs=n_outputs,
             is_linear=is_linear,
+            n_threads=effective_n_jobs(n_jobs) if is_large else 1,
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):

@@ -24,7 +24,12 @@ from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.boosting._tree_choice import choose_trees
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import (
+    HistogramTreeClassifier,
+    HistogramTreeRegressor,
+    StumpClassifier,
+    _histogram_tree,
+)
 
 
 def make_queries(seed, n=240):
@@ -604,6 +609,22 @@ def test_missing_values():
     assert ranker.feature_importances_[0] > 0.8
     X, _, _ = test
     assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
+
+
+def test_threads_do_not_change_the_ranker(monkeypatch):
+    data = make_many_queries(0)
+    one = NDCGBoost(n_estimators=9, random_state=0).fit(*data)
+    monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
+    two = NDCGBoost(n_estimators=9, random_state=0, n_jobs=2).fit(*data)
+    assert_array_equal(two.predict(data[0]), one.predict(data[0]))
+
+
+def test_missing_values_of_the_validation_set_only():
+    X_val, y_val, qid_val = make_many_queries(1)
+    missing = np.where(np.abs(X_val) > 2, np.nan, X_val)
+    ranker = NDCGBoost(n_estimators=9, random_state=0)
+    ranker.fit(*make_many_queries(0), X_val=missing, y_val=y_val, qid_val=qid_val)
+    assert_allclose(ranker.validation_scores_[-1], ranker.score(missing, y_val, qid_val))
 
 
 def test_queries_without_relevant_documents_do_not_matter():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
 
 
 def score(y, w, l2):
@@ -104,6 +104,23 @@ def test_order_of_the_samples_does_not_matter():
     permuted.fit(X[order], Y[order])
     assert_allclose(permuted.predict(X), tree.predict(X), rtol=1e-12)
     assert_array_equal(permuted.tree_.nodes()["threshold"], tree.tree_.nodes()["threshold"])
+
+
+@pytest.mark.parametrize("kind", [HistogramTreeRegressor, HistogramTreeClassifier])
+def test_threads_do_not_change_the_tree(kind, monkeypatch):
+    """With more threads than blocks of eight features, ties between features, and few features."""
+    monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
+    rows = np.hstack([np.round(X), X[:, ::-1], np.round(X), X[:, :3]])
+    rows[X[:, 0] > 2, 4] = np.nan
+    y = Y if kind is HistogramTreeRegressor else np.digitize(Y, [0, 1, 2])
+    for max_features in None, 2:
+        parameters = {"min_samples_leaf": 3, "max_features": max_features, "random_state": 0}
+        one = kind(**parameters).fit(rows, y)
+        for n_jobs in 2, 3, 9:
+            several = kind(**parameters, n_jobs=n_jobs).fit(rows, y)
+            for name, values in one.tree_.nodes().items():
+                assert_array_equal(several.tree_.nodes()[name], values)
+            assert_array_equal(several.predict(rows), one.predict(rows))
 
 
 def test_bins_limit_the_thresholds():
