@@ -11,7 +11,7 @@ from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._objectives import METRICS, STEP_RULES, QueryObjective
-from sklrank.boosting._weak_learners import SEARCHES, FeatureLearner
+from sklrank.boosting._single_features import SEARCHES, FeatureLearner
 
 if TYPE_CHECKING:
     import numpy as np

@@ -188,7 +188,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Step of each weak learner, by which its predictions are multiplied. That of trees is half of
-        the learning rate.
+        the learning rate, and that of linear scores is 1.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
         Objective before the first round and after each round.
     stop_reason_ : str
@@ -452,7 +452,7 @@ class NDCGBoost(SupervisedDocumentRanker):
             objective.set_scores(start.predict(X))
             # Linear scores that were fitted to a part of the queries could increase the objective.
             if objective.value < largest:
-                learner = StartLearner(start, learner, self._learning_rate())
+                learner = StartLearner(start, learner)
         self._boost(objective, learner, early_stopping)
 
     def _n_rounds_to_fit(self):

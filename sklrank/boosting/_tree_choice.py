@@ -89,7 +89,7 @@ class FoldBooster:
         if grown is None:
             return
         tree, hypothesis = grown
-        step = learning_rate * self._learner.step(self._objective, hypothesis)
+        step = self._learner.step(self._objective, hypothesis, learning_rate)
         self._scores += step * hypothesis
         held_out = self._held_out
         self._held_out_scores += step * tree.predict_codes(held_out.codes, held_out.n_bins)
