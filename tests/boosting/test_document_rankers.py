@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, _ndcg_boost
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, _tree_choice
 from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.boosting._tree_choice import choose_trees
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
@@ -405,7 +405,7 @@ def test_default_trees_are_not_chosen_by_the_queries_of_early_stopping(monkeypat
         seen.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
         return choose_trees(trees, folds, *arguments)
 
-    monkeypatch.setattr(_ndcg_boost, "choose_trees", spy)
+    monkeypatch.setattr(_tree_choice, "choose_trees", spy)
     NDCGBoost(n_estimators=9, n_iter_no_change=5, validation_fraction=0.25).fit(X, y, qid)
     assert len(seen) == 5
     assert [sum(sizes) for sizes in seen] == [45 * 12] * 5
@@ -643,13 +643,13 @@ def as_validation(seed):
 def test_the_choice_uses_a_part_of_many_documents(monkeypatch):
     """If the drawn queries show nothing, all rounds are fitted."""
     X, y, qid = make_many_queries(0, n_queries=300)
-    monkeypatch.setattr(_ndcg_boost, "CHOICE_SAMPLES", 600)
+    monkeypatch.setattr(_tree_choice, "CHOICE_SAMPLES", 600)
     ranker = NDCGBoost(random_state=0).fit(X, y, qid)
     assert ranker.max_leaf_nodes_ > 2
     few = np.where(qid < 5, y, 0)
     ranker.set_params(n_estimators=7).fit(X, few, qid)
     assert 1 <= len(ranker.estimators_) <= 7
-    monkeypatch.setattr(_ndcg_boost, "CHOICE_SAMPLES", 1)
+    monkeypatch.setattr(_tree_choice, "CHOICE_SAMPLES", 1)
     assert len(ranker.fit(X, few, qid).estimators_) == 7
 
 
