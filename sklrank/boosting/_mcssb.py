@@ -21,7 +21,7 @@ from sklrank.boosting._similarity import (
     make_similarity,
     standardized,
 )
-from sklrank.boosting._weak_learners import CostLearner, FirstModelLearner
+from sklrank.boosting._weak_learners import FirstModelLearner, make_cost_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +71,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         classes and must support several outputs
         (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
         classifier is fitted to labels and weights; see `weighting`. The features of a
+        :class:`~sklrank.tree.HistogramTreeRegressor` or
         :class:`~sklrank.tree.HistogramTreeClassifier` are binned once for all rounds. If None,
         `ExtraTreeRegressor(max_depth=6, max_features=0.5)` is used if `weighting` is "auto" or
         "cost", otherwise `DecisionTreeClassifier(max_depth=2)`; and with `similarity` "auto", the
@@ -304,7 +305,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
             X, labels = self._check_X_y(X, y)
             self._start_rounds()
             objective, pool = self._make_objective(X, labels, similarities)
-            learner = self._make_learner(X)
+            learner = self._make_learner(X, objective)
             if pool is not None and self.estimator is None:
                 # Weak learners after the first round learn what the neighbors add.
                 later = learner if self._uses_graphs() else None
@@ -390,8 +391,10 @@ class MCSSBClassifier(SemiSupervisedBooster):
             return ExtraTreeRegressor(max_depth=6, max_features=0.5)
         return super()._get_estimator()
 
-    def _make_learner(self, X):
+    def _make_learner(self, X, objective):
         estimator = self._get_estimator()
         if self.weighting == "cost" or (self.weighting == "auto" and is_regressor(estimator)):
-            return CostLearner(estimator, X, n_classes=self._n_classes)
-        return super()._make_learner(X)
+            return make_cost_learner(
+                estimator, X, objective, n_classes=self._n_classes, random_state=self._random_state
+            )
+        return super()._make_learner(X, objective)

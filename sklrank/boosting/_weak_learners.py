@@ -39,6 +39,7 @@ __all__ = [
     "TreeLearner",
     "hypothesis_of",
     "make_classifier_learner",
+    "make_cost_learner",
 ]
 
 # Classifiers that are compiled, and fitted to features that are binned once. (Subclasses may
@@ -340,6 +341,14 @@ class StartLearner(Learner):
 # -- Costs of all classes.
 
 
+def make_cost_learner(estimator, X, objective, *, n_classes, random_state):
+    """Return the learner for a regressor of the costs of an objective; see :class:`CostLearner`."""
+    if type(estimator) is HistogramTreeRegressor:
+        estimator._validate_params()
+        return BinnedCostLearner(estimator, X, objective.trained, n_classes, random_state)
+    return CostLearner(estimator, X, n_classes=n_classes)
+
+
 class CostLearner(Learner):
     """Learner for multi-output regressors, fitted to the gains (negative costs) of all classes.
 
@@ -380,6 +389,43 @@ class CostLearner(Learner):
         regressor.fit(X, costs / -np.abs(costs).max())
         model = LeastCostClassifier(regressor)
         return model, hypothesis_of(model, self.X, self.n_classes)
+
+
+class BinnedCostLearner(Learner):
+    """Learner for compiled trees of the costs, which bins the features once for all rounds.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree whose parameters are used in all rounds.
+    X : ndarray of shape (n_samples, n_features)
+        Training samples.
+    trained : ndarray of bool of shape (n_samples,)
+        Samples to which the trees are fitted.
+    n_classes : int
+        Number of classes of the hypothesis.
+    random_state : RandomState instance
+        Draws the samples whose quantiles bound the bins.
+    """
+
+    def __init__(self, tree, X, trained, n_classes, random_state):
+        self.tree = clone(tree)
+        self.X = X
+        self.n_classes = n_classes
+        bins = self.tree._bin(as_floats(X), random_state)
+        if not trained.all():
+            bins = bins.take(np.flatnonzero(trained))
+        self.grower = self.tree._make_grower(bins, n_classes)
+
+    def fit(self, objective, random_state):
+        """Fit a tree to the scaled gains of the objective."""
+        costs = objective.costs[objective.trained]
+        tree, values, _ = self.grower.grow(
+            costs / np.abs(costs).max(), np.ones(len(costs)), random_state
+        )
+        model = LeastCostClassifier(self.grower.finish(copy(self.tree), tree, values))
+        predicted = model.regressor._predict_checked(self.X).argmax(axis=1)
+        return model, np.eye(self.n_classes)[predicted]
 
 
 class FirstModelLearner(Learner):

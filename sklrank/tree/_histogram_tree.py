@@ -93,8 +93,8 @@ class HistogramTree(BaseEstimator):
         constraints = self._constraints(is_categorical)
         if n_outputs > 1 and (is_categorical.any() or constraints.any()):
             raise ValueError(
-                "categorical_features and monotonic_cst are supported for two classes only, got "
-                f"{n_outputs} classes"
+                "categorical_features and monotonic_cst are supported for one target or two "
+                f"classes only, got {n_outputs} targets or classes"
             )
         return HistogramGrower(
             bins,
@@ -159,7 +159,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     w_i + \lambda)` for the targets :math:`y` and weights :math:`w` of its samples, where
     :math:`\lambda` is `l2_regularization`, and the weights have mean one. The gain of a split is
     the sum of :math:`(\sum w_i y_i)^2 / (\sum w_i + \lambda)` over both children minus that of the
-    node.
+    node. If there are several targets, their gains are added.
 
     The time is linear in the number of samples and features. Missing values need no imputation: a
     split sends them to the child that reduces the error more, or to the larger child if its samples
@@ -188,10 +188,12 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
         child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values.
+        categories that are not in the training samples, are treated as missing values. There must
+        be one target.
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.
+        There must be one target.
     n_jobs : int or None, default=None
         Number of threads that grow the tree; the tree does not depend on it. In small data sets,
         there is one.
@@ -275,7 +277,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples. Entries may be NaN, which stands for a missing value.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all samples have weight 1. Samples of weight 0 are
@@ -294,19 +296,25 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         """
         with unchanged_on_error(self):
             X, y = check_rows(
-                self, X, y=y, reset=True, dtype=[np.float64, np.float32], y_numeric=True
+                self,
+                X,
+                y=y,
+                reset=True,
+                dtype=[np.float64, np.float32],
+                y_numeric=True,
+                multi_output=True,
             )
-            y = as_numbers(y, "y").astype(np.float64)
+            y = as_numbers(y, "y").astype(np.float64).reshape(len(y), -1)
             weights = check_weights(sample_weight, len(X), positive=True)
             random_state = check_random_state(self.random_state)
             seen = weights > 0
             X, y, weights = X[seen], y[seen], weights[seen]
-            grower = self._make_grower(self._bin(X, random_state))
+            grower = self._make_grower(self._bin(X, random_state), y.shape[1])
             # The largest target is 1, so that sums of squares are finite.
             largest = np.abs(y).max() or 1.0
-            gradients = -(y / largest) * weights
-            tree, _, _ = grower.grow(gradients, weights, random_state, unit=largest)
-            grower.finish(self, tree)
+            gradients = -(y / largest) * weights[:, np.newaxis]
+            tree, values, _ = grower.grow(gradients, weights, random_state, unit=largest)
+            grower.finish(self, tree, values)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -319,7 +327,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_targets)
             Predicted targets.
         """
         check_is_fitted(self)
@@ -328,10 +336,21 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     def _predict_checked(self, X):
         """Return the predictions for a validated array `X`."""
-        return self.tree_.predict(self._encode_categories(X))
+        X = self._encode_categories(X)
+        if self._leaf_values is None:
+            return self.tree_.predict(X)
+        return self._leaf_values.take(self.tree_.apply(X), axis=0)
 
     def _l2_regularization(self):
         return self.l2_regularization
+
+    # Values of the leaves for each target; None if there is one target.
+    _leaf_values = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def as_floats(X):
@@ -431,8 +450,10 @@ class HistogramGrower:
         tree, values = self._grower.grow(gradients, hessians, features, leaves, unit)
         return tree, values, leaves
 
-    def finish(self, model, tree):
-        """Set the fitted attributes of a tree."""
+    def finish(self, model, tree, values=None):
+        """Set the fitted attributes of a tree; of a regression tree, if `values` are given."""
+        if values is not None:
+            model._leaf_values = values if values.shape[1] > 1 else None
         model.n_features_in_ = self.n_features
         model.categories_ = self.bins.categories
         model.tree_ = tree
