@@ -169,7 +169,9 @@ def print_rewards(args, exploration):
         f"orders"
     )
     results = collect(top_k, args, exploration, args.defaults_only)
-    print_results(title, results, -1, ["TopKBBM", "TopKAdaptive"])
+    # The columns of defaults compare other models with them.
+    defaults = [] if args.defaults_only else ["TopKBBM", "TopKAdaptive"]
+    print_results(title, results, -1, defaults)
 
 
 def main():
