@@ -22,7 +22,7 @@ SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 SPECIAL_FLAGS = {
     "sklrank.boosting._ndcg_pairs": SUMS,
     "sklrank.linear_model._bandit._linucb_model": SUMS,
-    "sklrank.linear_model._bandit._symmetric": SUMS,
+    "sklrank.linear_model._symmetric": SUMS,
     "sklrank.linear_model._online._feature_map": ROOTS,
     "sklrank.linear_model._online._logistic": ROOTS,
     "sklrank.linear_model._online._ridge": SUMS,

@@ -10,10 +10,13 @@ form that it understands, and all votes are distributions over the labels. Here 
   therefore learns copies of the samples. It is left out if river is not installed.
 
 The table shows for each learner its weight in the booster, its empirical edge (Eq. 10 of the
-paper), and the rank loss if it is the only learner. All samples are scored before they are learned,
-in one shuffled pass; the losses are those of the second half. The picture shows the mean loss so
+paper), and the rank loss if it is the only learner, of all samples and of the second half. All
+samples are scored before they are learned, in one shuffled pass. The picture shows the mean loss so
 far. An expert of the booster consists of the first learners, so the linear models come first: the
-first expert is the `MultiOutputClassifier` alone. The program takes two minutes of CPU time.
+first expert is the `MultiOutputClassifier` alone. Over all samples, the mixture is better than each
+of its members. In the second half, the linear models are the best ones: Hedge weights the experts
+by their losses since the first sample, and follows an expert that led early for a while. The
+program takes two minutes of CPU time.
 
 Run:  python examples/mixed_weak_learners.py [--samples N] [--plot FILE]
 """
@@ -76,16 +79,22 @@ def main():
     mixture = AdaOLMR(list(learners.values()), random_state=0)
     mixed = losses_of(mixture, X, Y)
 
+    parts = {"all samples": slice(None), "second half": slice(half, None)}
     width = max(map(len, learners))
-    print(f"{'learner':{width}}  weight    edge  rank loss alone")
+    print(f"{'learner':{width}}  weight    edge  " + "  ".join(parts))
     for name, weight, edge in zip(learners, mixture.estimator_weights_, mixture.empirical_edges_):
-        print(f"{name:{width}}  {weight:6.2f}  {edge:6.3f}  {alone[name][half:].mean():15.4f}")
-    difference = mixed - min(alone.values(), key=lambda losses: losses[half:].mean())
-    error = difference[half:].std() / np.sqrt(len(difference) - half)
-    print(f"{'all together':{width}}  {'':6}  {'':6}  {mixed[half:].mean():15.4f}")
-    print(
-        f"difference from the best one: {difference[half:].mean():.4f} (standard error {error:.4f})"
-    )
+        means = "  ".join(f"{alone[name][part].mean():11.4f}" for part in parts.values())
+        print(f"{name:{width}}  {weight:6.2f}  {edge:6.3f}  {means}")
+    means = "  ".join(f"{mixed[part].mean():11.4f}" for part in parts.values())
+    print(f"{'all together':{width}}  {'':6}  {'':6}  {means}")
+    for title, part in parts.items():
+        best = min(alone.values(), key=lambda losses, part=part: losses[part].mean())
+        difference = (mixed - best)[part]
+        error = difference.std() / np.sqrt(len(difference))
+        print(
+            f"{title}, difference from the best one: {difference.mean():+.4f} "
+            f"(standard error {error:.4f})"
+        )
 
     if arguments.plot:
         import matplotlib.pyplot as plt

@@ -17,6 +17,7 @@ from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
 from sklrank._progress import with_task_tree
+from sklrank._validation import with_class_in_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +35,14 @@ else:
     from sklearn.utils.metaestimators import available_if
 
     def _fit_context(*, prefer_skip_nested_validation):
-        """Decorate a training method as scikit-learn does, and report its tasks to callbacks."""
+        """Decorate a training method as scikit-learn does, and report its tasks to callbacks.
+
+        Errors of arguments that do not fit its signature name the class of the estimator.
+        """
         decorate = _scikit_learn_fit_context(
             prefer_skip_nested_validation=prefer_skip_nested_validation
         )
-        return lambda method: decorate(with_task_tree(method))
+        return lambda method: with_class_in_errors(decorate(with_task_tree(method)))
 
 
 __all__ = [

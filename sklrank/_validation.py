@@ -2,6 +2,8 @@
 
 from contextlib import contextmanager
 from datetime import date, timedelta
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -58,6 +60,28 @@ def input_tags_of(estimator):
     The parameter `estimator` may hold any object until `fit` checks it.
     """
     return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
+
+
+def with_class_in_errors(method):
+    """Decorate a method: errors of arguments that do not fit its signature name the estimator.
+
+    Python would name the class that defines the method, which may be a base class that is not
+    public.
+    """
+
+    @wraps(method)
+    def call(estimator, *args, **kwargs):
+        try:
+            return method(estimator, *args, **kwargs)
+        except TypeError:
+            try:
+                signature(method).bind(estimator, *args, **kwargs)
+            except TypeError as error:
+                name = f"{type(estimator).__name__}.{method.__name__}()"
+                raise TypeError(f"{name} {error}") from None
+            raise
+
+    return call
 
 
 def check_rows(estimator, X, *, reset, warm_start=False, **check_params):

@@ -184,8 +184,8 @@ class DocumentRankerMixin:
         Returns
         -------
         float
-            Mean NDCG, from 0 to 1; NDCG@k if :class:`~sklrank.boosting.NDCGBoost` has a parameter
-            `k` that is not None. See :func:`sklrank.metrics.ndcg_score` for other conventions.
+            Mean NDCG, from 0 to 1; NDCG@k if the ranker has a parameter `k` that is not None. See
+            :func:`sklrank.metrics.ndcg_score` for other conventions.
 
         Raises
         ------

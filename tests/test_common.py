@@ -57,6 +57,7 @@ from sklrank.online_boosting import (
     TopKBBM,
 )
 from sklrank.tree import (
+    HistogramTreeClassifier,
     HistogramTreeRegressor,
     HoeffdingTreeClassifier,
     HonestForestRegressor,
@@ -80,6 +81,8 @@ ESTIMATORS = [
     HonestForestRegressor(n_estimators=5),
     HonestForestRegressor(n_estimators=5, splits="level", max_samples=0.8, n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
+    HistogramTreeClassifier(),
+    HistogramTreeClassifier(min_samples_leaf=2, max_features=0.5, random_state=0),
     HistogramTreeRegressor(),
     HistogramTreeRegressor(min_samples_leaf=2, max_features=0.5, random_state=0),
     StumpClassifier(),
@@ -157,6 +160,7 @@ ESTIMATORS = [
         similarity="identity", weighting="sample_weight", learning_rate=1.0, n_estimators=10
     ),
     AssembleClassifier(n_estimators=10),
+    AssembleClassifier(HistogramTreeClassifier(min_samples_leaf=2), 5),
     AssembleClassifier(LogisticRegression(), weighting="resampling", n_estimators=5),
     OnlineBMR(n_estimators=10),
     OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
@@ -181,6 +185,7 @@ ESTIMATORS = [
     NDCGBoost(n_estimators=10),
     NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=2), 5),
     NDCGBoost(StumpClassifier(), 5),
+    RankBoost(HistogramTreeClassifier(min_samples_leaf=2), 5),
     NDCGBoost(LogisticRegression(), 5),
     NDCGBoost(KNeighborsClassifier(3), 5),
     RankBoost(),
@@ -219,7 +224,7 @@ def expected_failed_checks(estimator):
     if is_batch_learner or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
     reason = "samples are learned one after the other"
-    if isinstance(estimator, HistogramTreeRegressor):
+    if isinstance(estimator, HistogramTreeClassifier | HistogramTreeRegressor):
         if estimator.min_samples_leaf == 20:
             return {}  # No leaf of this check is large enough to be split.
         reason = "min_samples_leaf counts samples, also those of weight two"

@@ -20,6 +20,7 @@ from sklrank.linear_model._rows import Rows
 from test_common import ESTIMATORS
 
 import sklrank
+from sklrank.feedback import SelfTunedExploration
 from sklrank.linear_model import BanditronClassifier
 from sklrank.online_boosting import AdaOLMR
 
@@ -105,7 +106,7 @@ def test_objects_without_a_state_do_not_crash(name):
 
 
 def decreasing_rate(t):
-    """Exploration rate of round t."""
+    """Exploration rate of round t, and slope of a support function."""
     return 1 / (t + 1)
 
 
@@ -120,6 +121,7 @@ MODELS = [
     *ESTIMATORS,
     *(BanditronClassifier(exploration=name) for name in ("decay", "ag1", "ag2")),
     BanditronClassifier(exploration=decreasing_rate),
+    BanditronClassifier(exploration=SelfTunedExploration(derivative=decreasing_rate)),
     BanditronClassifier(mirror_map=Cubes()),
     AdaOLMR(GaussianNB(), n_estimators=1),
 ]

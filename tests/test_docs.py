@@ -26,7 +26,7 @@ def public_names():
 
 
 # Users rarely choose these.
-WEAK_LEARNERS = {"HistogramTreeRegressor", "StumpClassifier"}
+WEAK_LEARNERS = {"HistogramTreeClassifier", "HistogramTreeRegressor", "StumpClassifier"}
 
 
 def map_pages(node):

@@ -23,6 +23,7 @@ from sklrank.linear_model import (
 )
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKBBM
 from sklrank.tree import (
+    HistogramTreeClassifier,
     HoeffdingTreeClassifier,
     HonestForestRegressor,
     LevelSplitsRegressor,
@@ -36,6 +37,7 @@ MAPS = ["euclidean", "positive", "p-norm", "group-norm", "schatten", "entropy"]
 MODELS = [
     HoeffdingTreeClassifier(grace_period=20, delta=0.1),
     StumpClassifier(),
+    HistogramTreeClassifier(),
     LevelSplitsRegressor(),
     HonestForestRegressor(n_estimators=3),
     OnlineLogisticRegression(),

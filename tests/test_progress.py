@@ -55,6 +55,7 @@ HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
 
 NOT_ITERATIVE = {
+    "HistogramTreeClassifier",
     "HistogramTreeRegressor",
     "HonestTreeRegressor",
     "LeafSizeForest",
@@ -582,7 +583,7 @@ def test_without_callbacks_a_loop_is_not_wrapped():
 
 
 def test_verbose_of_boosting(capsys):
-    ranker = fit(NDCGBoost(n_estimators=12, verbose=2))
+    ranker = fit(NDCGBoost(n_estimators=12, verbose=2, random_state=0))
     lines = capsys.readouterr().out.splitlines()
     for i in range(12):
         loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]

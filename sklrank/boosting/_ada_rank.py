@@ -48,8 +48,8 @@ class AdaRank(SupervisedDocumentRanker):
         Metric E: NDCG or average precision. For tied documents, the expected value over their
         random orders is used.
     k : int or None, default=None
-        Number of top-ranked documents of each query to include in the metric. If None, all
-        documents are included.
+        Number of top-ranked documents of each query to include in the metric, and in the NDCG that
+        `score` returns. If None, all documents are included.
     search : {"greedy", "weighted"}, default="greedy"
         Rule that selects a feature. "greedy" selects it as described above. "weighted" selects the
         feature with the best metric under the weights of the queries, as printed in [1]_ and [2]_;
@@ -201,14 +201,20 @@ class AdaRank(SupervisedDocumentRanker):
         objective = self._make_objective(y, Queries.from_qid(qid, len(y)))
         return lambda scores: objective.performance(scores).mean()
 
+    def _n_scored(self):
+        return self.k
+
     def _make_learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, self.learning_rate, self.search)
         learner = super()._make_learner(X, objective)
-        n_grades = objective.labels.max() + 1
+        n_grades = self._n_labels(objective)
         if n_grades > 2 and not get_tags(self.estimator).classifier_tags.multi_class:
             raise ValueError(
                 f"estimator must distinguish the {n_grades} values of y, got {self.estimator!r}, "
                 "which takes two classes only; use DecisionTreeClassifier(max_depth=1), for example"
             )
         return learner
+
+    def _n_labels(self, objective):
+        return objective.labels.max() + 1

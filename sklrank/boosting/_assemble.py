@@ -42,7 +42,8 @@ class AssembleClassifier(SemiSupervisedBooster):
     ----------
     estimator : classifier or None, default=None
         Weak learner, which is cloned for each round. If None, `DecisionTreeClassifier(max_depth=2)`
-        is used.
+        is used. A :class:`~sklrank.tree.HistogramTreeClassifier` is faster, because its features
+        are binned once for all rounds.
     n_estimators : int, default=50
         Maximum number of rounds.
     labeled_share : float, default=0.9

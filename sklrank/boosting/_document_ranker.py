@@ -17,8 +17,8 @@ from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting._base import Booster
-from sklrank.boosting._weak_learners import ClassifierLearner, StumpLearner
-from sklrank.tree import StumpClassifier
+from sklrank.boosting._weak_learners import make_classifier_learner
+from sklrank.tree import HistogramTreeClassifier, StumpClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["DocumentRanker", "SupervisedDocumentRanker"]
+__all__ = ["DocumentRanker", "SupervisedDocumentRanker", "queries_of"]
 
 
 class DocumentRanker(DocumentRankerMixin, Booster):
@@ -35,22 +35,25 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = input_tags_of(self.estimator).sparse
+        tags.input_tags.allow_nan = isinstance(self.estimator, HistogramTreeClassifier)
         return tags
 
     def _make_learner(self, X, objective):
         """Return the learner that fits weak learners to an objective on the samples `X`."""
         estimator = StumpClassifier() if self.estimator is None else self.estimator
-        by_class = self._response_method == "predict"
-        if type(estimator) is StumpClassifier and self.weighting != "resampling" and by_class:
-            estimator._validate_params()
-            return StumpLearner(estimator, X)
-        return ClassifierLearner(
+        return make_classifier_learner(
             estimator,
             X,
             weighting=self.weighting,
             max_samples=self.max_samples,
+            random_state=self._random_state,
+            n_labels=self._n_labels(objective),
             response_method=self._response_method,
         )
+
+    def _n_labels(self, objective):
+        """Return the number of distinct labels to which weak learners are fitted."""
+        return 2
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Score documents.
@@ -145,9 +148,10 @@ class SupervisedDocumentRanker(DocumentRanker):
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries on which the rounds are evaluated, instead of held-out queries.
             The ranker is not fitted to them; all queries of `X` are used. Their scores after each
-            round are stored in `validation_scores_`. They stop boosting only if `n_iter_no_change`
-            is not None. The default trees of :class:`NDCGBoost` also choose their size, their start
-            and, without `n_iter_no_change`, the number of rounds by these queries. Searches of
+            round are stored in `validation_scores_`. They stop boosting only with early stopping,
+            for example if `n_iter_no_change` is not None. The default trees of :class:`NDCGBoost`
+            also choose their size, their start and, without early stopping, the number of rounds by
+            these queries. Searches of
             scikit-learn raise `UnsetMetadataPassedError` unless it is requested by
             ``set_fit_request(X_val=True, y_val=True, qid_val=True)``; they pass all of `X_val` to
             each `fit` if `X` has another number of rows.
@@ -197,33 +201,23 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     def _fit_checked(self, X, y, queries, validation):
         """Fit the ranker to checked samples."""
-        if validation is not None:
-            check_something_to_learn(y, queries)
-            X_val, y_val, queries_val = validation
-            self._boost_validated(X, y, queries, X_val, y_val, queries_val.codes)
-        elif not self._stops_early:
-            check_something_to_learn(y, queries)
-            self._boost_samples(X, y, queries)
-        else:
+        evaluated = validation
+        if validation is None and self._stops_early:
             train, held_out = self._split(y, queries)
-            codes = queries.codes
-            self._boost_validated(
-                X[train],
-                y[train],
-                Queries.from_qid(codes[train], len(train)),
-                X[held_out],
-                y[held_out],
-                codes[held_out],
-            )
-
-    def _boost_validated(self, X, y, queries, X_val, y_val, codes_val):
-        """Boost, and evaluate each round on a validation set.
-
-        A warm start adds no rounds if boosting was stopped early before.
-        """
-        early_stopping = self._early_stopping(X_val, y_val, codes_val)
+            evaluated = X[held_out], y[held_out], queries_of(queries, held_out)
+            X, y, queries = X[train], y[train], queries_of(queries, train)
+        check_something_to_learn(y, queries)
+        self._start_boosting(X, y, queries, validation)
+        early_stopping = None
+        if evaluated is not None:
+            X_val, y_val, queries_val = evaluated
+            early_stopping = self._early_stopping(X_val, y_val, queries_val.codes)
+        # A warm start adds no rounds if boosting was stopped early before.
         if self._early_stopping_reason() is None:
             self._boost_samples(X, y, queries, early_stopping)
+
+    def _start_boosting(self, X, y, queries, validation):
+        """Choose what depends on the samples before the first round, without held-out queries."""
 
     def _boost_samples(self, X, y, queries, early_stopping=None):
         objective = self._make_objective(y, queries)
@@ -232,17 +226,25 @@ class SupervisedDocumentRanker(DocumentRanker):
     def _start_rounds(self):
         super()._start_rounds()
         self.validation_scores_ = np.empty(0)
-        self._stops_early = self.n_iter_no_change is not None
+        self._patience = self._rounds_without_change()
         fraction = self.validation_fraction if self._stops_early else 0.0
         if not self.estimators_:
             self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
         elif fraction > self._held_out_fraction:
             raise ValueError(
-                f"n_iter_no_change={self.n_iter_no_change} and validation_fraction={fraction} hold "
-                "out queries to which the rounds so far were fitted; with warm_start=True the "
-                f"fraction held out cannot grow, it was {self._held_out_fraction}"
+                f"early stopping with validation_fraction={fraction} holds out queries to which "
+                "the rounds so far were fitted; with warm_start=True the fraction held out cannot "
+                f"grow, it was {self._held_out_fraction}"
             )
         self._held_out_fraction = fraction
+
+    def _rounds_without_change(self):
+        """Return the number of rounds of early stopping, or None if there is none."""
+        return self.n_iter_no_change
+
+    @property
+    def _stops_early(self):
+        return self._patience is not None
 
     def _split(self, y, queries):
         """Split the queries into a training part and a held-out part.
@@ -251,17 +253,19 @@ class SupervisedDocumentRanker(DocumentRanker):
         """
         if queries.n_queries < 2:
             raise ValueError(
-                "n_iter_no_change holds out a part of the queries, but qid has one query only; "
-                "use n_iter_no_change=None, or give queries"
+                "early stopping holds out a part of the queries, but qid has one query only; "
+                f"use {self._without_early_stopping}, or give queries"
             )
         splitter = GroupShuffleSplit(
             1, test_size=self.validation_fraction, random_state=self._split_seed
         )
         train, held_out = next(splitter.split(y, groups=queries.codes))
         for samples, part in (train, "to learn from"), (held_out, "held out"):
-            codes = queries.codes[samples]
-            check_something_to_learn(y[samples], Queries.from_qid(codes, len(codes)), part)
+            check_something_to_learn(y[samples], queries_of(queries, samples), part)
         return train, held_out
+
+    # Parameter that turns early stopping off, for error messages.
+    _without_early_stopping = "n_iter_no_change=None"
 
     def _early_stopping(self, X, y, codes):
         """Evaluate the rounds so far, and return the function that evaluates each later round."""
@@ -279,7 +283,7 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     def _early_stopping_reason(self):
         """Return a reason to stop if the validation scores no longer improve, otherwise None."""
-        scores, patience = self.validation_scores_, self.n_iter_no_change
+        scores, patience = self.validation_scores_, self._patience
         if patience is not None and len(scores) > patience:
             if scores[-patience:].max() <= scores[:-patience].max() + self.tol:
                 return f"the validation score has not improved for {patience} rounds"
@@ -300,3 +304,8 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     def _n_rounds_to_predict(self):
         return self.best_n_rounds_
+
+
+def queries_of(queries, samples):
+    """Return the queries of some of the samples."""
+    return Queries.from_qid(queries.codes[samples], len(samples))

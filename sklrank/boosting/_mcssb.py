@@ -71,7 +71,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Weak learner, which is cloned for each round. A regressor is fitted to the costs of all
         classes and must support several outputs
         (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
-        classifier is fitted to labels and weights; see `weighting`. If None,
+        classifier is fitted to labels and weights; see `weighting`. The features of a
+        :class:`~sklrank.tree.HistogramTreeClassifier` are binned once for all rounds. If None,
         `ExtraTreeRegressor(max_depth=6, max_features=0.5)` is used if `weighting` is "auto" or
         "cost", otherwise `DecisionTreeClassifier(max_depth=2)`; and with `similarity` "auto", the
         first weak learner is a pool of classifiers.

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank.boosting._linear_scores import LinearScorer
-from sklrank.tree import HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree._histogram_classifier import BinnedClassifier
 from sklrank.tree._histogram_trees import MAX_CATEGORIES, Tree
 
 __all__ = ["read_model", "write_model"]
@@ -34,15 +35,13 @@ def write_model(ranker):
     for number, (model, step) in enumerate(ranker._fitted_rounds()):
         if isinstance(model, LinearScorer):
             content["linear"] = linear_content(model, step)
-        elif isinstance(model, HistogramTreeRegressor):
+        elif isinstance(model, (HistogramTreeRegressor, BinnedClassifier)):
             content["trees"].append(tree_content(model, step))
-        elif isinstance(model, StumpClassifier):
-            content["trees"].append(stump_content(model, step))
         else:
             raise ValueError(
                 f"export_json needs trees or stumps, but estimators_[{number}] is {model!r}: fit "
-                "NDCGBoost with estimator=None, HistogramTreeRegressor() or StumpClassifier(), or "
-                "RankBoost with estimator=None or StumpClassifier()"
+                "the ranker with estimator=None, HistogramTreeClassifier() or StumpClassifier(), "
+                "or NDCGBoost with HistogramTreeRegressor()"
             )
     return json.dumps(content, allow_nan=False)
 
@@ -65,15 +64,19 @@ def linear_content(model, step):
 def tree_content(model, step):
     """Return the nodes of a tree as dicts."""
     arrays = model.tree_.nodes()
+    values, gains = arrays["value"], arrays["gain"]
+    if isinstance(model, BinnedClassifier):
+        # The importances of classifiers are weighted by the steps.
+        values, gains = model._leaf_outputs("predict"), step * gains / (gains.sum() or 1.0)
     content = []
     for index, left in enumerate(arrays["left"].tolist()):
         node = {"count": int(arrays["count"][index])}
         content.append(node)
         if left == 0:
-            node["value"] = float(step * arrays["value"][index])
+            node["value"] = float(step * values[index])
             continue
         feature = int(arrays["feature"][index])
-        node |= {"gain": float(arrays["gain"][index]), "feature": feature}
+        node |= {"gain": float(gains[index]), "feature": feature}
         node |= {"left": left, "right": left + 1}
         node["missing"] = left if arrays["missing_left"][index] else left + 1
         if arrays["categorical"][index]:
@@ -87,16 +90,6 @@ def tree_content(model, step):
             # Infinity is not a number of JSON: all values but the missing ones are sent left.
             node["threshold"] = threshold if np.isfinite(threshold) else None
     return content
-
-
-def stump_content(model, step):
-    """Return the nodes of a stump as dicts."""
-    threshold = float(model.threshold_)
-    root = {"count": 0, "gain": float(step), "feature": int(model.feature_)}
-    root |= {"left": 1, "right": 2, "missing": 1}
-    root["threshold"] = threshold if np.isfinite(threshold) else None
-    values = [float(step * value) for value in model.leaf_classes_]
-    return [root, *({"count": 0, "value": value} for value in values)]
 
 
 def read_model(text):

@@ -11,11 +11,9 @@ import numpy as np
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._queries import Queries
-from sklrank._relevance import check_something_to_learn
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._base import ALL_ROUNDS
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker, queries_of
 from sklrank.boosting._linear_scores import PENALTIES, fit_linear
 from sklrank.boosting._model_json import read_model, write_model
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
@@ -31,6 +29,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["NDCGBoost"]
+
+# Number of rounds without an increase that `early_stopping=True` waits by default.
+DEFAULT_PATIENCE = 10
 
 OBJECTIVES = {"logistic": LogisticObjective, "expected-ndcg": NDCGObjective}
 # Learning rates of trees and of classifiers.
@@ -151,18 +152,23 @@ class NDCGBoost(SupervisedDocumentRanker):
         Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
         a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
         documents are drawn up to ten times, until the weak learner is better than chance.
-    n_iter_no_change : int or None, default=None
-        Boosting stops when the NDCG of held-out queries, computed with `gain` and `k`, has not
-        increased by more than `tol` for this number of rounds, and `predict` uses the rounds up to
-        the largest NDCG, as in LightGBM and XGBoost. If None, all rounds are fitted and used,
-        except that held-out queries choose the number of rounds of the default trees; see
+    early_stopping : "auto" or bool, default="auto"
+        If True, boosting stops when the NDCG of held-out queries, computed with `gain` and `k`, has
+        not increased by more than `tol` for `n_iter_no_change` rounds, and `predict` uses the
+        rounds up to the largest NDCG, as in LightGBM and XGBoost. If False, `n_estimators` rounds
+        are fitted and used. "auto" is the same as True if `n_iter_no_change` is given. Otherwise,
+        held-out queries choose the number of rounds of the default trees, which are then fitted to
+        all queries (see `estimator`), and `n_estimators` rounds are fitted with another
         `estimator`. If `X_val` is passed to `fit`, its queries take the place of the held-out
-        queries in both cases. With another `estimator` and without `n_iter_no_change`, they are
-        only scored.
+        queries. Without early stopping, they are only scored; the start and the size of the default
+        trees are also chosen by them.
+    n_iter_no_change : int or None, default=None
+        Number of rounds of early stopping; see `early_stopping`. None stands for 10 if
+        `early_stopping` is True.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
     tol : float, default=1e-4
-        Tolerance of early stopping; see `n_iter_no_change`.
+        Tolerance of early stopping; see `early_stopping`.
     warm_start : bool, default=False
         If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
         trees and their number that held-out queries have chosen are kept, too.
@@ -246,6 +252,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "objective": [StrOptions({"auto", *OBJECTIVES})],
         "learning_rate": [Interval(Real, 0, 2, closed="right"), StrOptions({"auto"})],
+        "early_stopping": [StrOptions({"auto"}), "boolean"],
     }
 
     def __init__(
@@ -259,6 +266,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         learning_rate: float | Literal["auto"] = "auto",
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
         max_samples: int | float | None = None,
+        early_stopping: Literal["auto"] | bool = "auto",
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 1e-4,
@@ -274,6 +282,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.max_samples = max_samples
+        self.early_stopping = early_stopping
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
@@ -285,7 +294,7 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._has_trees()
+        tags.input_tags.allow_nan = tags.input_tags.allow_nan or self._has_trees()
         return tags
 
     def _learning_rate(self):
@@ -308,17 +317,28 @@ class NDCGBoost(SupervisedDocumentRanker):
     def _n_scored(self):
         return self.k
 
-    def _fit_checked(self, X, y, queries, validation):
+    def _rounds_without_change(self):
+        if not self.early_stopping:
+            return None
+        if self.early_stopping == "auto":
+            return self.n_iter_no_change
+        return DEFAULT_PATIENCE if self.n_iter_no_change is None else self.n_iter_no_change
+
+    _without_early_stopping = "early_stopping=False"
+
+    def _chooses_rounds(self):
+        """Return True if held-out queries choose the number of rounds before the first one."""
+        return self.estimator is None and self.early_stopping == "auto" and not self._stops_early
+
+    def _start_boosting(self, X, y, queries, validation):
         if self.estimator is None and not self.estimators_:
-            check_something_to_learn(y, queries)
             self._choose_trees(X, y, queries, validation)
-        super()._fit_checked(X, y, queries, validation)
 
     def _choose_trees(self, X, y, queries, validation):
         """Set the default tree, the penalty of the linear scores and the number of rounds.
 
-        The penalty is None if boosting starts from scores of 0. The number of rounds is None if all
-        rounds are fitted.
+        If there is no validation set, they are chosen on folds of the samples. The penalty is None
+        if boosting starts from scores of 0. The number of rounds is None if all rounds are fitted.
         """
         trees = default_trees(len(y))
         bins = self._bins = trees[0]._bin(X, self._random_state)
@@ -359,10 +379,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         scores = [scorer.predict(X) for scorer in self._fit_linear(X, y, queries, split[0])]
         return Fold(
             [bins.take(samples) for samples in split],
-            [
-                self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
-                for samples, codes in ((samples, queries.codes[samples]) for samples in split)
-            ],
+            [self._make_objective(y[samples], queries_of(queries, samples)) for samples in split],
             [[values[samples] for samples in split] for values in scores],
         )
 
@@ -378,8 +395,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     def _fit_linear(self, X, y, queries, samples, penalties=PENALTIES):
         """Return linear scores for each penalty, fitted to queries of the given samples."""
         samples = self._draw_queries(queries, samples, LINEAR_SAMPLES)
-        codes = queries.codes[samples]
-        objective = self._make_objective(y[samples], Queries.from_qid(codes, len(samples)))
+        objective = self._make_objective(y[samples], queries_of(queries, samples))
         return fit_linear(X[samples], objective, penalties)
 
     def _draw_queries(self, queries, samples, n_samples):
@@ -409,13 +425,13 @@ class NDCGBoost(SupervisedDocumentRanker):
         self._boost(objective, learner, early_stopping)
 
     def _n_rounds_to_fit(self):
-        if self.estimator is not None or self.n_iter_no_change is not None or not self._n_rounds:
+        if not self._chooses_rounds() or not self._n_rounds:
             return self.n_estimators
         return min(self.n_estimators, self._n_rounds)
 
     def _reason_for_all_rounds(self):
         reason = ALL_ROUNDS
-        if self.estimator is not None or self.n_iter_no_change is not None:
+        if not self._chooses_rounds():
             return reason
         if self._n_rounds_to_fit() < self.n_estimators:
             reason = "held-out queries chose this number of rounds"
@@ -428,10 +444,9 @@ class NDCGBoost(SupervisedDocumentRanker):
             return TreeLearner(self.estimator, X, bins)
         if self.estimator is not None:
             return super()._make_learner(X, objective)
-        # The samples have been binned for the choice of the tree, unless this is a warm start or
-        # some of them are held out.
+        # The samples have been binned for the choice of the tree, unless this is a warm start.
         bins, self._bins = self._bins, None
-        if bins is None or bins.codes.shape[1] != X.shape[0]:
+        if bins is None:
             bins = self._tree._bin(X, self._random_state)
         return TreeLearner(self._tree, X, bins)
 
@@ -439,9 +454,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         """Return the fitted model as JSON, from which other programs can compute the scores.
 
         Supported are models of trees and stumps, that is, an `estimator` that is None, a
-        `HistogramTreeRegressor` or a `StumpClassifier`. The score of a document is the sum of its
-        linear terms and of the value of one leaf of each tree. The text is a JSON object with the
-        following entries:
+        `HistogramTreeRegressor`, a `HistogramTreeClassifier` or a `StumpClassifier`. The score of a
+        document is the sum of its linear terms and of the value of one leaf of each tree. The text
+        is a JSON object with the following entries:
 
         - `format`: ``"sklrank.additive"``; `version`: 1.
         - `n_features`: the number of features; `feature_names`: a list of strings, or null.
@@ -451,10 +466,11 @@ class NDCGBoost(SupervisedDocumentRanker):
         - `trees`: a list of trees. A tree is a list of nodes, of which the first one is the root. A
           leaf has the entry `value`. Any other node has the entries `feature`; `left`, `right` and
           `missing`, the index of the next node for small, large and missing values; and `gain`, the
-          decrease of the objective by the split, times 2. A numerical feature has a `threshold`:
-          values up to it are small, and all values if it is null. A categorical feature has
-          `left_categories` and `right_categories`; other values are missing. The `count` of a node
-          is its number of training documents (0 in stumps).
+          decrease of the objective by the split, times 2 (for classifiers, its part of the step,
+          in proportion to the gains of the tree). A numerical feature has a `threshold`: values up
+          to it are small, and all values if it is null. A categorical feature has `left_categories`
+          and `right_categories`; other values are missing. The `count` of a node is its number of
+          training documents.
 
         ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
 
@@ -501,7 +517,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         ranker._fitted_with_qid = False
         # For a warm start.
         ranker._random_state, ranker._held_out_fraction = np.random.RandomState(), 0.0
-        ranker._split_seed, ranker._stops_early = 0, False
+        ranker._split_seed, ranker._patience = 0, None
         return ranker
 
     @property

@@ -39,7 +39,8 @@ class RankBoost(SupervisedDocumentRanker):
     estimator : classifier, default=None
         Weak learner, which is cloned for each round. If None, a compiled
         :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
-        the criterion of [1]_.
+        the criterion of [1]_. Larger trees are fast, too, as
+        :class:`~sklrank.tree.HistogramTreeClassifier`.
     n_estimators : int, default=100
         Maximum number of rounds.
     learning_rate : float, default=1.0
@@ -158,9 +159,9 @@ class RankBoost(SupervisedDocumentRanker):
     def export_json(self) -> str:
         """Return the fitted model as JSON, from which other programs can compute the scores.
 
-        Supported are models of stumps, that is, an `estimator` that is None or a `StumpClassifier`.
-        :meth:`NDCGBoost.export_json` describes the entries, and :meth:`NDCGBoost.from_json` reads
-        the text.
+        Supported are models of stumps and trees, that is, an `estimator` that is None, a
+        `StumpClassifier` or a `HistogramTreeClassifier`. :meth:`NDCGBoost.export_json` describes
+        the entries, and :meth:`NDCGBoost.from_json` reads the text.
 
         Returns
         -------
@@ -170,6 +171,6 @@ class RankBoost(SupervisedDocumentRanker):
         Raises
         ------
         ValueError
-            If the weak learners are not stumps.
+            If the weak learners are neither stumps nor such trees.
         """
         return write_model(self)

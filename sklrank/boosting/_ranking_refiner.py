@@ -84,7 +84,8 @@ class RankingRefiner(DocumentRanker):
     estimator : classifier, default=None
         Weak learner, which is cloned for each round of "product" and "sum". If None, a compiled
         :class:`~sklrank.tree.StumpClassifier` is used there. A stump with ``criterion="gain"``
-        maximizes the criterion of the dissertation (Equation 4.13).
+        maximizes the criterion of the dissertation (Equation 4.13). Larger trees are fast, too, as
+        :class:`~sklrank.tree.HistogramTreeClassifier`.
     n_estimators : int, default=100
         Maximum number of rounds; for "residual", of corrections, of which there are at most two.
     combination : {"auto", "residual", "product", "sum"}, default="auto"

@@ -19,7 +19,7 @@ from sklrank._sklearn import _safe_indexing
 from sklrank._validation import check_rows, input_tags_of
 from sklrank.base import ClassScoresMixin
 from sklrank.boosting._base import Booster
-from sklrank.boosting._weak_learners import ClassifierLearner
+from sklrank.boosting._weak_learners import make_classifier_learner
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -118,11 +118,13 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         return DecisionTreeClassifier(max_depth=2) if self.estimator is None else self.estimator
 
     def _make_learner(self, X):
-        return ClassifierLearner(
+        return make_classifier_learner(
             self._get_estimator(),
             X,
             weighting=self.weighting,
             max_samples=self.max_samples,
+            random_state=self._random_state,
+            n_labels=self._n_classes,
             n_classes=self._n_classes,
         )
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from sklrank.boosting._linear_scores import PENALTIES
 from sklrank.boosting._weak_learners import TreeLearner
-from sklrank.tree._histogram_tree import HistogramGrower
 
 __all__ = ["Choice", "Fold", "choose_trees"]
 
@@ -75,7 +74,7 @@ class FoldBooster:
     def __init__(self, tree, fold, scores):
         train, held_out = fold.bins
         self._learner = TreeLearner(tree, None, train)
-        self._held_out = HistogramGrower(tree, held_out)
+        self._held_out = held_out
         self._objective, self._held_out_objective = fold.objectives
         self._scores, self._held_out_scores = (part.copy() for part in scores)
 
@@ -92,7 +91,8 @@ class FoldBooster:
         tree, hypothesis = grown
         step = learning_rate * self._learner.step(self._objective, hypothesis)
         self._scores += step * hypothesis
-        self._held_out_scores += step * self._held_out.predict(tree)
+        held_out = self._held_out
+        self._held_out_scores += step * tree.predict_codes(held_out.codes, held_out.n_bins)
 
 
 class Candidate:

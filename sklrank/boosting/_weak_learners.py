@@ -26,23 +26,27 @@ from sklrank._estimator import BaseEstimator
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
 from sklrank.boosting._linear_scores import LinearScorer
-from sklrank.tree._binning import BinnedFeatures
-from sklrank.tree._histogram_tree import HistogramGrower, HistogramTreeRegressor
+from sklrank.tree._histogram_classifier import HistogramTreeClassifier, n_targets
+from sklrank.tree._histogram_tree import HistogramTreeRegressor, as_floats
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
     "SEARCHES",
+    "BinnedLearner",
     "ClassifierLearner",
     "CostLearner",
     "FeatureLearner",
     "FirstModelLearner",
     "Learner",
     "StartLearner",
-    "StumpLearner",
     "TreeLearner",
     "hypothesis_of",
+    "make_classifier_learner",
 ]
 
+# Classifiers that are compiled, and fitted to features that are binned once. (Subclasses may
+# override methods, and are treated as any other classifier.)
+BINNED_CLASSIFIERS = StumpClassifier, HistogramTreeClassifier
 # Maximum number of draws of samples in a round. A weak learner that is fitted to a small sample may
 # be no better than chance although more can be learned.
 MAX_DRAWS = 10
@@ -59,9 +63,8 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
         # A model that was fitted to one class has one column.
         return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
     # X has been checked: the trees of all rounds need not check it again.
-    checks = type(model) not in (StumpClassifier, HistogramTreeRegressor, LinearScorer)
-    predict = model.predict if checks else model._predict_checked
-    predicted = predict(X)
+    is_own = type(model) in (*BINNED_CLASSIFIERS, HistogramTreeRegressor, LinearScorer)
+    predicted = model._predict_checked(X) if is_own else model.predict(X)
     if n_classes is None:
         return np.asarray(predicted, dtype=np.float64)
     return np.eye(n_classes)[predicted]
@@ -78,6 +81,43 @@ class Learner:
 
 
 # -- Labels and weights.
+
+
+def make_classifier_learner(
+    estimator,
+    X,
+    *,
+    weighting,
+    max_samples,
+    random_state,
+    n_labels=2,
+    n_classes=None,
+    response_method="predict",
+):
+    """Return the learner for a classifier.
+
+    Parameters
+    ----------
+    random_state : RandomState instance
+        Draws the samples whose quantiles bound the bins.
+    n_labels : int
+        Number of distinct labels of the objective.
+    estimator, X, weighting, max_samples, n_classes, response_method
+        See :class:`ClassifierLearner`.
+    """
+    if type(estimator) in BINNED_CLASSIFIERS and weighting != "resampling":
+        estimator._validate_params()
+        return BinnedLearner(
+            estimator, X, random_state, n_labels, n_classes, response_method=response_method
+        )
+    return ClassifierLearner(
+        estimator,
+        X,
+        weighting=weighting,
+        max_samples=max_samples,
+        n_classes=n_classes,
+        response_method=response_method,
+    )
 
 
 class ClassifierLearner(Learner):
@@ -181,29 +221,46 @@ def draw_samples(labels, weights, size, random_state):
     return drawn
 
 
-class StumpLearner(Learner):
-    """Learner for compiled stumps, which bins the features once for all rounds.
+class BinnedLearner(Learner):
+    """Learner for compiled trees, which bins the features once for all rounds.
 
     Parameters
     ----------
-    stump : StumpClassifier
-        Stump whose parameters are used in all rounds.
+    tree : HistogramTreeClassifier or StumpClassifier
+        Tree whose parameters are used in all rounds.
     X : ndarray of shape (n_samples, n_features)
         Training samples.
+    random_state : RandomState instance
+        Draws the samples whose quantiles bound the bins.
+    n_labels : int
+        Number of distinct labels of the objective.
+    n_classes : int or None
+        Number of classes of the hypothesis; None for rankers.
+    response_method : {"predict", "predict_proba"}
+        Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
     """
 
-    def __init__(self, stump, X):
-        self.stump = clone(stump)
+    def __init__(self, tree, X, random_state, n_labels, n_classes, *, response_method):
+        self.tree = clone(tree)
         self.X = X
-        self.binned = BinnedFeatures(X, stump.max_bins)
+        self.n_labels = n_labels
+        self.n_classes = n_classes
+        self.response_method = response_method
+        bins = self.tree._bin(as_floats(X), random_state)
+        self.grower = self.tree._make_grower(bins, n_targets(n_labels))
 
     def fit(self, objective, random_state):
-        """Fit a stump to the labels and weights of the objective."""
+        """Fit a tree to the labels and weights of the objective."""
         # Copied, since cloning takes as long as fitting a stump to a small query.
-        model = copy(self.stump)
-        model.classes_ = np.arange(2)
-        model._fit_binned(self.binned, objective.labels, objective.weights)
-        return model, hypothesis_of(model, self.X)
+        model = copy(self.tree)
+        model.classes_ = np.arange(self.n_labels)
+        leaves = model._fit_binned(
+            self.grower, objective.labels, objective.weights, self.n_labels, random_state
+        )
+        outputs = model._leaf_outputs(self.response_method)
+        if self.n_classes is not None:
+            return model, np.eye(self.n_classes)[outputs].take(leaves, axis=0)
+        return model, outputs.astype(np.float64).take(leaves)
 
 
 # -- Gradients and masses.
@@ -228,14 +285,14 @@ class TreeLearner(Learner):
     def __init__(self, tree, X, bins):
         self.tree = clone(tree)
         self.X = X
-        self.grower = HistogramGrower(self.tree, bins)
+        self.grower = self.tree._make_grower(bins)
 
     def grow(self, objective, random_state):
         """Return a tree and its hypothesis, or None if the tree has no split."""
-        tree, hypothesis = self.grower.grow(
+        tree, values, leaves = self.grower.grow(
             -objective.negative_gradient, objective.masses, random_state
         )
-        return (tree, hypothesis) if tree.n_nodes > 1 else None
+        return (tree, values[:, 0].take(leaves)) if tree.n_nodes > 1 else None
 
     def fit(self, objective, random_state):
         """Return a fitted model and its hypothesis, or None if the tree has no split."""

@@ -54,3 +54,14 @@ cdef class MissSchedule(SelfTunedSchedule):
 
 cdef class HitMissSchedule(SelfTunedSchedule):
     pass
+
+
+cdef class SupportSchedule(Schedule):
+    cdef readonly bint counts_rounds        # whether the argument of w_2' is t, as for "ag2"
+    cdef readonly Py_ssize_t n_misses       # sum of tau
+    cdef double[::1] slopes                 # w_2' of the next arguments, from `first` on
+    cdef double[::1] miss_slopes            # w_1' of the next arguments, from `first_miss` on
+    cdef Py_ssize_t first, first_miss
+
+    # Return the argument of w_2' in the next round.
+    cdef Py_ssize_t position(self) noexcept nogil

@@ -19,6 +19,8 @@ with sums over i < t. The exponents of the two support functions satisfy l_1 >= 
 w_2'; by default, both are 0.1, as in the experiments. The schedule "decay", called ag0 in the
 experiments of the dissertation, has the rate g_t = t^(-1/3) / 2.
 
+`SupportSchedule` has these three rules for any two support functions, given their derivatives.
+
 Two schedules are not from the dissertation. "ag2-unbiased" uses tau_t = 1 - [hit]/p_t, where p_t
 is the propensity of the label shown. The mean of this tau_t is the probability of a wrong
 prediction. "ag3-forgetting" is ag3 with both sums multiplied by .99 in each round, so that the rate
@@ -30,6 +32,7 @@ To add a schedule, derive a class from `Schedule`, and add its name to `_SCHEDUL
 - overrides `next_rate`, and `update` if it has statistics other than the number of rounds;
 - extends `get_state` and `set_state` by its parameters and statistics (see `sklrank/_state.pyx`);
 - sets its first `rate` in `set_state`, and `needs_hits` if its rates depend on the hits;
+- overrides `prepare` if it calls functions of the user, which the compiled loops cannot do;
 - has rates in (0, 1/2], as all named schedules.
 """
 
@@ -39,6 +42,9 @@ import numpy as np
 
 from sklrank._state cimport State
 from sklrank._validation import is_number
+
+# Sums over rounds, which are at most three times their number, must not overflow.
+cdef Py_ssize_t MAX_ROUNDS = <Py_ssize_t>1 << (8 * sizeof(Py_ssize_t) - 4)
 
 
 cdef class Schedule:
@@ -50,6 +56,12 @@ cdef class Schedule:
     cdef int set_state(self, State state) except -1:
         self.n_rounds = state.count("n_rounds")
         return 0
+
+    def prepare(self, exploration, Py_ssize_t n_rounds):
+        """Call the functions of the parameter `exploration` for the next `n_rounds` rounds.
+
+        Raise ValueError if a function returns invalid values. Then the schedule is unchanged.
+        """
 
     def record_rounds(self, hits, propensities):
         """Record rounds one after the other, and return the list of the rates after each round."""
@@ -94,13 +106,13 @@ cdef class GivenSchedule(Schedule):
     def __init__(self, double rate):
         self.start({"rate": rate, "n_rounds": 0})
 
-    def set_rates(self, rates not None):
-        """Set the rates of the next rounds. After these, the last rate is kept."""
+    def prepare(self, exploration, Py_ssize_t n_rounds):
         self.require_ready()
-        cdef double[::1] checked = np.array(rates, dtype=np.float64)
-        if not checked.shape[0] or not all(0.0 <= rate <= 1.0 for rate in rates):
-            raise ValueError("rates must be numbers from 0 to 1")
-        self.rates, self.first, self.rate = checked, self.n_rounds, checked[0]
+        # The last one is the rate after these rounds.
+        cdef double[::1] rates = np.array(
+            [rate_of_round(exploration, self.n_rounds + i) for i in range(1, n_rounds + 2)]
+        )
+        self.rates, self.first, self.rate = rates, self.n_rounds, rates[0]
 
     cdef dict get_state(self):
         return Schedule.get_state(self) | {"rate": self.rate}
@@ -215,6 +227,74 @@ cdef class HitMissSchedule(SelfTunedSchedule):
         )
 
 
+cdef class SupportSchedule(Schedule):
+    """Self-tuned rates for support functions w_1 and w_2 of the user, given by their derivatives.
+
+    The rate is w_2' at t or at the sum of 1 + mu, divided by twice w_1' at the sum of tau. For
+    "ag1", w_2'(0) takes the place of w_1'. All of these arguments are integers, so that the
+    derivatives of the next rounds can be computed in advance.
+    """
+
+    def __init__(self, exploration):
+        self.start(
+            {
+                "counts_rounds": exploration.rule == "ag2",
+                "rate": 0.5,
+                "n_rounds": 0,
+                "n_misses": 0,
+            }
+        )
+        self.prepare(exploration, 0)
+
+    def prepare(self, exploration, Py_ssize_t n_rounds):
+        self.require_ready()
+        cdef Py_ssize_t first = self.position(), first_miss = self.n_misses
+        cdef Py_ssize_t last = first + n_rounds * (1 if self.counts_rounds else 3)
+        cdef double[::1] slopes, miss_slopes
+        slopes, miss_slopes = exploration._slopes(
+            np.arange(first, last + 1, dtype=np.float64),
+            np.arange(first_miss, first_miss + n_rounds + 1, dtype=np.float64),
+        )
+        if not slopes.shape[0] or not miss_slopes.shape[0]:
+            raise ValueError("there must be slopes of the support functions")
+        self.slopes, self.first = slopes, first
+        self.miss_slopes, self.first_miss = miss_slopes, first_miss
+        self.rate = self.next_rate()
+
+    cdef dict get_state(self):
+        return Schedule.get_state(self) | {
+            "counts_rounds": self.counts_rounds,
+            "rate": self.rate,
+            "n_misses": self.n_misses,
+        }
+
+    cdef int set_state(self, State state) except -1:
+        cdef bint counts_rounds = state.flag("counts_rounds")
+        cdef double rate = state.number("rate", 0.0, 0.5)
+        cdef Py_ssize_t n_rounds = state.count("n_rounds", 0, MAX_ROUNDS)
+        cdef Py_ssize_t n_misses = state.count("n_misses", 0, n_rounds)
+        slopes, miss_slopes = np.array([rate]), np.array([0.5])
+        Schedule.set_state(self, state)
+        self.needs_hits = True
+        self.counts_rounds, self.rate, self.n_misses = counts_rounds, rate, n_misses
+        # Until `prepare` is called, the rate remains the same.
+        self.slopes, self.first = slopes, self.position()
+        self.miss_slopes, self.first_miss = miss_slopes, n_misses
+        return 0
+
+    cdef Py_ssize_t position(self) noexcept nogil:
+        # Return the argument of w_2'. The sum of 1 + mu increases by 3 for a hit, by 1 for a miss.
+        return self.n_rounds + 1 if self.counts_rounds else 3 * self.n_rounds - 2 * self.n_misses
+
+    cdef void update(self, bint hit, double propensity) noexcept nogil:
+        self.n_misses += not hit
+
+    cdef double next_rate(self) noexcept nogil:
+        cdef Py_ssize_t i = min(self.position() - self.first, self.slopes.shape[0] - 1)
+        cdef Py_ssize_t j = min(self.n_misses - self.first_miss, self.miss_slopes.shape[0] - 1)
+        return min(0.5 * self.slopes[i] / self.miss_slopes[j], 0.5)
+
+
 _SCHEDULES = {
     "decay": DecayingSchedule,
     "ag1": HitSchedule,
@@ -229,7 +309,7 @@ SCHEDULES = tuple(_SCHEDULES)
 def make_schedule(exploration):
     """Return the schedule named or described by `exploration`; a number is a constant schedule.
 
-    If it is callable, `GivenSchedule.set_rates` must be called before each block of rounds.
+    If it contains functions, `Schedule.prepare` must be called before each block of rounds.
     """
     if hasattr(exploration, "_make_schedule"):
         return exploration._make_schedule()

@@ -9,11 +9,13 @@ of the samples and compute their leaf values with the other half; :class:`Honest
 averages trees of either kind. These estimators can be used in
 :class:`~sklrank.label_ranking.LabelwiseRanker` and for regression in general.
 
-:class:`HistogramTreeRegressor` is a compiled tree that is grown leaf by leaf on binned features,
-and :class:`StumpClassifier` a compiled tree with one split. Both are used as weak learners in
-:mod:`sklrank.boosting`.
+:class:`HistogramTreeRegressor` and :class:`HistogramTreeClassifier` are compiled trees that are
+grown leaf by leaf on binned features, and :class:`StumpClassifier` is such a tree with one split.
+They are used as weak learners in :mod:`sklrank.boosting`, which bins the features once for all
+rounds.
 """
 
+from sklrank.tree._histogram_classifier import HistogramTreeClassifier
 from sklrank.tree._histogram_tree import HistogramTreeRegressor
 from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
 from sklrank.tree._honest_forest import HonestForestRegressor
@@ -22,6 +24,7 @@ from sklrank.tree._level_splits import LevelSplitsRegressor
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
+    "HistogramTreeClassifier",
     "HistogramTreeRegressor",
     "HoeffdingTreeClassifier",
     "HonestForestRegressor",

@@ -10,7 +10,6 @@ import numpy as np
 from sklrank.tree._histogram_trees import BLOCK_WIDTH, encode
 
 __all__ = [
-    "BinnedFeatures",
     "Candidates",
     "FeatureBlocks",
     "find_candidates",
@@ -20,30 +19,8 @@ __all__ = [
 
 # Thresholds are quantiles of at most this number of values.
 MAX_VALUES = 200_000
-
-
-class BinnedFeatures:
-    """Samples whose feature values are replaced by bin codes, as :func:`best_threshold` needs them.
-
-    The code of a value is the number of thresholds that are smaller than the value.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Samples.
-    max_bins : int
-        Maximum number of bins of each feature, at most 256.
-    """
-
-    def __init__(self, X, max_bins):
-        self.thresholds = [find_thresholds(values, max_bins) for values in X.T]
-        n_bins = [1 + len(thresholds) for thresholds in self.thresholds]
-        self.first_bin = np.concatenate([[0], np.cumsum(n_bins)]).astype(np.intp)
-        self.codes = np.empty(X.shape, dtype=np.uint8)
-        for feature, thresholds in enumerate(self.thresholds):
-            self.codes[:, feature] = np.searchsorted(thresholds, X[:, feature])
-        # Memory for the histograms of the search, allocated once for all boosting rounds.
-        self.histograms = np.empty((self.first_bin[-1], 2))
+# The largest code.
+MAX_CODE = 255
 
 
 class FeatureBlocks:
@@ -58,12 +35,14 @@ class FeatureBlocks:
     X : ndarray of shape (n_samples, n_features)
         Samples. Entries may be NaN.
     max_bins : int
-        Maximum number of bins of each feature besides that of missing values, at most 255.
+        Maximum number of bins of each feature besides that of missing values: at most 255, or 256
+        if there are no missing values.
     is_categorical : ndarray of bool of shape (n_features,)
         Whether the values of a feature are categories. A category that is not among the `max_bins`
         most frequent ones is treated as a missing value.
-    random_state : RandomState instance
-        Draws the samples whose quantiles are the thresholds, if there are very many samples.
+    random_state : RandomState instance or None
+        Draws the samples whose quantiles are the thresholds, if there are very many samples; None
+        to use all of them.
     """
 
     def __init__(self, X, max_bins, is_categorical, random_state):
@@ -71,7 +50,7 @@ class FeatureBlocks:
         self.is_categorical = is_categorical.astype(np.uint8)
         self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
         drawn = slice(None)
-        if n_samples > MAX_VALUES:
+        if n_samples > MAX_VALUES and random_state is not None:
             drawn = np.sort(random_state.choice(n_samples, MAX_VALUES, replace=False))
         for feature, values in enumerate(X.T):
             if is_categorical[feature]:
@@ -100,7 +79,8 @@ class FeatureBlocks:
                 values = codes_of_categories(values, self.categories[feature])
                 thresholds = np.arange(n_bins - 1) + 0.5
             block, position = divmod(feature, BLOCK_WIDTH)
-            has_missing[feature] = encode(values, thresholds, n_bins, codes[block], position)
+            missing = min(n_bins, MAX_CODE)
+            has_missing[feature] = encode(values, thresholds, missing, codes[block], position)
         return codes, has_missing
 
     def encode(self, X):
@@ -115,11 +95,17 @@ class FeatureBlocks:
         taken.codes = np.ascontiguousarray(self.codes[:, samples])
         return taken
 
-    def threshold(self, feature, code):
-        """Return the largest value of a numerical feature whose code is up to `code`."""
-        thresholds = self.thresholds[feature]
-        # A split after the last code sends all values but the missing ones to the left.
-        return thresholds[code] if code < len(thresholds) else np.inf
+    def thresholds_of_codes(self):
+        """Return the largest value with a code up to each code, of all features in succession.
+
+        Those of categorical features are infinite.
+        """
+        sizes = self.n_bins.astype(np.intp) + self.has_missing
+        bounds = np.full(sizes.sum(), np.inf)
+        for start, thresholds in zip(np.cumsum(sizes) - sizes, self.thresholds):
+            # A split after the last code sends all values but the missing ones to the left.
+            bounds[start : start + len(thresholds)] = thresholds
+        return bounds
 
 
 def find_categories(values, max_bins: int):

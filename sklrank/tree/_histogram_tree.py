@@ -1,4 +1,8 @@
-"""HistogramTreeRegressor: a regression tree grown leaf by leaf on binned features."""
+"""HistogramTreeRegressor, and what all trees that are grown on binned features share.
+
+`_histogram_classifier.py` contains the classifiers. All of them are grown by :class:`Grower`
+(`_histogram_trees.pyx`), a stump as a tree with two leaves.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,14 @@ from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
 from sklrank.tree._binning import FeatureBlocks, codes_of_categories
-from sklrank.tree._histogram_trees import Grower, Tree
+from sklrank.tree._histogram_trees import Grower
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HistogramGrower", "HistogramTreeRegressor"]
+__all__ = ["HistogramGrower", "HistogramTree", "HistogramTreeRegressor", "as_floats"]
 
 # Leaves must have at least this fraction of the mean hessian of a sample.
 MIN_HESSIAN = 1e-3
@@ -30,7 +34,118 @@ MIN_HESSIAN = 1e-3
 CATEGORY_SMOOTHING = 10.0
 
 
-class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
+class HistogramTree(BaseEstimator):
+    """Base class of trees that are grown leaf by leaf on binned features.
+
+    A subclass bins the features in `_bin`, and grows its tree with the `HistogramGrower` that
+    `_make_grower` returns.
+    """
+
+    _parameter_constraints = {
+        "max_leaf_nodes": [Interval(Integral, 2, 65536, closed="both")],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "max_features": MAX_FEATURES,
+        "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "categorical_features": ["array-like", None],
+        "monotonic_cst": ["array-like", None],
+        "random_state": ["random_state"],
+    }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Fraction of the total gain that is due to each feature."""
+        check_is_fitted(self)
+        gains = self._gains()
+        return gains / (gains.sum() or 1.0)
+
+    def _gains(self):
+        """Return the sum of the gains of the splits on each feature."""
+        nodes = self.tree_.nodes()
+        return np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
+
+    def _encode_categories(self, X):
+        """Return `X` as floats, or a copy in which categories are replaced by their codes."""
+        X = encoded = as_floats(X)
+        for feature, categories in enumerate(self.categories_):
+            if categories is not None:
+                encoded = X.astype(np.float64) if encoded is X else encoded
+                encoded[:, feature] = codes_of_categories(X[:, feature], categories)
+        return encoded
+
+    def _bin(self, X, random_state):
+        """Return the bins of the features of a validated array `X`."""
+        is_categorical = self._categorical_mask(X.shape[1])
+        return FeatureBlocks(X, self.max_bins, is_categorical, random_state)
+
+    def _make_grower(self, bins, n_outputs=1):
+        """Return the grower of trees with the parameters of this one."""
+        is_categorical = bins.is_categorical.astype(bool)
+        constraints = self._constraints(is_categorical)
+        if n_outputs > 1 and (is_categorical.any() or constraints.any()):
+            raise ValueError(
+                "categorical_features and monotonic_cst are supported for two classes only, got "
+                f"{n_outputs} classes"
+            )
+        return HistogramGrower(
+            bins,
+            n_outputs=n_outputs,
+            max_leaf_nodes=self.max_leaf_nodes,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self._l2_regularization(),
+            max_features=self.max_features,
+            constraints=constraints,
+        )
+
+    def _l2_regularization(self):
+        """Return the number of samples of target 0 that are added to each leaf."""
+        return 0.0
+
+    def _categorical_mask(self, n_features):
+        """Return whether each feature is categorical."""
+        given = self.categorical_features
+        if given is None:
+            return np.zeros(n_features, dtype=bool)
+        given = np.asarray(given)
+        if given.dtype == bool and given.shape == (n_features,):
+            return given
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise ValueError(
+                f"categorical_features must be a list of the indices of features, or a boolean "
+                f"array of shape ({n_features},); got {self.categorical_features!r}"
+            )
+        given = given.astype(np.intp)
+        if given.size and not (0 <= given.min() and given.max() < n_features):
+            raise ValueError(
+                f"categorical_features must be indices from 0 to {n_features - 1}, got {given}"
+            )
+        return np.isin(np.arange(n_features), given)
+
+    def _constraints(self, is_categorical):
+        """Return the monotonic constraint of each feature: 1, -1 or 0."""
+        n_features = len(is_categorical)
+        if self.monotonic_cst is None:
+            return np.zeros(n_features, dtype=np.int8)
+        given = np.asarray(self.monotonic_cst)
+        if given.shape != (n_features,) or not np.isin(given, (-1, 0, 1)).all():
+            raise ValueError(
+                f"monotonic_cst must be a list of {n_features} numbers, one for each feature, "
+                f"which are 1, -1 or 0; got {self.monotonic_cst!r}"
+            )
+        if given[is_categorical].any():
+            raise ValueError(
+                "monotonic_cst must be 0 for categorical features, whose values have no order"
+            )
+        return given.astype(np.int8)
+
+
+class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     r"""A regression tree that is grown leaf by leaf on features that were binned once.
 
     The tree is grown as those of LightGBM [1]_ and of scikit-learn's
@@ -113,15 +228,8 @@ class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
     """
 
     _parameter_constraints = {
-        "max_leaf_nodes": [Interval(Integral, 2, 65536, closed="both")],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        **HistogramTree._parameter_constraints,
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
-        "max_features": MAX_FEATURES,
-        "max_bins": [Interval(Integral, 2, 255, closed="both")],
-        "categorical_features": ["array-like", None],
-        "monotonic_cst": ["array-like", None],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -146,11 +254,6 @@ class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -188,25 +291,13 @@ class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
             random_state = check_random_state(self.random_state)
             seen = weights > 0
             X, y, weights = X[seen], y[seen], weights[seen]
-            grower = HistogramGrower(self, self._bin(X, random_state))
+            grower = self._make_grower(self._bin(X, random_state))
             # The largest target is 1, so that sums of squares are finite.
             largest = np.abs(y).max() or 1.0
             gradients = -(y / largest) * weights
-            tree, _ = grower.grow(gradients, weights, random_state, unit=largest)
+            tree, _, _ = grower.grow(gradients, weights, random_state, unit=largest)
             grower.finish(self, tree)
         return self
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Fraction of the total gain that is due to each feature."""
-        check_is_fitted(self)
-        gains = self._gains()
-        return gains / (gains.sum() or 1.0)
-
-    def _gains(self):
-        """Return the sum of the gains of the splits on each feature."""
-        nodes = self.tree_.nodes()
-        return np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict targets.
@@ -229,56 +320,13 @@ class HistogramTreeRegressor(RegressorMixin, BaseEstimator):
         """Return the predictions for a validated array `X`."""
         return self.tree_.predict(self._encode_categories(X))
 
-    def _encode_categories(self, X):
-        """Return `X`, or a copy in which categories are replaced by their codes."""
-        encoded = X
-        for feature, categories in enumerate(self.categories_):
-            if categories is not None:
-                encoded = X.astype(np.float64) if encoded is X else encoded
-                encoded[:, feature] = codes_of_categories(X[:, feature], categories)
-        return encoded
+    def _l2_regularization(self):
+        return self.l2_regularization
 
-    def _bin(self, X, random_state):
-        """Return the bins of the features of a validated array `X`."""
-        is_categorical = self._categorical_mask(X.shape[1])
-        return FeatureBlocks(X, self.max_bins, is_categorical, random_state)
 
-    def _categorical_mask(self, n_features):
-        """Return whether each feature is categorical."""
-        given = self.categorical_features
-        if given is None:
-            return np.zeros(n_features, dtype=bool)
-        given = np.asarray(given)
-        if given.dtype == bool and given.shape == (n_features,):
-            return given
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise ValueError(
-                f"categorical_features must be a list of the indices of features, or a boolean "
-                f"array of shape ({n_features},); got {self.categorical_features!r}"
-            )
-        given = given.astype(np.intp)
-        if given.size and not (0 <= given.min() and given.max() < n_features):
-            raise ValueError(
-                f"categorical_features must be indices from 0 to {n_features - 1}, got {given}"
-            )
-        return np.isin(np.arange(n_features), given)
-
-    def _constraints(self, is_categorical):
-        """Return the monotonic constraint of each feature: 1, -1 or 0."""
-        n_features = len(is_categorical)
-        if self.monotonic_cst is None:
-            return np.zeros(n_features, dtype=np.int8)
-        given = np.asarray(self.monotonic_cst)
-        if given.shape != (n_features,) or not np.isin(given, (-1, 0, 1)).all():
-            raise ValueError(
-                f"monotonic_cst must be a list of {n_features} numbers, one for each feature, "
-                f"which are 1, -1 or 0; got {self.monotonic_cst!r}"
-            )
-        if given[is_categorical].any():
-            raise ValueError(
-                "monotonic_cst must be 0 for categorical features, whose values have no order"
-            )
-        return given.astype(np.int8)
+def as_floats(X):
+    """Return an array of single precision unchanged, and any other one in double precision."""
+    return X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
 
 
 class HistogramGrower:
@@ -286,34 +334,55 @@ class HistogramGrower:
 
     Parameters
     ----------
-    template : HistogramTreeRegressor
-        Estimator whose parameters are those of the trees.
     bins : FeatureBlocks
         Codes of the samples.
+    max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features
+        Parameters of the trees; see :class:`HistogramTreeRegressor`.
+    constraints : ndarray of int8 of shape (n_features,) or None, default=None
+        1, -1 or 0 for features without a monotonic constraint; None if all are without.
+    n_outputs : int, default=1
+        Number of gradients of each sample.
+    is_linear : bool, default=False
+        Whether the gain of a split is that of the criterion "gain" of a stump.
+    min_hessian : float
+        Least sum of hessians of a leaf, as a multiple of their mean.
     """
 
-    def __init__(self, template, bins):
+    def __init__(
+        self,
+        bins,
+        *,
+        max_leaf_nodes,
+        max_depth=None,
+        min_samples_leaf=1,
+        l2_regularization=0.0,
+        max_features=None,
+        constraints=None,
+        n_outputs=1,
+        is_linear=False,
+        min_hessian=MIN_HESSIAN,
+    ):
         self.bins = bins
         _, self.n_samples, _ = bins.codes.shape
         self.n_features = len(bins.n_bins)
-        constraints = template._constraints(bins.is_categorical.astype(bool))
-        self.max_features = template.max_features
-        # A leaf needs at least one sample.
-        self._max_leaf_nodes = min(template.max_leaf_nodes, max(2, self.n_samples))
-        max_depth = template.max_depth
+        self.max_features = max_features
         largest = np.iinfo(np.intc).max
         self._grower = Grower(
-            self.bins.codes,
-            self.bins.n_bins,
-            self.bins.has_missing,
-            self.bins.is_categorical,
-            constraints,
-            max_leaf_nodes=self._max_leaf_nodes,
+            bins.codes,
+            bins.thresholds_of_codes(),
+            bins.n_bins,
+            bins.has_missing,
+            bins.is_categorical,
+            np.zeros(self.n_features, dtype=np.int8) if constraints is None else constraints,
+            # A leaf needs at least one sample.
+            max_leaf_nodes=min(max_leaf_nodes, max(2, self.n_samples)),
             max_depth=-1 if max_depth is None else min(max_depth, largest),
-            min_samples_leaf=min(template.min_samples_leaf, largest // 2),
-            l2_regularization=template.l2_regularization,
-            min_hessian=MIN_HESSIAN,
+            min_samples_leaf=min(min_samples_leaf, largest // 2),
+            l2_regularization=l2_regularization,
+            min_hessian=min_hessian,
             category_smoothing=CATEGORY_SMOOTHING,
+            n_outputs=n_outputs,
+            is_linear=is_linear,
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):
@@ -321,8 +390,10 @@ class HistogramGrower:
 
         Parameters
         ----------
-        gradients, hessians : ndarray of shape (n_samples,)
-            Gradient and hessian of each sample.
+        gradients : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Gradients of each sample.
+        hessians : ndarray of shape (n_samples,)
+            Hessian of each sample.
         random_state : RandomState instance
             Draws the features of the tree.
         unit : float, default=1.0
@@ -332,34 +403,21 @@ class HistogramGrower:
         -------
         tree : Tree
             The tree.
-        predicted : ndarray of shape (n_samples,)
-            Its prediction for each sample.
+        values : ndarray of shape (n_nodes, n_outputs)
+            Values of its leaves.
+        leaves : ndarray of shape (n_samples,)
+            Leaf of each sample.
         """
-        if self.max_features is None:
-            features = np.arange(self.n_features)
-        else:
+        features = None
+        if self.max_features is not None:
             features = draw_features(self.max_features, self.n_features, random_state)
         leaves = np.empty(self.n_samples, dtype=np.intc)
-        # Penalties are relative to the mean hessian.
-        scale = hessians.mean() or 1.0
-        nodes = self._grower.grow(gradients / scale, hessians / scale, features, leaves)
-        nodes["value"] *= unit
-        nodes["gain"] *= scale * unit
-        nodes["gain"] *= unit
-        nodes["threshold"] = np.zeros(len(nodes["left"]))
-        is_numerical = (nodes["left"] > 0) & (nodes["categorical"] == 0)
-        for node in np.flatnonzero(is_numerical):
-            nodes["threshold"][node] = self.bins.threshold(
-                nodes["feature"][node], nodes["threshold_code"][node]
-            )
-        return Tree(self.n_features, nodes), nodes["value"][leaves]
-
-    def predict(self, tree):
-        """Return the predictions of a tree that was grown on other samples with these bins."""
-        return tree.predict_codes(self.bins.codes, self.bins.n_bins)
+        gradients = gradients.reshape(self.n_samples, -1)
+        tree, values = self._grower.grow(gradients, hessians, features, leaves, unit)
+        return tree, values, leaves
 
     def finish(self, model, tree):
-        """Set the fitted attributes of a `HistogramTreeRegressor`."""
+        """Set the fitted attributes of a tree."""
         model.n_features_in_ = self.n_features
         model.categories_ = self.bins.categories
         model.tree_ = tree

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Growth of regression trees from histograms, and their predictions.
+"""Growth of trees from histograms, and their predictions.
 
 Each sample has a gradient g and a hessian h, of a loss that the tree shall decrease. A leaf with
 the sums G and H predicts -G / (H + l2), which decreases the quadratic approximation of the loss by
@@ -7,15 +7,25 @@ half of its *score*, G^2 / (H + l2). The gain of a split is the sum of the score
 minus the score of the node. The node with the largest gain is split first, until the tree has the
 maximum number of leaves.
 
+A sample may have several gradients, one for each *output* of the tree. Then a leaf predicts a value
+for each output, and its score is the sum of those of the outputs. With the indicator matrix of the
+classes times the negative weights as gradients, and the weights as hessians, the leaves predict
+proportions of classes, and the gain is the decrease of the Gini impurity. For two classes, one
+output suffices: the gradient is the weight of a sample of the first class, and minus the weight of
+a sample of the second class. The *linear* criterion of trees with one split and one output is the
+absolute difference of the sums G of both children.
+
 Feature values are given as bin codes. The histogram of a node contains for each bin of each feature
 a *cell* with the sums of the gradients and hessians, and the number, of the samples of the node
 with this code. Only the histogram of the smaller child is computed from its samples; that of the
 larger child is the difference to the histogram of their parent.
 
 Gradients and hessians are rounded to integers (fixed-point numbers), such that the sum of their
-absolute values is at most `LARGEST_SUM`. Hence sums of integers cannot overflow, they are exact,
-and do not depend on the order of the samples; nor are differences of histograms affected by
-rounding. The four integers of a cell are added by one instruction.
+absolute values is below 2^30. Hence sums of integers cannot overflow, they are exact, and do not
+depend on the order of the samples; nor are differences of histograms affected by rounding. The
+factors are powers of two, so that small integers remain proportional: a sample of weight 2 has the
+effect of two samples. A cell consists of one group of four integers, which are added by one
+instruction, or of more groups if there are more than two outputs.
 
 Codes are stored in blocks of `WIDTH` features, `(n_blocks, n_samples, WIDTH)`: the histograms of a
 block fit in the first level of the cache, and the codes of a sample are read at once.
@@ -29,7 +39,7 @@ the right child. Each node passes the middle of the values of its children to th
 """
 
 cimport cython
-from libc.math cimport fabs, isfinite, isnan, rint
+from libc.math cimport fabs, frexp, isfinite, isnan, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -41,24 +51,27 @@ cdef enum:
     WIDTH = 8
     MAX_BINS = 256
     WORDS = MAX_BINS // 32
+    # Number of integers in a group of a cell, and between the gradients of the first two outputs.
+    GROUP = 4
+    SKIPPED = 2
 
 BLOCK_WIDTH = WIDTH
 MAX_CATEGORIES = MAX_BINS
 
 UINT32 = np.dtype(np.uint32)
 
-cdef double LARGEST_SUM = 2.0 ** 30
-# Sums below this number are treated as 0.
-cdef double TINY = 1e-280
+# Binary logarithm of a bound on the sums of integers, and of the largest finite power of two.
+cdef int LOG_SUM = 30, LARGEST_LOG = 1023
 # Gains that are smaller than this fraction of the score of a node are rounding errors.
 cdef double ROUNDING = 1e-12
 
+# The first group of a cell. The other groups contain further gradients, four each.
 cdef struct Cell:
     int gradient
     int hessian
     int count
-    # Unused; the four numbers fill a register.
-    int padding
+    # Gradient of the second output, if there is one; the four numbers fill a register.
+    int second
 
 cdef struct Split:
     # Gain, or 0 if the node cannot be split.
@@ -76,6 +89,7 @@ cdef struct Leaf:
     # The samples are those from `start` to `stop` in `Grower.samples`.
     Py_ssize_t start
     Py_ssize_t stop
+    # The first group of the sum of the cells of the samples.
     Cell total
     # NULL if the leaf cannot be split.
     Cell* histogram
@@ -89,14 +103,30 @@ cdef inline void add(Cell* to, Cell cell) noexcept nogil:
     to.gradient += cell.gradient
     to.hessian += cell.hessian
     to.count += cell.count
-    to.padding += cell.padding
+    to.second += cell.second
+
+
+cdef double scale_for(double sum_) noexcept:
+    """Return the factor of fixed-point numbers, the sum of whose absolute values is given."""
+    cdef int exponent
+    frexp(sum_, &exponent)
+    return ldexp(1.0, min(LOG_SUM - exponent, LARGEST_LOG)) if sum_ > 0.0 else 1.0
+
+
+cdef inline double sum_of_squares(const int* cell, int n_outputs) noexcept nogil:
+    """Return the sum of the squared gradients of a cell."""
+    cdef double squares = <double>cell[0] * cell[0]
+    cdef int k
+    for k in range(1, n_outputs):
+        squares += <double>cell[SKIPPED + k] * cell[SKIPPED + k]
+    return squares
 
 
 cdef inline void subtract(Cell* from_, Cell cell) noexcept nogil:
     from_.gradient -= cell.gradient
     from_.hessian -= cell.hessian
     from_.count -= cell.count
-    from_.padding -= cell.padding
+    from_.second -= cell.second
 
 
 cdef class Tree(Persistent):
@@ -120,6 +150,7 @@ cdef class Tree(Persistent):
         - `left`: index of the left child, which is larger than that of the node itself, or 0 for a
           leaf; intc. The right child is the next node.
         - `value`: prediction of a leaf; float64. Those of the other nodes are not used.
+          Trees of several outputs predict 0 here; the values are returned by `Grower.grow`.
         - `gain`: the decrease of the loss by a split, times 2; 0 for a leaf; float64.
         - `count`: number of training samples; intc.
     """
@@ -166,12 +197,20 @@ cdef class Tree(Persistent):
         }
         floats = {name: state.constants(name, shape) for name in ("threshold", "value", "gain")}
         categories = state.array("left_categories", (n_nodes, WORDS), UINT32, False)
-        self.n_features, self.n_nodes = n_features, n_nodes
-        self.left, self.left_categories = left, categories
-        self.feature, self.threshold_code = integers["feature"], integers["threshold_code"]
-        self.categorical = integers["categorical"]
-        self.missing_left, self.count = integers["missing_left"], integers["count"]
-        self.threshold, self.value, self.gain = floats["threshold"], floats["value"], floats["gain"]
+        self.assign(
+            n_features,
+            {**integers, **floats, "left": left, "left_categories": categories},
+        )
+        return 0
+
+    cdef int assign(self, Py_ssize_t n_features, dict nodes) except -1:
+        """Set the arrays, which have been checked."""
+        self.n_features, self.n_nodes = n_features, len(nodes["left"])
+        self.left, self.left_categories = nodes["left"], nodes["left_categories"]
+        self.feature, self.threshold_code = nodes["feature"], nodes["threshold_code"]
+        self.categorical, self.count = nodes["categorical"], nodes["count"]
+        self.missing_left, self.threshold = nodes["missing_left"], nodes["threshold"]
+        self.value, self.gain = nodes["value"], nodes["gain"]
         return 0
 
     cdef dict get_state(self):
@@ -196,35 +235,56 @@ cdef class Tree(Persistent):
     def predict(self, const cython.floating[:, :] X):
         """Return the value of each sample; the values of categorical features are codes."""
         cdef Py_ssize_t i
-        cdef int node, code
-        cdef double x
-        cdef bint is_left
-        self.require_ready()
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, the tree has {self.n_features}")
+        self.check_width(X.shape[1])
         predicted = np.empty(X.shape[0])
         cdef double[::1] out = predicted
         self.begin_shared()
         try:
             with nogil:
                 for i in range(X.shape[0]):
-                    node = 0
-                    while self.left[node]:
-                        x = X[i, self.feature[node]]
-                        if isnan(x):
-                            is_left = self.missing_left[node]
-                        elif self.categorical[node]:
-                            is_left = False
-                            if 0.0 <= x < MAX_BINS:
-                                code = <int>x
-                                is_left = self.is_left_category(node, code)
-                        else:
-                            is_left = x <= self.threshold[node]
-                        node = self.left[node] + (not is_left)
-                    out[i] = self.value[node]
+                    out[i] = self.value[self.find_leaf(&X[i, 0], X.strides[1])]
         finally:
             self.end_shared()
         return predicted
+
+    def apply(self, const cython.floating[:, :] X):
+        """Return the index of the leaf of each sample; see `predict`."""
+        cdef Py_ssize_t i
+        self.check_width(X.shape[1])
+        leaves = np.empty(X.shape[0], dtype=np.intc)
+        cdef int[::1] out = leaves
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(X.shape[0]):
+                    out[i] = self.find_leaf(&X[i, 0], X.strides[1])
+        finally:
+            self.end_shared()
+        return leaves
+
+    cdef int check_width(self, Py_ssize_t n_features) except -1:
+        self.require_ready()
+        if n_features != self.n_features:
+            raise ValueError(f"X has {n_features} features, the tree has {self.n_features}")
+        return 0
+
+    cdef inline int find_leaf(
+        self, const cython.floating* row, Py_ssize_t stride
+    ) noexcept nogil:
+        """Return the leaf of a sample, whose values are `stride` bytes apart."""
+        cdef int node = 0
+        cdef double x
+        cdef bint is_left
+        while self.left[node]:
+            x = (<const cython.floating*>(<const char*>row + self.feature[node] * stride))[0]
+            if isnan(x):
+                is_left = self.missing_left[node]
+            elif self.categorical[node]:
+                is_left = 0.0 <= x < MAX_BINS and self.is_left_category(node, <int>x)
+            else:
+                is_left = x <= self.threshold[node]
+            node = self.left[node] + (not is_left)
+        return node
 
     def predict_codes(self, const unsigned char[:, :, ::1] codes, const int[::1] n_bins):
         """Return the value of each sample, given codes and `n_bins` as in :class:`Grower`."""
@@ -317,6 +377,9 @@ cdef class Grower:
     ----------
     codes : ndarray of uint8 of shape (n_blocks, n_samples, WIDTH)
         Codes of the features.
+    thresholds : ndarray of shape (n_codes,)
+        For each code of each feature, including that of missing values, the largest value of the
+        feature with a code up to it. Those of categorical features are not used.
     n_bins : ndarray of intc of shape (n_features,)
         Number of codes of each feature, without that of missing values.
     has_missing : ndarray of uint8 of shape (n_features,)
@@ -325,29 +388,41 @@ cdef class Grower:
         Whether a feature is categorical.
     monotonic : ndarray of int8 of shape (n_features,)
         1, -1 or 0 for features that have no constraint.
-    max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, min_hessian : numbers
+    max_leaf_nodes, max_depth, min_samples_leaf : int
         Parameters of the trees; a `max_depth` of -1 is no limit.
-    category_smoothing : float
-        Number that is added to H when categories are sorted by G / H.
+    l2_regularization, min_hessian, category_smoothing : float
+        Multiples of the mean hessian: l2, the least sum H in a leaf, and a number that is added to
+        H when categories are sorted by G / H.
+    n_outputs : int
+        Number of gradients of each sample. Trees with several outputs have neither categorical nor
+        monotonic features.
+    is_linear : bool
+        Whether the criterion is linear, which requires two leaves and one output.
     """
 
     cdef const unsigned char[:, :, ::1] codes
+    cdef const double[::1] thresholds
     cdef const int[::1] n_bins
     cdef const unsigned char[::1] has_missing
     cdef const unsigned char[::1] is_categorical
     cdef const signed char[::1] monotonic
     cdef bint is_constrained
+    cdef bint is_linear
+    cdef int n_outputs
+    # Number of groups of a cell.
+    cdef int n_groups
     cdef Py_ssize_t max_leaf_nodes
     cdef int max_depth
     cdef int min_samples_leaf
-    cdef double l2_regularization
-    cdef double min_hessian_sum
-    cdef double category_smoothing_sum
+    # Relative to the mean hessian.
+    cdef double relative_l2
+    cdef double relative_min_hessian
+    cdef double relative_smoothing
     # In units of the fixed-point hessians.
     cdef double l2
     cdef double min_hessian
     cdef double category_smoothing
-    # First cell of each feature in a histogram, and the number of cells of a histogram.
+    # Index of the first cell of each feature in a histogram, and the number of its cells.
     cdef Py_ssize_t[::1] first
     cdef Py_ssize_t n_cells
     # The features of this tree: of each block, their positions in it.
@@ -363,10 +438,14 @@ cdef class Grower:
     # Histograms that are free to be used again.
     cdef Cell** pool
     cdef Py_ssize_t n_pooled
+    # Sums over the samples of a leaf, and over those on the left side of a split.
+    cdef Cell* sums
+    cdef Cell* left_sums
 
     def __init__(
         self,
         const unsigned char[:, :, ::1] codes,
+        const double[::1] thresholds,
         const int[::1] n_bins,
         const unsigned char[::1] has_missing,
         const unsigned char[::1] is_categorical,
@@ -378,8 +457,11 @@ cdef class Grower:
         double l2_regularization,
         double min_hessian,
         double category_smoothing,
+        int n_outputs=1,
+        bint is_linear=False,
     ):
         cdef Py_ssize_t n_samples = codes.shape[1], n_features = n_bins.shape[0]
+        cdef Py_ssize_t i
         if self.cells:
             raise ValueError("a Grower cannot be initialized again")
         check_codes(codes, n_bins)
@@ -389,30 +471,40 @@ cdef class Grower:
             has_missing.shape[0] == is_categorical.shape[0] == monotonic.shape[0] == n_features
             and np.min(n_bins) >= 1
             and np.max(sizes) <= MAX_BINS
+            and thresholds.shape[0] == np.sum(sizes)
             and np.all(largest < sizes)
             and 0 < n_samples < 2 ** 31 - 1
             and 2 <= max_leaf_nodes < 2 ** 30
             and min_samples_leaf >= 1
+            and 1 <= n_outputs < 2 ** 20
+            and (n_outputs == 1 or not (np.any(is_categorical) or np.any(monotonic)))
+            and not (is_linear and (n_outputs > 1 or max_leaf_nodes > 2 or np.any(monotonic)))
         ):
             raise ValueError("the arguments do not fit each other")
         self.codes, self.n_bins, self.has_missing = codes, n_bins, has_missing
+        self.thresholds, self.n_outputs, self.is_linear = thresholds, n_outputs, is_linear
+        self.n_groups = (n_outputs + SKIPPED + GROUP - 1) // GROUP
         self.is_categorical, self.monotonic = is_categorical, monotonic
         self.is_constrained = np.any(monotonic)
         self.max_leaf_nodes, self.max_depth = max_leaf_nodes, max_depth
-        self.min_samples_leaf, self.l2_regularization = min_samples_leaf, l2_regularization
-        self.min_hessian_sum, self.category_smoothing_sum = min_hessian, category_smoothing
+        self.min_samples_leaf, self.relative_l2 = min_samples_leaf, l2_regularization
+        self.relative_min_hessian, self.relative_smoothing = min_hessian, category_smoothing
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self.n_cells = self.first[n_features]
         self.active = np.zeros((codes.shape[0], WIDTH), dtype=np.intc)
         self.n_active = np.zeros(codes.shape[0], dtype=np.intc)
         self.samples = np.empty(n_samples, dtype=np.intc)
         self.passing = np.empty(n_samples, dtype=np.intc)
-        self.ordered = <Cell*>malloc(n_samples * sizeof(Cell))
+        for i in range(n_features):
+            self.activate(i)
+        self.ordered = <Cell*>malloc(n_samples * self.n_groups * sizeof(Cell))
         self.leaves = <Leaf*>calloc(max_leaf_nodes, sizeof(Leaf))
         self.pool = <Cell**>calloc(max_leaf_nodes + 1, sizeof(Cell*))
+        self.sums = <Cell*>calloc(self.n_groups, sizeof(Cell))
+        self.left_sums = <Cell*>calloc(self.n_groups, sizeof(Cell))
         # This one is allocated last, as it shows that the object is initialized.
-        if self.ordered and self.leaves and self.pool:
-            self.cells = <Cell*>malloc(n_samples * sizeof(Cell))
+        if self.ordered and self.leaves and self.pool and self.sums and self.left_sums:
+            self.cells = <Cell*>calloc(n_samples * self.n_groups, sizeof(Cell))
         if not self.cells:
             raise MemoryError
 
@@ -425,49 +517,73 @@ cdef class Grower:
         free(self.leaves)
         free(self.cells)
         free(self.ordered)
+        free(self.sums)
+        free(self.left_sums)
 
     def grow(
         self,
-        const double[::1] gradients,
+        const double[:, ::1] gradients,
         const double[::1] hessians,
-        const Py_ssize_t[::1] features,
+        features,
         int[::1] leaf_of,
+        double unit=1.0,
     ):
-        """Grow a tree, and return the arrays that describe its nodes, without the thresholds.
+        """Grow a tree.
 
-        The children of a node are created in pairs: the right child follows the left one. See
-        :class:`Tree` for the arrays.
+        The children of a node are created in pairs: the right child follows the left one.
 
         Parameters
         ----------
-        gradients, hessians : ndarray of shape (n_samples,)
-            Gradients and hessians. Hessians are 0 or more.
-        features : ndarray of intp
-            Indices of the features on which the tree may split, which must be distinct.
+        gradients : ndarray of shape (n_samples, n_outputs)
+            Gradients.
+        hessians : ndarray of shape (n_samples,)
+            Hessians, which are 0 or more.
+        features : ndarray of intp or None
+            Indices of the features on which the tree may split, which must be distinct. If None, it
+            may split on all features.
         leaf_of : ndarray of intc of shape (n_samples,)
             The leaf (the index of its node) of each sample is written into it.
+        unit : float
+            Number by which the values are multiplied, and the gains twice.
+
+        Returns
+        -------
+        tree : Tree
+            The tree.
+        values : ndarray of shape (n_nodes, n_outputs)
+            Value of each leaf for each output; 0 for the other nodes.
         """
         cdef Py_ssize_t size = 2 * self.max_leaf_nodes - 1
         if not self.cells:
             raise ValueError("this Grower is not initialized")
-        if not gradients.shape[0] == hessians.shape[0] == leaf_of.shape[0] == self.codes.shape[1]:
-            raise ValueError("there must be a gradient, a hessian and a leaf for each sample")
+        if not (
+            gradients.shape[0] == hessians.shape[0] == leaf_of.shape[0] == self.codes.shape[1]
+            and gradients.shape[1] == self.n_outputs
+        ):
+            raise ValueError("there must be gradients, a hessian and a leaf for each sample")
         integers = np.zeros((6, size), dtype=np.intc)
-        floats = np.zeros((2, size))
+        floats = np.zeros((3, size))
+        values = np.zeros((size, self.n_outputs))
         categories = np.zeros((size, WORDS), dtype=np.uint32)
-        cdef int[::1] feature = integers[0], threshold = integers[1], categorical = integers[2]
-        cdef int[::1] missing_left = integers[3], left_child = integers[4], count = integers[5]
-        cdef double[::1] value = floats[0], gain = floats[1]
+        cdef int[:, ::1] node_integers = integers
+        cdef int[::1] feature = node_integers[0], threshold_code = node_integers[1]
+        cdef int[::1] categorical = node_integers[2], missing_left = node_integers[3]
+        cdef int[::1] left_child = node_integers[4], count = node_integers[5]
+        cdef double[:, ::1] node_floats = floats, leaf_values = values
+        cdef double[::1] threshold = node_floats[0], value = node_floats[1], gain = node_floats[2]
         cdef unsigned int[:, ::1] left_categories = categories
-        cdef double gradient_scale, hessian_scale, gradient, hessian
+        cdef double gradient_scale, hessian_scale, mean_hessian, l2
         cdef Py_ssize_t i, k, best
-        cdef int n_nodes = 1, sample
+        cdef int n_nodes = 1
         cdef Leaf* leaf
-        self.set_features(features)
-        gradient_scale, hessian_scale = self.set_cells(gradients, hessians)
-        self.l2 = self.l2_regularization * hessian_scale
-        self.min_hessian = max(1.0, self.min_hessian_sum * hessian_scale)
-        self.category_smoothing = self.category_smoothing_sum * hessian_scale
+        cdef Tree tree
+        if features is not None:
+            self.set_features(features)
+        gradient_scale, hessian_scale, mean_hessian = self.set_cells(gradients, hessians)
+        l2 = self.relative_l2 * mean_hessian
+        self.l2 = l2 * hessian_scale
+        self.min_hessian = max(1.0, self.relative_min_hessian * mean_hessian * hessian_scale)
+        self.category_smoothing = self.relative_smoothing * mean_hessian * hessian_scale
         self.start_root()
         count[0] = self.leaves.total.count
         while self.n_leaves < self.max_leaf_nodes:
@@ -479,74 +595,111 @@ cdef class Grower:
             if not leaf.split.gain > 0.0:
                 break
             i = leaf.node
-            feature[i], threshold[i] = leaf.split.feature, leaf.split.threshold
+            feature[i], threshold_code[i] = leaf.split.feature, leaf.split.threshold
             missing_left[i], categorical[i] = leaf.split.missing_left, leaf.split.categorical
+            if not categorical[i]:
+                threshold[i] = self.thresholds[self.first[feature[i]] + threshold_code[i]]
             for k in range(WORDS):
                 left_categories[i, k] = leaf.split.left_categories[k]
             left_child[i] = n_nodes
             # In units of the loss.
-            gain[i] = leaf.split.gain * hessian_scale / (gradient_scale * gradient_scale)
+            gain[i] = leaf.split.gain / gradient_scale * (hessian_scale / gradient_scale)
+            gain[i] = gain[i] * unit * unit
             self.split(best, n_nodes)
             count[n_nodes] = self.leaves[best].total.count
             count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
             n_nodes += 2
         self.release_histograms()
-        # The values are computed from the original gradients and hessians, without rounding.
         with nogil:
             for i in range(self.n_leaves):
                 leaf = self.leaves + i
-                gradient, hessian = 0.0, self.l2_regularization
                 for k in range(leaf.start, leaf.stop):
-                    sample = self.samples[k]
-                    leaf_of[sample] = leaf.node
-                    gradient += gradients[sample]
-                    hessian += hessians[sample]
-                value[leaf.node] = min(
-                    max(
-                        (0.0 - gradient) / hessian if hessian > 0.0 else 0.0,
-                        leaf.lower * hessian_scale / gradient_scale,
-                    ),
-                    leaf.upper * hessian_scale / gradient_scale,
-                )
+                    leaf_of[self.samples[k]] = leaf.node
+                for k in range(self.n_outputs):
+                    leaf_values[leaf.node, k] = unit * self.exact_value(
+                        leaf, gradients, hessians, k, l2, hessian_scale / gradient_scale
+                    )
+                if self.n_outputs == 1:
+                    value[leaf.node] = leaf_values[leaf.node, 0]
         names = "feature", "threshold_code", "categorical", "missing_left", "left", "count"
-        nodes = {name: array[:n_nodes] for name, array in zip(names, integers)}
-        nodes["value"], nodes["gain"] = floats[:, :n_nodes]
+        nodes = dict(zip(names, integers[:, :n_nodes]))
+        nodes["threshold"], nodes["value"], nodes["gain"] = floats[:, :n_nodes]
         nodes["left_categories"] = categories[:n_nodes]
-        return nodes
+        tree = Tree.__new__(Tree)
+        tree.assign(self.n_bins.shape[0], nodes)
+        tree.is_ready = True
+        return tree, values[:n_nodes]
+
+    cdef double exact_value(
+        self,
+        const Leaf* leaf,
+        const double[:, ::1] gradients,
+        const double[::1] hessians,
+        Py_ssize_t output,
+        double l2,
+        double unit,
+    ) noexcept nogil:
+        """Return the value of a leaf from the original gradients and hessians, without rounding."""
+        cdef double gradient = 0.0, hessian = l2
+        cdef Py_ssize_t k
+        for k in range(leaf.start, leaf.stop):
+            gradient += gradients[self.samples[k], output]
+            hessian += hessians[self.samples[k]]
+        return min(
+            max((0.0 - gradient) / hessian if hessian > 0.0 else 0.0, leaf.lower * unit),
+            leaf.upper * unit,
+        )
 
     cdef int set_features(self, const Py_ssize_t[::1] features) except -1:
-        cdef Py_ssize_t i, block
-        self.n_active[:] = 0
+        cdef Py_ssize_t i
         chosen = np.asarray(features)
         if len(np.unique(chosen)) < len(chosen) or not np.all(
             (chosen >= 0) & (chosen < self.n_bins.shape[0])
         ):
             raise ValueError("features must be distinct indices of features")
+        self.n_active[:] = 0
         for i in range(features.shape[0]):
-            block = features[i] // WIDTH
-            self.active[block, self.n_active[block]] = features[i] % WIDTH
-            self.n_active[block] += 1
+            self.activate(features[i])
         return 0
 
-    cdef tuple set_cells(self, const double[::1] gradients, const double[::1] hessians):
-        """Set the cells of the samples, and return the factors of gradients and hessians."""
-        cdef double gradient_scale, hessian_scale, gradient_sum = 0.0, hessian_sum = 0.0
-        cdef Py_ssize_t i
-        for i in range(gradients.shape[0]):
-            gradient_sum += fabs(gradients[i])
+    cdef void activate(self, Py_ssize_t feature) noexcept:
+        cdef Py_ssize_t block = feature // WIDTH
+        self.active[block, self.n_active[block]] = feature % WIDTH
+        self.n_active[block] += 1
+
+    cdef tuple set_cells(self, const double[:, ::1] gradients, const double[::1] hessians):
+        """Set the cells of the samples.
+
+        Return the factors of gradients and hessians, and the mean hessian.
+        """
+        cdef double gradient_scale, hessian_scale, mean_hessian
+        cdef double largest_gradient_sum = 0.0, gradient_sum, hessian_sum = 0.0
+        cdef Py_ssize_t i, n_samples = hessians.shape[0]
+        cdef int k
+        cdef int* cell
+        for k in range(self.n_outputs):
+            gradient_sum = 0.0
+            for i in range(n_samples):
+                gradient_sum += fabs(gradients[i, k])
+            if not isfinite(gradient_sum):
+                raise ValueError("the sums of gradients must be finite")
+            largest_gradient_sum = max(largest_gradient_sum, gradient_sum)
+        for i in range(n_samples):
             hessian_sum += fabs(hessians[i])
-        if not (isfinite(gradient_sum) and isfinite(hessian_sum)):
-            raise ValueError("the sums of gradients and hessians must be finite")
-        gradient_scale = LARGEST_SUM / gradient_sum if gradient_sum > TINY else 1.0
-        hessian_scale = LARGEST_SUM / hessian_sum if hessian_sum > TINY else 1.0
+        if not isfinite(hessian_sum):
+            raise ValueError("the sum of hessians must be finite")
+        gradient_scale, hessian_scale = scale_for(largest_gradient_sum), scale_for(hessian_sum)
+        mean_hessian = hessian_sum / n_samples if hessian_sum > 0.0 else 1.0
         with nogil:
-            for i in range(gradients.shape[0]):
+            for i in range(n_samples):
                 self.samples[i] = i
-                self.cells[i].gradient = <int>rint(gradients[i] * gradient_scale)
-                self.cells[i].hessian = <int>rint(hessians[i] * hessian_scale)
-                self.cells[i].count = 1
-                self.cells[i].padding = 0
-        return gradient_scale, hessian_scale
+                cell = <int*>(self.cells + i * self.n_groups)
+                cell[0] = <int>rint(gradients[i, 0] * gradient_scale)
+                cell[1] = <int>rint(hessians[i] * hessian_scale)
+                cell[2] = 1
+                for k in range(1, self.n_outputs):
+                    cell[SKIPPED + k] = <int>rint(gradients[i, k] * gradient_scale)
+        return gradient_scale, hessian_scale, mean_hessian
 
     cdef int start_root(self) except -1:
         cdef Leaf* root = self.leaves
@@ -556,7 +709,7 @@ cdef class Grower:
         root.lower, root.upper = -np.inf, np.inf
         self.n_leaves = 1
         for i in range(n_samples):
-            add(&root.total, self.cells[self.samples[i]])
+            add(&root.total, self.cells[i * self.n_groups])
         if self.is_splittable(root):
             root.histogram = self.new_histogram()
             with nogil:
@@ -577,7 +730,7 @@ cdef class Grower:
         if self.n_pooled:
             self.n_pooled -= 1
             return self.pool[self.n_pooled]
-        histogram = <Cell*>malloc(max(1, self.n_cells) * sizeof(Cell))
+        histogram = <Cell*>malloc(self.n_cells * self.n_groups * sizeof(Cell))
         if not histogram:
             raise MemoryError
         return histogram
@@ -602,17 +755,32 @@ cdef class Grower:
         cdef Py_ssize_t n = leaf.stop - leaf.start, i, block
         cdef unsigned char row[WIDTH]
         cdef Cell* of_features[WIDTH]
+        cdef Cell* to
         cdef Cell cell
-        cdef int k, n_active, position
+        cdef int k, group, n_active, position, n_groups = self.n_groups
         for i in range(n):
-            ordered[i] = self.cells[samples[i]]
+            for group in range(n_groups):
+                ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
         for block in range(self.codes.shape[0]):
             n_active = self.n_active[block]
             for k in range(n_active):
                 i = block * WIDTH + self.active[block, k]
-                of_features[k] = histogram + self.first[i]
-                memset(of_features[k], 0, (self.first[i + 1] - self.first[i]) * sizeof(Cell))
+                of_features[k] = histogram + self.first[i] * n_groups
+                memset(
+                    of_features[k],
+                    0,
+                    (self.first[i + 1] - self.first[i]) * n_groups * sizeof(Cell),
+                )
             codes = &self.codes[block, 0, 0]
+            if n_groups > 1:
+                for k in range(n_active):
+                    position = self.active[block, k]
+                    for i in range(n):
+                        to = of_features[k]
+                        to += n_groups * codes[<Py_ssize_t>samples[i] * WIDTH + position]
+                        for group in range(n_groups):
+                            add(to + group, ordered[i * n_groups + group])
+                continue
             if n_active == WIDTH:
                 for i in range(n):
                     memcpy(row, codes + <Py_ssize_t>samples[i] * WIDTH, WIDTH)
@@ -689,7 +857,7 @@ cdef class Grower:
         for block in range(self.codes.shape[0]):
             for k in range(self.n_active[block]):
                 i = block * WIDTH + self.active[block, k]
-                for i in range(self.first[i], self.first[i + 1]):
+                for i in range(self.first[i] * self.n_groups, self.first[i + 1] * self.n_groups):
                     subtract(from_ + i, cells[i])
 
     cdef Py_ssize_t partition(self, const Leaf* leaf) noexcept nogil:
@@ -732,7 +900,7 @@ cdef class Grower:
         """Find the split with the largest gain. Ties: the first feature, the first threshold."""
         cdef Py_ssize_t block
         cdef int k
-        cdef double score = self.score_of(leaf.total, leaf)
+        cdef double score = self.score_of_leaf(leaf)
         # Splits are compared by the sum of the scores of the children.
         leaf.split.gain = score + ROUNDING * fabs(score)
         leaf.split.feature = -1
@@ -743,8 +911,29 @@ cdef class Grower:
         if not leaf.split.gain > 0.0:
             self.release(leaf)
 
+    cdef double score_of_leaf(self, const Leaf* leaf) noexcept nogil:
+        """Return the score of a leaf with a histogram, and store the sums over its samples."""
+        cdef const Cell* cells
+        cdef Py_ssize_t i, block = 0, feature
+        cdef int group
+        cdef double hessian = leaf.total.hessian + self.l2
+        if self.is_linear:
+            return fabs(leaf.total.gradient)
+        if self.n_outputs == 1:
+            return self.score_of(leaf.total, leaf)
+        # The cells of any feature add up to the sums over the samples.
+        memset(self.sums, 0, self.n_groups * sizeof(Cell))
+        while self.n_active[block] == 0:
+            block += 1
+        feature = block * WIDTH + self.active[block, 0]
+        cells = leaf.histogram + self.first[feature] * self.n_groups
+        for i in range(self.first[feature + 1] - self.first[feature]):
+            for group in range(self.n_groups):
+                add(self.sums + group, cells[i * self.n_groups + group])
+        return sum_of_squares(<int*>self.sums, self.n_outputs) / hessian if hessian > 0.0 else 0.0
+
     cdef void find_split_of(self, Leaf* leaf, int feature) noexcept nogil:
-        cdef const Cell* cells = leaf.histogram + self.first[feature]
+        cdef const Cell* cells = leaf.histogram + self.first[feature] * self.n_groups
         cdef int n_bins = self.n_bins[feature], code, n_sorted = 0
         cdef Cell left, missing
         cdef unsigned char order[MAX_BINS]
@@ -762,6 +951,11 @@ cdef class Grower:
                     n_sorted += 1
             sort_by(ratios, order, n_sorted)
             self.scan(leaf, feature, cells, order, n_sorted, left, False)
+            return
+        if self.n_outputs > 1:
+            self.scan_outputs(leaf, feature, cells, n_bins, NULL)
+            if self.has_missing[feature] and cells[n_bins * self.n_groups].count:
+                self.scan_outputs(leaf, feature, cells, n_bins, cells + n_bins * self.n_groups)
             return
         if self.has_missing[feature]:
             missing = cells[n_bins]
@@ -786,7 +980,7 @@ cdef class Grower:
         cdef Cell total = leaf.total, right
         cdef int i, code, least_count = self.min_samples_leaf
         cdef int largest_count = total.count - least_count
-        cdef bint is_constrained = self.is_constrained
+        cdef bint is_constrained = self.is_constrained, is_linear = self.is_linear
         cdef double l2 = self.l2, min_hessian = self.min_hessian
         cdef double hessian_left, hessian_right, numerator, denominator
         cdef double gradient_left, gradient_right, sum_of_scores
@@ -816,6 +1010,11 @@ cdef class Grower:
                 continue
             gradient_left = left.gradient
             gradient_right = total.gradient - left.gradient
+            if is_linear:
+                sum_of_scores = fabs(gradient_left - gradient_right)
+                if sum_of_scores > best:
+                    best, best_position, best_left = sum_of_scores, i, left
+                continue
             hessian_left = left.hessian + l2
             hessian_right = total.hessian - left.hessian + l2
             numerator = (
@@ -828,20 +1027,94 @@ cdef class Grower:
                 best, best_position, best_left = numerator / denominator, i, left
         if best_position < 0:
             return
-        leaf.split.gain, leaf.split.feature, leaf.split.left = best, feature, best_left
-        leaf.split.threshold, leaf.split.missing_left = best_position, missing_left
-        leaf.split.categorical = order != NULL
-        memset(leaf.split.left_categories, 0, sizeof(leaf.split.left_categories))
-        if order:
-            for i in range(best_position + 1):
-                leaf.split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
-            leaf.split.threshold = 0
-        if not self.has_missing[feature] or (not order and not cells[self.n_bins[feature]].count):
-            # Values that were never missing here are sent to the larger child.
-            leaf.split.missing_left = 2 * best_left.count > total.count
-        elif order:
+        self.set_split(leaf, feature, best_position, best, best_left, missing_left, cells)
+        if not order:
+            return
+        leaf.split.categorical = True
+        leaf.split.threshold = 0
+        for i in range(best_position + 1):
+            leaf.split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
+        if self.has_missing[feature]:
             code = self.n_bins[feature]
             leaf.split.missing_left = leaf.split.left_categories[code >> 5] >> (code & 31) & 1
+
+    cdef void scan_outputs(
+        self,
+        Leaf* leaf,
+        int feature,
+        const Cell* cells,
+        int n_bins,
+        const Cell* missing,
+    ) noexcept nogil:
+        """Do the same as `scan` for several outputs; see `score_of_leaf` for `sums`.
+
+        The cell `missing` is that of the missing values if they belong to the left child, or NULL.
+        """
+        cdef Cell total = leaf.total, best_left
+        cdef Cell* left = self.left_sums
+        cdef int* gradients_left = <int*>left
+        cdef const int* gradients = <int*>self.sums
+        cdef int i, k, group, n_groups = self.n_groups, n_outputs = self.n_outputs
+        cdef int least_count = self.min_samples_leaf, best_position = -1
+        cdef double hessian_left, hessian_right, squares_left, squares_right, difference
+        cdef double numerator, denominator, best = leaf.split.gain
+        for group in range(n_groups):
+            if missing:
+                left[group] = missing[group]
+            else:
+                memset(left + group, 0, sizeof(Cell))
+        for i in range(n_bins):
+            if not cells[i * n_groups].count:
+                continue
+            for group in range(n_groups):
+                add(left + group, cells[i * n_groups + group])
+            if left.count < least_count:
+                continue
+            if left.count > total.count - least_count:
+                break
+            if (
+                left.hessian < self.min_hessian
+                or total.hessian - left.hessian < self.min_hessian
+            ):
+                continue
+            difference = <double>gradients[0] - gradients_left[0]
+            squares_left = <double>gradients_left[0] * gradients_left[0]
+            squares_right = difference * difference
+            for k in range(SKIPPED + 1, SKIPPED + n_outputs):
+                difference = <double>gradients[k] - gradients_left[k]
+                squares_left += <double>gradients_left[k] * gradients_left[k]
+                squares_right += difference * difference
+            hessian_left = left.hessian + self.l2
+            hessian_right = total.hessian - left.hessian + self.l2
+            numerator = squares_left * hessian_right + squares_right * hessian_left
+            denominator = hessian_left * hessian_right
+            if numerator > best * denominator:
+                best, best_position, best_left = numerator / denominator, i, left[0]
+        if best_position >= 0:
+            self.set_split(
+                leaf, feature, best_position, best, best_left, missing != NULL, cells
+            )
+
+    cdef void set_split(
+        self,
+        Leaf* leaf,
+        int feature,
+        int threshold,
+        double sum_of_scores,
+        Cell left,
+        bint missing_left,
+        const Cell* cells,
+    ) noexcept nogil:
+        """Set the best split of a leaf so far, on a feature whose cells are `cells`."""
+        leaf.split.gain, leaf.split.feature, leaf.split.left = sum_of_scores, feature, left
+        leaf.split.threshold, leaf.split.missing_left = threshold, missing_left
+        leaf.split.categorical = False
+        memset(leaf.split.left_categories, 0, sizeof(leaf.split.left_categories))
+        if not (
+            self.has_missing[feature] and cells[self.n_bins[feature] * self.n_groups].count
+        ):
+            # Values that were never missing here are sent to the larger child.
+            leaf.split.missing_left = 2 * left.count > leaf.total.count
 
 
 cdef void sort_by(double* keys, unsigned char* values, int n) noexcept nogil:

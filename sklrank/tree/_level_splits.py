@@ -11,7 +11,7 @@ from sklrank._randomness import draw_features
 from sklrank._sklearn import Interval
 from sklrank.tree._binning import Candidates, find_candidates
 from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, group_means, standardize
-from sklrank.tree._threshold_gains import find_leaves, split_gains
+from sklrank.tree._level_gains import find_leaves, split_gains
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -21,9 +21,10 @@ from sklearn.utils import get_tags
 
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, _ndcg_boost
 from sklrank.boosting._linear_scores import LinearScorer
+from sklrank.boosting._tree_choice import choose_trees
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
-from sklrank.tree import HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
 
 
 def make_queries(seed, n=240):
@@ -58,6 +59,7 @@ CONFIGURATIONS = {
     "ndcg-logistic": NDCGBoost(LogisticRegression(), 8),
     "rank": RankBoost(n_estimators=8),
     "rank-tree": RankBoost(TREE, 8, random_state=0),
+    "rank-binned": RankBoost(HistogramTreeClassifier(max_leaf_nodes=4, min_samples_leaf=8), 8),
     "ada": AdaRank(n_estimators=8),
     "ada-options": AdaRank(n_estimators=8, metric="map", k=5, search="weighted"),
     "ada-tree": AdaRank(TREE, 8, weighting="auto", random_state=0),
@@ -78,7 +80,7 @@ def with_each(configurations):
 
 
 def k_of_score(ranker):
-    return ranker.k if isinstance(ranker, NDCGBoost) else None
+    return getattr(ranker, "k", None)
 
 
 def fit(ranker, **parameters):
@@ -337,9 +339,47 @@ def test_warm_start_holds_out_no_query_of_earlier_rounds(parameters, more, finge
         ranker.set_params(n_estimators=6, n_iter_no_change=3).fit(X, Y, qid=QID)
 
 
+@pytest.mark.parametrize("estimator", [None, StumpClassifier()])
+def test_early_stopping_may_be_set_or_left_to_other_parameters(estimator):
+    X, y, qid = make_many_queries(0, nonlinear=False)
+
+    def fitted(n_estimators=60, **parameters):
+        ranker = NDCGBoost(estimator, n_estimators, random_state=0, **parameters)
+        return ranker.fit(X, np.random.RandomState(0).permutation(y), qid)
+
+    on, ten = fitted(early_stopping=True), fitted(n_iter_no_change=10)
+    assert on.stop_reason_ == "the validation score has not improved for 10 rounds"
+    assert_array_equal(on.predict(X), ten.predict(X))
+    three = fitted(early_stopping=True, n_iter_no_change=3)
+    assert_array_equal(three.predict(X), fitted(n_iter_no_change=3).predict(X))
+    for off in (
+        fitted(12, early_stopping=False),
+        fitted(12, early_stopping=False, n_iter_no_change=3),
+    ):
+        assert len(off.estimators_) == off.best_n_rounds_ == 12
+        assert len(off.validation_scores_) == 0
+        assert off.stop_reason_ == "n_estimators rounds were fitted"
+
+
+def test_default_trees_are_not_chosen_by_the_queries_of_early_stopping(monkeypatch):
+    """All folds by which they are chosen consist of the other queries."""
+    X, y, qid = make_many_queries(0)
+    seen = []
+
+    def spy(trees, folds, *arguments):
+        seen.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
+        return choose_trees(trees, folds, *arguments)
+
+    monkeypatch.setattr(_ndcg_boost, "choose_trees", spy)
+    NDCGBoost(n_estimators=9, n_iter_no_change=5, validation_fraction=0.25).fit(X, y, qid)
+    assert len(seen) == 5
+    assert [sum(sizes) for sizes in seen] == [45 * 12] * 5
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_early_stopping_needs_several_queries(algorithm):
-    with pytest.raises(ValueError, match="qid has one query only; use n_iter_no_change=None"):
+    off = "early_stopping=False" if algorithm is NDCGBoost else "n_iter_no_change=None"
+    with pytest.raises(ValueError, match=f"qid has one query only; use {off}"):
         algorithm(n_iter_no_change=2).fit(X, Y)
     # Only one query has different grades.
     grades = np.where(QID == 3, Y, 0)
@@ -589,6 +629,22 @@ def test_trees_of_other_rankers_are_refused():
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_trees_whose_features_are_binned_once(algorithm):
+    """They rank as well as scikit-learn's trees, and accept missing values."""
+    parameters = {"n_estimators": 15, "weighting": "auto", "random_state": 0}
+    tree = HistogramTreeClassifier(max_leaf_nodes=4, min_samples_leaf=5)
+    peer = DecisionTreeClassifier(max_leaf_nodes=4, min_samples_leaf=5)
+    X_new, y_new, qid_new = make_queries(1)
+    ours, others = (fit(algorithm(one, **parameters)) for one in (tree, peer))
+    assert ours.score(X_new, y_new, qid_new) > others.score(X_new, y_new, qid_new) - 0.02
+    missing = np.where(np.abs(X) > 2, np.nan, X)
+    fitted = algorithm(tree, **parameters).fit(missing, Y, QID)
+    assert np.isfinite(fitted.predict(missing)).all()
+    with pytest.raises(ValueError, match="NaN"):
+        algorithm(StumpClassifier(), **parameters).fit(missing, Y > 0, QID)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_constant_features(algorithm):
     ranker = algorithm().fit(np.ones_like(X), Y, qid=QID)
     assert ranker.estimators_ == []
@@ -761,6 +817,27 @@ def test_subclasses_of_stumps_are_not_compiled():
 
     for stump in (OppositeFit(), OppositePredict()):
         assert fit(NDCGBoost(stump, 3)).stop_reason_.endswith("no better than chance")
+
+
+def test_adarank_is_scored_at_its_k():
+    ranker = fit(AdaRank(k=2))
+    assert ranker.score(X, Y, qid=QID) == ndcg_score(Y, ranker.predict(X), qid=QID, k=2)
+    assert ranker.score(X, Y, qid=QID) != ndcg_score(Y, ranker.predict(X), qid=QID)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X,), "missing a required argument: 'y'"),
+        ((X, Y, QID, X), "too many positional arguments"),
+    ],
+)
+def test_errors_of_arguments_name_the_class(algorithm, arguments, message):
+    with pytest.raises(TypeError, match=rf"^{algorithm.__name__}\.fit\(\) {message}"):
+        algorithm().fit(*arguments)
+    with pytest.raises(TypeError, match=f"^{algorithm.__name__}.* unexpected keyword.* 'group'"):
+        algorithm().fit(X, Y, group=QID)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -14,13 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting._weak_learners import (
+    BinnedLearner,
     ClassifierLearner,
-    StumpLearner,
     draw_samples,
     hypothesis_of,
+    make_classifier_learner,
     sample_size,
 )
-from sklrank.tree import StumpClassifier
+from sklrank.tree import HistogramTreeClassifier, StumpClassifier
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(60, 3))
@@ -119,17 +120,58 @@ def test_weak_learners_are_seeded():
     assert learner.estimator.random_state is None
 
 
-@pytest.mark.parametrize("criterion", ["gini", "gain"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_binned_stumps_equal_the_classifier(criterion, dtype):
-    """Features that are binned once give the same stump as `StumpClassifier.fit`."""
-    samples, stump = X.astype(dtype), StumpClassifier(criterion=criterion)
+BINNED = [
+    StumpClassifier(),
+    StumpClassifier(criterion="gain", max_bins=9),
+    HistogramTreeClassifier(max_leaf_nodes=6, min_samples_leaf=2),
+]
+
+
+def learner_for(estimator, samples, **arguments):
+    random_state = np.random.RandomState(0)
+    arguments = {"weighting": "auto", "max_samples": None} | arguments
+    return make_classifier_learner(estimator, samples, random_state=random_state, **arguments)
+
+
+@pytest.mark.parametrize("tree", BINNED, ids=repr)
+@pytest.mark.parametrize("response_method", ["predict", "predict_proba"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_trees_on_features_that_are_binned_once(tree, response_method, dtype):
+    """They are those of `fit`."""
+    samples = (8 * X).astype(dtype)
     objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS + 0.1)
-    model, hypothesis = fit(StumpLearner(stump, samples), objective)
-    classifier, expected = fit(ClassifierLearner(stump, samples), objective)
-    assert_array_equal(hypothesis, expected)
+    learner = learner_for(tree, samples, response_method=response_method)
+    assert isinstance(learner, BinnedLearner)
+    model, hypothesis = fit(learner, objective)
+    every_round = ClassifierLearner(tree, samples, response_method=response_method)
+    classifier, expected = fit(every_round, objective)
+    assert_allclose(hypothesis, expected, rtol=1e-12)
     assert_array_equal(model.predict(samples), classifier.predict(samples))
-    assert_array_equal(hypothesis_of(model, samples), expected)
+    assert_array_equal(hypothesis_of(model, samples, None, response_method), hypothesis)
+
+
+def test_classes_on_features_that_are_binned_once():
+    tree, labels = BINNED[-1], np.digitize(X[:, 0], [-0.5, 0.5, 2])
+    objective = SimpleNamespace(labels=labels, weights=WEIGHTS + 0.1)
+    learner = learner_for(tree, X, n_labels=5, n_classes=5)
+    model, hypothesis = fit(learner, objective)
+    _, expected = fit(ClassifierLearner(tree, X, n_classes=5), objective)
+    assert_array_equal(hypothesis, expected)
+    assert_array_equal(hypothesis_of(model, X, 5), expected)
+
+
+def test_binned_trees_of_one_class_only():
+    for tree in BINNED:
+        objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS * (LABELS == 1))
+        model, hypothesis = fit(learner_for(tree, X), objective)
+        assert_array_equal(hypothesis, np.ones(60))
+        assert_array_equal(hypothesis_of(model, X), np.ones(60))
+
+
+def test_features_of_binned_trees_are_drawn_anew_in_each_round():
+    learner = learner_for(HistogramTreeClassifier(max_features=1, min_samples_leaf=2), X)
+    used = {int(fit(learner, seed=seed)[0].feature_importances_.argmax()) for seed in range(9)}
+    assert len(used) > 1
 
 
 @pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])

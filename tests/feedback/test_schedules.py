@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -175,6 +175,84 @@ def test_support_functions_of_choice(rounds, powers, rule):
         assert 0 < rate <= 0.5
 
 
+def inverse(z):
+    """Return the derivative of log(1 + z)."""
+    return 1 / (1 + z)
+
+
+def decaying(z):
+    """Return the derivative of a concave function, which is below that of log(1 + z)."""
+    return np.exp(-z / 50) / 2 * inverse(z)
+
+
+SUPPORT = [(decaying, inverse), (decaying, None), (inverse, inverse)]
+
+
+@settings(max_examples=15)
+@given(rounds=ROUNDS, cuts=st.lists(st.integers(1, 39), max_size=3), pickled=st.booleans())
+@pytest.mark.parametrize("functions", SUPPORT)
+@pytest.mark.parametrize("rule", ["ag1", "ag2", "ag3"])
+def test_support_functions_of_the_user(rule, functions, rounds, cuts, pickled):
+    """Eqs. 6.3 to 6.5, with sums over all rounds, whatever the division into calls."""
+    exploration = SelfTunedExploration(rule, derivative=functions[0], miss_derivative=functions[1])
+    slope_2, slope_1 = functions[0], functions[1] or functions[0]
+    hits = np.array([hit for hit, _ in rounds], dtype=float)
+    schedule = make_schedule(exploration)
+    rates = [schedule.rate]
+    for part in np.split(hits, sorted(cuts)):
+        schedule.prepare(exploration, len(part))
+        rates += schedule.record_rounds(part, np.ones(len(part)))
+        schedule = pickle.loads(pickle.dumps(schedule)) if pickled else schedule
+        assert schedule.rate == rates[-1]
+    for t, rate in enumerate(rates, start=1):
+        gain, miss = np.sum(1 + 2 * hits[: t - 1]), np.sum(1 - hits[: t - 1])
+        if rule == "ag1":
+            wanted = slope_2(gain) / (2 * slope_2(0))
+        elif rule == "ag2":
+            wanted = slope_2(t) / (2 * slope_1(miss))
+        else:
+            wanted = slope_2(gain) / (2 * slope_1(miss))
+        assert rate == pytest.approx(wanted, rel=1e-12)
+        assert 0 < rate <= 0.5
+
+
+@pytest.mark.parametrize("rule", ["ag1", "ag2", "ag3"])
+def test_derivatives_of_powers_are_the_powers(rule):
+    X, y = load_digits(return_X_y=True)
+    by_power = SelfTunedExploration(rule, power=0.3, miss_power=0.6)
+    by_derivative = SelfTunedExploration(
+        rule,
+        derivative=lambda z: 0.3 * (1 + z) ** -0.7,
+        miss_derivative=lambda z: 0.6 * (1 + z) ** -0.4,
+    )
+    expected = BanditronClassifier(exploration=by_power, random_state=0).fit(X[:300], y[:300])
+    model = clone(expected).set_params(exploration=by_derivative).fit(X[:300], y[:300])
+    assert model.exploration_ == pytest.approx(expected.exploration_)
+    assert_allclose(model.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize(
+    ("derivative", "miss_derivative", "message"),
+    [
+        (lambda z: 1 + z, None, "derivative must not increase"),
+        (lambda z: 1 - z / 10, None, "derivative must map an array of numbers, here from 0 to"),
+        (lambda z: 1.0, None, "to an array of positive numbers of the same shape"),
+        (inverse, lambda z: 0.9 * inverse(z), "miss_derivative must not be smaller than deriv"),
+        (inverse, lambda z: np.full(len(z), np.nan), "miss_derivative must map"),
+    ],
+)
+def test_bad_derivatives(derivative, miss_derivative, message, fingerprint):
+    """They are called before the model learns."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:100], y[:100]
+    model = BanditronClassifier(exploration=SelfTunedExploration(derivative=inverse)).fit(X, y)
+    before = fingerprint(model._rounds)
+    bad = SelfTunedExploration(derivative=derivative, miss_derivative=miss_derivative)
+    with pytest.raises(ValueError, match=message):
+        model.set_params(exploration=bad).fit(X, y)
+    assert fingerprint(model._rounds) == before
+
+
 @pytest.mark.parametrize("rule", ["ag1", "ag2", "ag3"])
 def test_powers_of_the_experiments_are_the_named_schedules(rule):
     """Bit by bit."""
@@ -197,6 +275,9 @@ def test_self_tuned_exploration_of_a_model():
     assert repr(model.exploration) == (
         f"SelfTunedExploration('ag2', power={1 / 3}, miss_power={2 / 3}, forgetting_factor=1.0)"
     )
+    assert repr(SelfTunedExploration("ag1", derivative=inverse)) == (
+        f"SelfTunedExploration('ag1', derivative={inverse!r}, miss_derivative=None)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,6 +290,10 @@ def test_self_tuned_exploration_of_a_model():
         ({"power": 0.5, "miss_power": 0.4}, "miss_power must be"),
         ({"miss_power": 1.1}, "miss_power must be"),
         ({"forgetting_factor": 0.0}, "forgetting_factor must be"),
+        ({"derivative": 0.5}, "derivative must be callable"),
+        ({"derivative": inverse, "miss_derivative": "log"}, "miss_derivative must be callable"),
+        ({"miss_derivative": inverse}, "miss_derivative requires derivative"),
+        ({"derivative": inverse, "forgetting_factor": 0.9}, "forgetting_factor must be 1"),
     ],
 )
 def test_bad_support_functions(parameters, message):

@@ -1,5 +1,6 @@
 """Online linear learners against slow statements that standardize by all samples before."""
 
+import pickle
 import warnings
 
 import joblib
@@ -198,6 +199,37 @@ def test_process_noise_is_that_of_a_kalman_filter(process_noise):
         keep = np.eye(7) - np.outer(gain, f)
         P = keep @ P @ keep.T + np.outer(gain, gain) / weight
     assert_allclose(model._learner.weight_table, W, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("process_noise", [0.0, 0.01])
+@pytest.mark.parametrize("n_dense", [0, 1, 3, 10])
+def test_ridge_of_sparse_samples(process_noise, n_dense, fingerprint):
+    """The same filter, for runs of 10 samples with mostly zeros, of which some are dense."""
+    rng = np.random.default_rng(n_dense)
+    X = rng.normal(size=(100, 21))
+    X[rng.random(X.shape) < 0.9] = 0.0
+    dense = np.arange(100) % 10 < n_dense
+    X[dense] = rng.normal(size=(dense.sum(), 21))
+    y, weights = rng.integers(0, 3, 100), rng.choice([0.0, 1.0, 2.5], 100)
+    model = OnlineRidgeClassifier(
+        alpha=0.5, process_noise=process_noise, standardize=False, drift_threshold=None
+    )
+    P, W = 2.0 * np.eye(22), np.zeros((22, 3))
+    for row, label, weight in zip(X, y, weights):
+        model.partial_fit(row[None], [label], np.arange(3), [weight])
+        if weight == 0:
+            continue
+        f = np.append(row, 1.0)
+        P = P + process_noise * np.eye(22)
+        gain = P @ f / (f @ P @ f + 1 / weight)
+        W = W + np.outer(gain, np.eye(3)[label] - 1 / 3 - f @ W)
+        keep = np.eye(22) - np.outer(gain, f)
+        P = keep @ P @ keep.T + np.outer(gain, gain) / weight
+        assert_allclose(model._learner.weight_table, W, rtol=1e-8, atol=1e-10)
+    for n in (1, 2, 3, 58):
+        part = clone(model).partial_fit(X[:n], y[:n], np.arange(3), weights[:n])
+        part = pickle.loads(pickle.dumps(part)).partial_fit(X[n:], y[n:], None, weights[n:])
+        assert fingerprint(part) == fingerprint(model)
 
 
 def test_process_noise_forgets_old_samples():

@@ -19,7 +19,7 @@ from sklrank._validation import unchanged_on_error
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.feedback import Exploration, SelfTunedExploration
 from sklrank.feedback._exploration import check_rewards, check_single_actions
-from sklrank.feedback._schedules import SCHEDULES, GivenSchedule, make_schedule, rate_of_round
+from sklrank.feedback._schedules import SCHEDULES, make_schedule
 from sklrank.linear_model._bandit._rounds import BanditRounds
 from sklrank.linear_model._rows import Rows
 
@@ -250,7 +250,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             X = self._check_X_and_start(X, classes, indicators=False)
             shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
             rewards = check_rewards(rewards, (X.shape[0],))
-            self._compute_rates(X.shape[0])
+            self._rounds.schedule.prepare(self._exploration, X.shape[0])
             for block in self._track(self._blocks(X), "batch"):
                 feedback = [values[block] for values in (*shown, rewards)]
                 self._rounds.learn_feedback(self._rows(X, block), *feedback)
@@ -302,16 +302,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             scores[block] = rounds.score(self._rows(X, block))
         return scores
 
-    def _compute_rates(self, n_rounds):
-        """Compute the exploration rates of the next rounds if `exploration` is callable."""
-        schedule = self._rounds.schedule
-        if isinstance(schedule, GivenSchedule):
-            # The last one is the rate after these rounds.
-            rounds = range(schedule.n_rounds + 1, schedule.n_rounds + n_rounds + 2)
-            schedule.set_rates([rate_of_round(self._exploration, t) for t in rounds])
-
     def _play(self, X, labels, scores=None):
-        self._compute_rates(X.shape[0])
+        self._rounds.schedule.prepare(self._exploration, X.shape[0])
         blocks = self._blocks(X)
         for block in self._track(blocks, "batch", may_stop=scores is None):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]

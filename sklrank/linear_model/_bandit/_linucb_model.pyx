@@ -55,7 +55,7 @@ import numpy as np
 
 from sklrank._drift cimport DriftTest
 from sklrank._state cimport State
-from sklrank.linear_model._bandit._symmetric cimport (
+from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
 from sklrank.linear_model._online._feature_map cimport random_features

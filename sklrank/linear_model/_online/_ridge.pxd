@@ -4,16 +4,22 @@ from sklrank._drift cimport DriftTest
 from sklrank._online_learner cimport LabelFeedback
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 from sklrank.linear_model._online._learner cimport LinearLearner
+from sklrank.linear_model._rows cimport Row
 
 
 cdef class RidgeLearner(LinearLearner):
     cdef const double[::1] alphas           # (n_models,)
     cdef readonly double process_noise, vote_scale, vote_smoothing
     cdef readonly bint learns_relevance     # True: from relevance; False: from costs
-    # The matrix P of model k is covariance[k] - gain[k] gain_direction[k] gain_direction[k]'.
+    # The matrix P of model k is covariance[k] - gain[k] d d' - sum u u', where d is the vector
+    # gain_direction[k], and the sum runs over the first n_pending[k] rows u of pending[k].
     cdef double[:, :, ::1] covariance       # (n_models, n_outputs, n_outputs) lower triangles
     cdef double[:, ::1] gain_direction      # (n_models, n_outputs) P f of the last sample learned
     cdef double[::1] gain                   # (n_models,) 1 / (1 / w + f . P f) of this sample
+    cdef double[:, :, ::1] pending          # (n_models, MAX_PENDING, n_outputs) rows u
+    cdef int[::1] n_pending                 # (n_models,) number of rows in use
+    cdef int[::1] columns                   # (n_outputs,) scratch memory for sparse features
+    cdef double[::1] values                 # (n_outputs,) the same
     cdef double[::1] last_direction         # (n_outputs,) scratch memory
     cdef double[::1] known_weight           # (n_classes,) n_l in the docstring of `_ridge.pyx`
     cdef double mean_known_weight           # mean of n in the docstring of `_ridge.pyx`
@@ -26,9 +32,15 @@ cdef class RidgeLearner(LinearLearner):
     # obtain the target of the regression.
     cdef double target_center(self) noexcept nogil
 
-    # Apply the pending step to the covariance of model i and add the process noise. Then write P f
-    # of the sample to learn into its `gain_direction`, and return f . P f.
+    # Postpone or apply the last step of model i, and add the process noise. Then write P f of the
+    # sample to learn into its `gain_direction`, and return f . P f. The other two methods are for
+    # sparse and for dense features; before the latter, there must be no pending samples.
     cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil
+    cdef double compute_sparse_direction(self, Py_ssize_t i, const Row* features) noexcept nogil
+    cdef double compute_dense_direction(self, Py_ssize_t i) noexcept nogil
+
+    # Subtract the pending terms u u' from the covariance of model i.
+    cdef void apply_pending(self, Py_ssize_t i) noexcept nogil
 
     # Replace the predictions of model i in `model_predictions` by the errors of all labels, given
     # the sum of the importance weights of the relevant labels.

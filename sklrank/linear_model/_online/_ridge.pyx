@@ -15,8 +15,10 @@ If columns are collinear, P remains as large as 1 / alpha in some directions. In
 shrinks below the rounding errors of the large ones. P can then become indefinite, and the weights
 diverge. Therefore the relative rounding error is also added to the diagonal in each step.
 
-P is by far the largest array. Only its lower triangle is updated, and each update is postponed to
-the next sample. One pass over P then applies the update and computes the product P f.
+P is by far the largest array. Only its lower triangle is stored, and updates are postponed. If the
+features of the next sample are dense, one pass over P applies the update and computes the product
+P f. If they are sparse, P f is computed from few rows of P, and one pass over P applies the updates
+of four samples.
 
 For the feedback of a booster, the targets are t = -costs, the steepest descent of its loss, as in
 gradient boosting. For feedback with labels but without costs, the target has all votes on these
@@ -59,7 +61,15 @@ from sklrank._drift cimport DriftTest
 from sklrank._online_learner cimport known_rank_loss
 from sklrank._state cimport State
 from sklrank.linear_model._online._learner cimport normalize
+from sklrank.linear_model._rows cimport Row, table_products
+from sklrank.linear_model._symmetric cimport rank_k_downdate, symmetric_matvec
 
+cdef enum:
+    MAX_PENDING = 4
+    # The features of a sample are sparse if at most the inverse of this share is nonzero.
+    SPARSITY = 4
+
+INTC = np.dtype(np.intc)
 cdef double ROUNDING = np.finfo(np.float64).eps
 
 
@@ -80,6 +90,8 @@ cdef class RidgeLearner(LinearLearner):
                 "covariance": np.zeros((n_models, n, n)),
                 "gain_direction": np.zeros((n_models, n)),
                 "gain": np.zeros(n_models),
+                "pending": np.zeros((n_models, MAX_PENDING, n)),
+                "n_pending": np.zeros(n_models, dtype=np.intc),
                 "known_weight": np.zeros(n_classes),
                 "mean_known_weight": 0.0,
                 "squared_errors": np.zeros(n_models),
@@ -99,6 +111,8 @@ cdef class RidgeLearner(LinearLearner):
             "covariance": np.array(self.covariance),
             "gain_direction": np.array(self.gain_direction),
             "gain": np.array(self.gain),
+            "pending": np.array(self.pending),
+            "n_pending": np.array(self.n_pending),
             "known_weight": np.array(self.known_weight),
             "mean_known_weight": self.mean_known_weight,
             "squared_errors": np.array(self.squared_errors),
@@ -119,6 +133,8 @@ cdef class RidgeLearner(LinearLearner):
         covariance = state.floats("covariance", (n_models, n, n))
         gain_direction = state.floats("gain_direction", (n_models, n))
         gain = state.floats("gain", (n_models,))
+        pending = state.floats("pending", (n_models, MAX_PENDING, n))
+        n_pending = state.integers("n_pending", (n_models,), 0, MAX_PENDING - 1, INTC)
         known_weight = state.floats("known_weight", (weights.shape[2],))
         squared_errors = state.floats("squared_errors", (n_models,))
         alphas = state.constants("alphas", (n_models,))
@@ -130,8 +146,11 @@ cdef class RidgeLearner(LinearLearner):
         cdef bint learns_relevance = state.flag("learns_relevance")
         cdef DriftTest drift_test = state.part("drift_test", DriftTest)
         last_direction, mean_predictions = np.empty(n), np.empty(weights.shape[2])
+        columns, values = np.empty(n, dtype=np.intc), np.empty(n)
         LinearLearner.set_state(self, state)
         self.covariance, self.gain_direction, self.gain = covariance, gain_direction, gain
+        self.pending, self.n_pending = pending, n_pending
+        self.columns, self.values = columns, values
         self.known_weight, self.mean_known_weight = known_weight, mean_known_weight
         self.squared_errors, self.total_weight = squared_errors, total_weight
         self.alphas, self.process_noise = alphas, process_noise
@@ -286,6 +305,7 @@ cdef class RidgeLearner(LinearLearner):
                 self.covariance[i, j, j] = 1.0 / self.alphas[i]
             self.covariance[i, n - 1, n - 1] = 1.0 / min(self.alphas[i], 1.0)
             self.gain[i] = 0.0
+            self.n_pending[i] = 0
             self.squared_errors[i] = 0.0
         self.total_weight = 0.0
 
@@ -301,6 +321,51 @@ cdef class RidgeLearner(LinearLearner):
         self.update_shares()
 
     cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil:
+        cdef Py_ssize_t n = self.feature_map.n_outputs, j
+        cdef Row sparse
+        for j in range(n):
+            self.covariance[i, j, j] += process_noise + ROUNDING * self.covariance[i, j, j]
+        sparse.values, sparse.columns = &self.values[0], &self.columns[0]
+        sparse.n, sparse.n_features, sparse.constant = 0, n, 0.0
+        for j in range(n):
+            if self.features[j] != 0.0:
+                self.columns[sparse.n], self.values[sparse.n] = <int>j, self.features[j]
+                sparse.n += 1
+        if SPARSITY * sparse.n <= n:
+            return self.compute_sparse_direction(i, &sparse)
+        self.apply_pending(i)
+        return self.compute_dense_direction(i)
+
+    cdef double compute_sparse_direction(self, Py_ssize_t i, const Row* features) noexcept nogil:
+        cdef Py_ssize_t n = self.feature_map.n_outputs, j, b
+        cdef double* direction = &self.gain_direction[i, 0]
+        cdef double* pending
+        cdef double products[MAX_PENDING]
+        cdef double root, variance
+        if self.gain[i] > 0.0:
+            root = sqrt(self.gain[i])
+            for j in range(n):
+                self.pending[i, self.n_pending[i], j] = root * direction[j]
+            self.n_pending[i] += 1
+            if self.n_pending[i] == MAX_PENDING:
+                self.apply_pending(i)
+        variance = symmetric_matvec(&self.covariance[i, 0, 0], n, features, direction)
+        table_products(&self.pending[i, 0, 0], self.n_pending[i], n, features, products)
+        for b in range(self.n_pending[i]):
+            pending = &self.pending[i, b, 0]
+            variance -= products[b] * products[b]
+            for j in range(n):
+                direction[j] -= products[b] * pending[j]
+        return variance
+
+    cdef void apply_pending(self, Py_ssize_t i) noexcept nogil:
+        rank_k_downdate(
+            &self.covariance[i, 0, 0], self.feature_map.n_outputs, &self.pending[i, 0, 0],
+            self.n_pending[i],
+        )
+        self.n_pending[i] = 0
+
+    cdef double compute_dense_direction(self, Py_ssize_t i) noexcept nogil:
         # Each entry left of the diagonal is used twice, for itself and its mirror image. Two rows
         # of P are processed at a time, so that the sums are loaded and stored half as often.
         cdef Py_ssize_t n = self.feature_map.n_outputs, j, k
@@ -312,7 +377,6 @@ cdef class RidgeLearner(LinearLearner):
         cdef double a, b, c, d, u, v, p_sum, q_sum, variance = 0.0
         for k in range(n):
             last[k] = direction[k]
-            self.covariance[i, k, k] += process_noise + ROUNDING * self.covariance[i, k, k]
         for j in range(0, n - 1, 2):
             p = &self.covariance[i, j, 0]
             q = p + n

@@ -1,11 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Gains of candidate thresholds, for a stump and for a level of a tree.
-
-A *stump* is a classifier with a single threshold (:func:`best_threshold`). The feature values of
-the samples are given as bin codes, so that one pass over the samples fills a histogram of each
-feature. The histogram contains the weight of each bin and its *balance*, which is the weight of
-class 1 minus the weight of class 0. The running sums over the bins are the sums below each
-threshold. The sums above a threshold are the totals minus these running sums.
+"""Gains of candidate splits of a level of a tree.
 
 A *level* of a tree splits all cells by the same threshold (:func:`split_gains`). If the threshold
 of a feature increases from one candidate to the next, some samples pass from the right side of the
@@ -27,57 +21,8 @@ that choose the splits. The samples of the other half of an honest tree have tar
 own count is 1.
 """
 
-from libc.math cimport fabs
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
-
-# Because of rounding errors, a running sum that should be 0 may be this fraction of the total.
-cdef double ROUNDING = 1e-12
-
-
-def best_threshold(
-    const unsigned char[:, ::1] codes,
-    const Py_ssize_t[::1] first_bin,
-    const double[::1] balances,
-    double[:, ::1] histograms,
-    bint gini,
-):
-    """Return the feature of the best split and the last bin on the left side of the split.
-
-    If no split improves the criterion, both are -1. The array `histograms` is overwritten; its rows
-    `first_bin[f]` to `first_bin[f + 1]` belong to the bins of feature `f`. Ties are broken by the
-    smaller feature index, then by the smaller bin.
-    """
-    cdef Py_ssize_t n_samples = codes.shape[0], n_features = codes.shape[1]
-    cdef Py_ssize_t i, f, b, best_feature = -1, best_bin = -1
-    cdef double balance = 0.0, weight = 0.0, below, weight_below, above, weight_above, score, best
-    with nogil:
-        memset(&histograms[0, 0], 0, 2 * histograms.shape[0] * sizeof(double))
-        for i in range(n_samples):
-            if balances[i] == 0.0:
-                continue
-            balance += balances[i]
-            weight += fabs(balances[i])
-            for f in range(n_features):
-                b = first_bin[f] + codes[i, f]
-                histograms[b, 0] += balances[i]
-                histograms[b, 1] += fabs(balances[i])
-        best = ROUNDING * weight + (balance * balance / weight if gini else fabs(balance))
-        for f in range(n_features):
-            below = weight_below = 0.0
-            for b in range(first_bin[f], first_bin[f + 1] - 1):
-                below += histograms[b, 0]
-                weight_below += histograms[b, 1]
-                above, weight_above = balance - below, weight - weight_below
-                if weight_below <= ROUNDING * weight or weight_above <= ROUNDING * weight:
-                    continue
-                if gini:
-                    score = below * below / weight_below + above * above / weight_above
-                else:
-                    score = fabs(above - below)
-                if score > best:
-                    best, best_feature, best_bin = score, f, b - first_bin[f]
-    return best_feature, best_bin
 
 
 cdef inline double cell_gain(

@@ -1,0 +1,131 @@
+"""HistogramTreeClassifier against a slow statement of its rules, and as an estimator."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
+
+
+def purity(y, w, part):
+    """Return the sum of the squared weights of the classes in a leaf, divided by its weight."""
+    return sum(w[part & (y == name)].sum() ** 2 for name in set(y)) / w[part].sum()
+
+
+def slow_tree(X, y, w, max_leaf_nodes, min_samples_leaf):
+    """Return the total gain and the leaves: the best of all splits of all leaves, one by one."""
+    leaves, total = [np.ones(len(y), dtype=bool)], 0.0
+    while len(leaves) < max_leaf_nodes:
+        best = 1e-7, None, None
+        for number, part in enumerate(leaves):
+            for values in X.T:
+                missing = np.isnan(values)
+                known = values <= np.unique(values[part & ~missing])[:, np.newaxis]
+                for side in [*known, *(known | missing)]:
+                    left, right = part & side, part & ~side
+                    if min(left.sum(), right.sum()) < min_samples_leaf:
+                        continue
+                    gain = purity(y, w, left) + purity(y, w, right) - purity(y, w, part)
+                    if gain > best[0] * (1 + 1e-7):
+                        best = gain, number, (left, right)
+        gain, number, children = best
+        if children is None:
+            break
+        total += gain
+        leaves[number] = children[0]
+        leaves.append(children[1])
+    return total, leaves
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_classes=st.integers(2, 7),
+    max_leaf_nodes=st.integers(2, 6),
+    min_samples_leaf=st.integers(1, 5),
+)
+def test_same_tree_as_a_slow_statement(seed, n_classes, max_leaf_nodes, min_samples_leaf):
+    random = np.random.RandomState(seed)
+    X = np.round(random.normal(size=(30, 3)) * [3, 1, 9])
+    X[random.uniform(size=X.shape) < [0, 0.3, 0.1]] = np.nan
+    X[0] = np.nan
+    latent = np.nan_to_num(X[:, 0]) + random.normal(size=30)
+    y = np.argsort(np.argsort(latent)) * n_classes // 30
+    w = random.uniform(0.5, 2, size=30)
+    total, leaves = slow_tree(X, y, w, max_leaf_nodes, min_samples_leaf)
+    tree = HistogramTreeClassifier(
+        max_leaf_nodes=max_leaf_nodes, min_samples_leaf=min_samples_leaf
+    ).fit(X, y, w)
+    # For two classes, the targets are 1 and -1, whose variance is twice the Gini impurity.
+    gains = tree.tree_.nodes()["gain"] / (2 if n_classes == 2 else 1)
+    assert_allclose(gains.sum(), total, rtol=1e-5, atol=1e-6)
+    expected = np.empty((30, n_classes))
+    for part in leaves:
+        expected[part] = [w[part & (y == name)].sum() / w[part].sum() for name in range(n_classes)]
+    probabilities = tree.predict_proba(X)
+    assert_allclose(probabilities, expected, atol=1e-12)
+    assert_array_equal(tree.predict(X), probabilities.argmax(axis=1))
+
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(400, 10))
+Y = np.digitize(X[:, 0] + np.abs(X[:, 8]) + 0.3 * RANDOM.normal(size=400), [0, 0.7, 1.5])
+
+
+def test_each_class_may_be_renamed():
+    names = np.array(["d", "b", "a", "c"])
+    tree, renamed = HistogramTreeClassifier().fit(X, Y), HistogramTreeClassifier()
+    renamed.fit(X.astype(np.float32).astype(float), names[Y])
+    assert_array_equal(names[tree.predict(X)], renamed.predict(X))
+    assert_allclose(tree.predict_proba(X), renamed.predict_proba(X)[:, [3, 1, 0, 2]])
+    with np.errstate(divide="ignore"):
+        assert_allclose(tree.predict_log_proba(X), np.log(tree.predict_proba(X)))
+
+
+def test_two_classes_are_a_regression():
+    """On the targets -1 and 1, also with constraints and categories."""
+    rows, y = np.round(2 * X), Y > 1
+    parameters = {
+        "max_leaf_nodes": 9,
+        "categorical_features": [8],
+        "monotonic_cst": [1, -1, *[0] * 8],
+    }
+    tree = HistogramTreeClassifier(**parameters).fit(rows, y)
+    regression = HistogramTreeRegressor(**parameters).fit(rows, 2 * y - 1)
+    assert_allclose(2 * tree.predict_proba(rows)[:, 1] - 1, regression.predict(rows))
+    assert_allclose(tree.feature_importances_, regression.feature_importances_)
+
+
+def test_a_stump_is_a_tree_with_two_leaves():
+    y = Y > 1
+    tree = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1).fit(X, y)
+    stump = StumpClassifier().fit(X, y)
+    assert_array_equal(stump.predict_proba(X), tree.predict_proba(X))
+    assert stump.threshold_ == tree.tree_.nodes()["threshold"][0]
+
+
+def test_samples_of_weight_zero_are_ignored():
+    weights = np.repeat([1.0, 0.0], 200)
+    tree = HistogramTreeClassifier().fit(X, Y, weights)
+    alone = HistogramTreeClassifier().fit(X[:200], Y[:200])
+    assert_array_equal(tree.predict_proba(X), alone.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "labels", "message"),
+    [
+        ({}, np.ones(400), "two classes or more, got one class"),
+        ({}, X[:, 0], "continuous"),
+        ({"categorical_features": [3]}, Y, "categorical_features and monotonic_cst are supported"),
+        ({"monotonic_cst": [1] * 10}, Y, "categorical_features and monotonic_cst are supported"),
+        ({"max_bins": 256}, Y, "max_bins"),
+    ],
+)
+def test_bad_input_leaves_the_model_as_it_was(parameters, labels, message, fingerprint):
+    tree = HistogramTreeClassifier().fit(X, Y)
+    before = fingerprint(tree.set_params(**parameters))
+    with pytest.raises(ValueError, match=message):
+        tree.fit(X, labels)
+    assert fingerprint(tree) == before
