@@ -231,8 +231,8 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
         return (predicted[:, 0], std[:, 0]) if self.n_outputs_ == 1 else (predicted, std)
 
     def _fit(self, X, y, random_state):
-        seeds = random_state.randint(MAX_SEED, size=(self.n_estimators, 2))
         bags = self._draw_bags(len(X), random_state)
+        seeds = random_state.randint(MAX_SEED, size=(self.n_estimators, 2))
         n_drawn = self._n_drawn(len(bags[0]))
         fits = [
             delayed(fit_tree)(self._make_tree(int(seed)), X, y, bag, n_drawn, int(subsample_seed))
@@ -254,7 +254,9 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
                 f"of trees_per_bag={self.trees_per_bag}: pass a multiple of it"
             )
         half = max(1, n_samples // 2)
-        bags = [random_state.permutation(n_samples)[:half] for _ in range(n_bags)]
+        # With a generator of its own, the first trees do not depend on the number of trees.
+        generator = np.random.RandomState(random_state.randint(MAX_SEED))
+        bags = [generator.permutation(n_samples)[:half] for _ in range(n_bags)]
         return [bag for bag in bags for _ in range(self.trees_per_bag)]
 
     def _make_tree(self, seed):

@@ -328,6 +328,14 @@ def test_trees_of_a_bag_have_the_same_half():
     assert len(exact[0] | exact[1] | exact[2]) <= 200 and exact[0] != exact[1]
 
 
+def test_the_first_trees_do_not_depend_on_the_number_of_trees():
+    few, more = (
+        HonestForestRegressor(n, trees_per_bag=2, random_state=0).fit(X, y) for n in (4, 8)
+    )
+    for first, second in zip(few.estimators_, more.estimators_):
+        assert_array_equal(first.predict(X), second.predict(X))
+
+
 def test_bags_that_do_not_fit(fingerprint):
     forest = HonestForestRegressor(6, random_state=0).fit(X, y)
     before = fingerprint(forest)
@@ -350,11 +358,11 @@ def test_intervals_cover_the_expected_target(splits):
     expected = cells @ [2.0, 3.0]
     random = np.random.RandomState(0)
     predictions, errors = [], []
-    for seed in range(80):
+    for seed in range(50):
         rows = random.randint(4, size=200)
         targets = expected[rows] + random.normal(size=200)
         forest = HonestForestRegressor(
-            120, splits=splits, trees_per_bag=3, max_depth=2, random_state=seed
+            60, splits=splits, trees_per_bag=2, max_depth=2, random_state=seed
         ).fit(cells[rows], targets)
         predicted, std = forest.predict(cells, return_std=True)
         predictions.append(predicted)
