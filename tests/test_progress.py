@@ -587,7 +587,7 @@ def test_without_callbacks_a_loop_is_not_wrapped():
 
 
 def test_verbose_of_boosting(capsys):
-    ranker = fit(NDCGBoost(n_estimators=12, verbose=2))
+    ranker = fit(NDCGBoost(n_estimators=12, verbose=2, random_state=0))
     lines = capsys.readouterr().out.splitlines()
     for i in range(12):
         loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]
