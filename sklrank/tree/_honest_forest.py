@@ -36,11 +36,11 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
     the predictions of the trees.
 
     With `trees_per_bag`, `predict` also returns standard errors, by the bootstrap of little bags
-    [3]_: all trees of a bag are fitted to subsamples of the same random half of the samples. Since
-    the predictions of honest forests are asymptotically normal around the expected target, with a
-    bias of smaller order [2]_, a prediction plus and minus 1.96 standard errors is an approximate
-    95 % confidence interval of the expected target. It is not an interval of the targets, which
-    also have noise.
+    [3]_: all trees of a bag are fitted to subsamples of the same random half of the samples. The
+    predictions of honest forests are asymptotically normal [2]_, so that a prediction plus and
+    minus 1.96 standard errors is an approximate 95 % confidence interval of the expected target.
+    The interval is too narrow where the expected target varies within the leaves, since standard
+    errors do not include bias. It is not an interval of the targets, which also have noise.
 
     Parameters
     ----------
