@@ -14,8 +14,8 @@ The paper's own columns are on another scale: they hold Kendall's tau of the two
 labels listed best first), not of the positions. The second table uses that formula, for the same
 models and folds, beside the paper's columns.
 
-The default rankers of `StackedRanker` were chosen on bodyfat, glass, housing, pendigits, stock,
-vehicle, vowel, wisconsin, cold and spo, among other data.
+The default rankers of `StackedRanker` were chosen on authorship, bodyfat, glass, housing, iris,
+pendigits, stock, vehicle, vowel, wine, wisconsin, cold, diau, dtt and spo, among other data.
 
 Data: the environment variable `SKLRANK_DATA` names a folder with `labelranking/NAME.npz`, which
 holds X and the positions Y.

@@ -44,6 +44,9 @@ __all__ = ["PlackettLuceRanker"]
 _ALPHAS = np.logspace(4.0, -5.0, 10)
 # Minimum tolerance of the fits of the candidates. Their likelihoods differ by far more.
 _SEARCH_TOL = 0.1
+# The search ends with a candidate whose mean log-likelihood is lower than the best by this. With
+# strong regularization all models are almost constant, and smaller differences are random.
+_DECLINE = 0.01
 _N_FOLDS = 5
 # With more samples only one fold is held out.
 _MANY_SAMPLES = 1000
@@ -270,7 +273,7 @@ class PlackettLuceRanker(LabelRanker):
             for alpha in _ALPHAS.tolist():
                 yield alpha
                 best = max(found, key=found.get)
-                if best != alpha:
+                if found[alpha] < found[best] - _DECLINE:
                     break
             yield best * np.sqrt(10.0)
             yield best / np.sqrt(10.0)

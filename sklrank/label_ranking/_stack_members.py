@@ -61,8 +61,11 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
     def kernel(scale):
         return ridge(RadialFeatures(scale, random_state=random_state))
 
+    def pairs(*transformers):
+        logistic = LogisticRegression(max_iter=1000)
+        return make_pipeline(*transformers, PairwiseRanker(logistic, voting="soft"))
+
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
-    pairs = PairwiseRanker(LogisticRegression(max_iter=1000), voting="soft")
     joint_trees = LabelwiseRanker(random_trees(), multi_output=True)
     return [
         *([("joint_trees", joint_trees)] if complete else []),
@@ -72,10 +75,17 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
         ("wide", kernel(0.3)),
         ("narrow", kernel(3.0)),
         ("relevance", ridge(RelevanceFeatures(random_state=random_state))),
-        ("pairwise", make_pipeline(StandardScaler(), pairs)),
+        ("pairwise", pairs(StandardScaler())),
         ("linear", PlackettLuceRanker(random_state=random_state)),
         ("quadratic", additive(FunctionTransformer(with_squares))),
-        *([("splines", additive(splines))] if n_features <= _MANY_SPLINES else []),
+        *(
+            [
+                ("splines", additive(splines)),
+                ("pairwise_splines", pairs(StandardScaler(), splines, StandardScaler())),
+            ]
+            if n_features <= _MANY_SPLINES
+            else []
+        ),
         ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),
     ]
 

@@ -80,15 +80,15 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           likelihood of Gaussian processes. If there are more features than samples, or more than
           500, it uses a single width, or selects at most 125 features that are correlated with the
           positions, whichever has the larger likelihood.
-        - "pairwise": :class:`PairwiseRanker` with logistic regression on standardized features and
-          soft votes.
+        - "pairwise" and "pairwise_splines": :class:`PairwiseRanker` with logistic regression and
+          soft votes, on standardized features and on cubic splines of each feature.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
 
         All but "joint_trees" learn from incomplete rankings. To limit the time to fit, the trees
         of "random_trees" and "joint_trees" consider at most 200 features for each split, and
-        "splines" is left out if there are more than 300 features.
+        "splines" and "pairwise_splines" are left out if there are more than 300 features.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the

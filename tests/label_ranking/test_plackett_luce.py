@@ -236,24 +236,42 @@ def test_the_penalty_adapts_to_the_noise(kernel):
     assert alphas[0] < alphas[1] / 30
 
 
+def held_out_log_likelihood(ranker, X, Y, weight, alpha):
+    """Fit the samples of each fold from scratch, and average over the held-out samples."""
+    features = ranker.features_.transform(X)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+    values = np.empty(len(X))
+    for train, test in KFold(5, shuffle=True, random_state=seed).split(X):
+        problem = PenalizedLikelihood(features[train], Y[train], weight[train], "exclude")
+        coef, intercept = problem.coefficients(problem.solve(alpha, tol=1e-6, max_iter=1000)[0])
+        scores = features[test] @ coef.T + intercept
+        values[test] = [slow_log_likelihood(s, row, "exclude") for s, row in zip(scores, Y[test])]
+    return np.average(values, weights=weight)
+
+
 def test_validation_scores_are_means_over_held_out_samples():
     weight = RANDOM.uniform(size=90)
     ranker = PlackettLuceRanker(random_state=0).fit(X, INCOMPLETE, sample_weight=weight)
-    standard = ranker.features_.transform(X)
-    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
-    folds = list(KFold(5, shuffle=True, random_state=seed).split(X))
     for alpha, found in ranker.validation_scores_.items():
-        values = np.empty(90)
-        for train, test in folds:
-            problem = PenalizedLikelihood(
-                standard[train], INCOMPLETE[train], weight[train], "exclude"
-            )
-            coef, intercept = problem.coefficients(problem.solve(alpha, tol=1e-6, max_iter=1000)[0])
-            scores = standard[test] @ coef.T + intercept
-            values[test] = [
-                slow_log_likelihood(s, row, "exclude") for s, row in zip(scores, INCOMPLETE[test])
-            ]
-        assert found == pytest.approx(np.average(values, weights=weight), rel=0.01)
+        expected = held_out_log_likelihood(ranker, X, INCOMPLETE, weight, alpha)
+        assert found == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize("seed", [1, 5, 9])
+def test_the_search_is_as_good_as_all_penalties(seed):
+    """With strong penalties the likelihood of few samples is flat, and falls by chance."""
+    random = np.random.RandomState(seed)
+    few, weights = random.normal(size=(60, 3)), random.normal(size=(3, 6))
+    scores = 3 * np.sin(few @ weights) + random.gumbel(size=(60, 6))
+    ranks = np.argsort(np.argsort(-scores)) + 1.0
+    ranks[random.uniform(size=ranks.shape) < 0.5] = np.nan
+    ranker = PlackettLuceRanker(kernel="rbf", random_state=0).fit(few, ranks)
+    every = [
+        held_out_log_likelihood(ranker, few, ranks, np.ones(60), alpha)
+        for alpha in np.logspace(4, -2, 7)
+    ]
+    assert max(every) > every[0] + 0.1  # a constant model is not good enough
+    assert max(ranker.validation_scores_.values()) > max(every) - 0.01
 
 
 # -- Predictions.
