@@ -195,11 +195,14 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "prefer": "threads"}
 
     def _predict(self, X):
-        # The predictions are added in the order of the trees, so that the result does not depend on
-        # n_jobs.
-        run = Parallel(**self._parallel_options())
+        # The predictions are added as they arrive, in the order of the trees, so that few of them
+        # are in memory and the result does not depend on n_jobs.
+        run = Parallel(**self._parallel_options(), return_as="generator")
         predictions = run(delayed(predict)(tree, X) for tree in self.estimators_)
-        return sum(predictions) / len(predictions)
+        total = next(predictions)
+        for prediction in predictions:
+            total += prediction
+        return total / len(self.estimators_)
 
 
 def fit_tree(tree, X, y, n_drawn: int, seed: int):
