@@ -1,4 +1,7 @@
-"""The compiled modules, one for each `.pyx` file; all other settings are in pyproject.toml."""
+"""The build: compiled modules, one for each `.pyx` file, and reproducible source archives.
+
+The metadata and the settings of the tools are in pyproject.toml.
+"""
 
 import gzip
 import os

@@ -10,8 +10,8 @@ subpackages:
 - :mod:`sklrank.boosting`: batch boosting for document ranking, and semi-supervised boosting.
 - :mod:`sklrank.label_ranking`: label ranking, where the targets are rankings of the labels.
 - :mod:`sklrank.linear_model`: online linear models with full information or bandit feedback.
-- :mod:`sklrank.tree`: Hoeffding trees for data streams, honest regression trees and forests, and
-  stumps.
+- :mod:`sklrank.tree`: Hoeffding trees for data streams, honest regression trees and forests,
+  histogram trees, and stumps.
 - :mod:`sklrank.feedback`: exploration schemes, propensities and logs of bandit feedback.
 - :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.

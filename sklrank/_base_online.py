@@ -103,8 +103,9 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
         given = np.ravel(classes) if self._fitted_with_indicators else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
             known, given = self.classes_.tolist(), given.tolist()
-            new = shortened([label for label in given if label not in known])
-            missing = shortened([label for label in known if label not in given])
+            of_known, of_given = set(known), set(given)
+            new = shortened([label for label in given if label not in of_known])
+            missing = shortened([label for label in known if label not in of_given])
             raise ValueError(
                 f"classes={shortened(given)} differs from the first call's {shortened(known)} "
                 f"(new: {new}, missing: {missing}; or their order), and the labels of a model are "

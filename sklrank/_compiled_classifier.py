@@ -106,9 +106,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         Passing the samples in one call or in several calls gives bit-identical models. Pickling
         the model between calls does not change the result.
 
-        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
-        of whole batches (of up to 10,000 samples). After an interrupted first call, there
-        is no model.
+        If Ctrl-C interrupts the call (KeyboardInterrupt), the model keeps the samples of whole
+        batches (of up to 10,000 samples). If memory runs out (MemoryError), the model keeps
+        what it has learned before, which may include a part of a sample. In both cases, there is no
+        model after a first call.
 
         Parameters
         ----------

@@ -32,6 +32,10 @@ cdef class OnlineLearner(Persistent):
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil
 
 
+# Write exp(logarithms) / sum of exp(logarithms), without overflow, into `out` (n,). This may be the
+# array of the logarithms (n,).
+cdef void softmax(const double* logarithms, Py_ssize_t n, double* out) noexcept nogil
+
 # Return the proportion of pairs of a known relevant and a known irrelevant label that the scores
 # (n_classes,) put in the wrong order, where a pair of equal scores counts one half. Return 0 if
 # there is no pair.

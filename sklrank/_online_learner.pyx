@@ -9,6 +9,8 @@ Tewari 2018, Section 2.1). Other learners use only the relevance. The relevance 
 neither in the relevant nor in the irrelevant labels is unknown.
 """
 
+from libc.math cimport exp
+
 import numpy as np
 
 
@@ -118,6 +120,18 @@ def check_lists(
     for i in range(labels.shape[0]):
         if not 0 <= labels[i] < n_classes:
             raise ValueError(f"label {labels[i]} is outside the {n_classes} classes")
+
+
+cdef void softmax(const double* logarithms, Py_ssize_t n, double* out) noexcept nogil:
+    cdef double greatest = logarithms[0], total = 0.0
+    cdef Py_ssize_t i
+    for i in range(1, n):
+        greatest = max(greatest, logarithms[i])
+    for i in range(n):
+        out[i] = exp(logarithms[i] - greatest)
+        total += out[i]
+    for i in range(n):
+        out[i] /= total
 
 
 cdef double known_rank_loss(

@@ -27,6 +27,7 @@ from inspect import signature
 
 from sklearn.utils.parallel import Parallel
 
+from sklrank._call_guard import CallGuard, ExclusiveCalls
 from sklrank._validation import unchanged_on_error
 
 try:
@@ -41,7 +42,7 @@ except ImportError:  # scikit-learn < 1.9
         return method
 
 
-__all__ = ["IterativeMixin", "print_progress", "with_task_tree"]
+__all__ = ["IterativeMixin", "print_progress", "with_guarded_callbacks", "with_task_tree"]
 
 # Arguments of training methods that scorers of callbacks need in addition to X and y.
 METADATA = ("sample_weight", "qid")
@@ -219,6 +220,23 @@ def with_task_tree(method):
         return method(estimator, *args, **kwargs)
 
     return tracked
+
+
+def with_guarded_callbacks(method):
+    """Decorate a training method: refuse calls of other threads before callbacks are set up.
+
+    scikit-learn keeps the callbacks of a call as attributes of the estimator. A second call, which
+    the guard of the estimator refuses later, would replace and delete those of the first call.
+    """
+
+    @wraps(method)
+    def guarded(estimator, *args, **kwargs):
+        if "_skl_callbacks" in estimator.__dict__ and isinstance(estimator, CallGuard):
+            with ExclusiveCalls([estimator]):
+                return method(estimator, *args, **kwargs)
+        return method(estimator, *args, **kwargs)
+
+    return guarded
 
 
 @with_callbacks

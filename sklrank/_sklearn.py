@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import _threadpool_controller_decorator
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
-from sklrank._progress import with_task_tree
+from sklrank._progress import with_guarded_callbacks, with_task_tree
 from sklrank._validation import with_class_in_errors
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ else:
         decorate = _scikit_learn_fit_context(
             prefer_skip_nested_validation=prefer_skip_nested_validation
         )
-        return lambda method: with_class_in_errors(decorate(with_task_tree(method)))
+        return lambda method: with_class_in_errors(
+            with_guarded_callbacks(decorate(with_task_tree(method)))
+        )
 
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank._call_guard import CallGuard, exclusive_call, shared_call
+from sklrank._call_guard import CallGuard, ExclusiveCalls, exclusive_call, shared_call
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -22,7 +22,13 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
-from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    OnlineVotingClassifier,
+    TopKAdaptive,
+    TopKBBM,
+)
 from sklrank.tree import HoeffdingTreeClassifier
 
 N_CLASSES = 3
@@ -237,23 +243,75 @@ def test_pickling_a_model_that_learns_is_refused():
     model.fit(*chunk(model, 0))
 
 
-def test_weak_learners_are_guarded_with_their_booster():
-    """They are accessible as `estimators_`."""
+WEAK_LEARNERS = {
+    "tree": HoeffdingTreeClassifier(),
+    "logistic": OnlineLogisticRegression(),
+    "ridge": OnlineRidgeClassifier(alpha=(1, 10)),
+    "vote": OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineLogisticRegression()]),
+    "vote of votes": OnlineVotingClassifier([OnlineVotingClassifier([HoeffdingTreeClassifier()])]),
+}
+READS = {
+    HoeffdingTreeClassifier: [lambda tree, X: tree.get_depth()],
+    OnlineVotingClassifier: [lambda vote, X: vote.estimator_weights_],
+    OnlineLogisticRegression: [
+        lambda linear, X: linear.decision_function(X),
+        lambda linear, X: linear.coef_,
+        lambda linear, X: linear.intercept_,
+        lambda linear, X: linear.mean_,
+        lambda linear, X: linear.scale_,
+        lambda linear, X: linear.model_shares_,
+    ],
+}
+READS[OnlineRidgeClassifier] = READS[OnlineLogisticRegression]
+
+
+def with_parts(model):
+    """Return the model and, if it is a vote, its parts."""
+    parts = model.estimators_ if isinstance(model, OnlineVotingClassifier) else []
+    return [model, *(each for part in parts for each in with_parts(part))]
+
+
+@pytest.mark.parametrize("name", WEAK_LEARNERS)
+def test_weak_learners_are_guarded_with_their_booster(name):
+    """They are accessible as `estimators_`, and so are the parts of a vote."""
+
+    def calls(learner, X, y):
+        return [
+            lambda: learner.predict(X),
+            lambda: learner.predict_proba(X),
+            lambda: learner.partial_fit(X, y),
+            lambda: pickle.dumps(learner),
+            *(lambda read=read: read(learner, X) for read in READS[type(learner)]),
+        ]
 
     class Predicts(BaseEstimator):
         def partial_fit(self, X, y, classes=None, sample_weight=None):
-            tree = model.estimators_[0]
-            for call in (lambda: tree.predict(data[0]), lambda: tree.partial_fit(*data)):
-                with pytest.raises(RuntimeError, match="another thread uses this HoeffdingTree"):
-                    elsewhere(call)
-            with pytest.raises(RuntimeError, match="another thread uses this HoeffdingTree"):
-                elsewhere(tree.get_depth)
+            for learner in with_parts(model.estimators_[0]):
+                for call in calls(learner, *data):
+                    with pytest.raises(RuntimeError, match="another thread uses this"):
+                        elsewhere(call)
             return self
 
         def predict(self, X):
             return np.zeros(len(X), dtype=int)
 
-    model = AdaOLMR([HoeffdingTreeClassifier(), Predicts()])
+    model = AdaOLMR([WEAK_LEARNERS[name], Predicts()])
     data = chunk(model, 0)
     model.fit(*data)
-    assert elsewhere(lambda: model.estimators_[0].get_depth()) == 0
+    for learner in with_parts(model.estimators_[0]):
+        for call in calls(learner, *data):
+            elsewhere(call)
+
+
+@pytest.mark.parametrize("call", ["predict", "partial_fit"])
+def test_a_vote_whose_second_part_is_busy(call):
+    """After the error, the first part is free."""
+    data = chunk(None, 0)
+    vote = OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineLogisticRegression()])
+    vote.fit(*data)
+    arguments = data[: 1 if call == "predict" else 2]
+    with ExclusiveCalls([vote.estimators_[1]._learner]):
+        with pytest.raises(RuntimeError, match="another thread uses this LogisticLearner"):
+            elsewhere(lambda: getattr(vote, call)(*arguments))
+        elsewhere(lambda: vote.estimators_[0].partial_fit(*data))
+    elsewhere(lambda: vote.partial_fit(*data))

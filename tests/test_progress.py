@@ -476,6 +476,39 @@ def test_invalid_data_begin_no_task():
     assert {kind for kind, _ in recorder.events} == {"setup", "teardown"}
 
 
+@needs_callbacks
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "partial_fit_feedback"])
+@pytest.mark.parametrize("model", [LinUCBClassifier(), TopKBBM(k=2)], ids=repr)
+def test_calls_of_other_threads_are_refused_before_their_hooks(model, method):
+    """Also if both calls start at the same time."""
+    refused = []
+
+    def call():
+        getattr(model, method)(*arguments)
+
+    def call_elsewhere():
+        with pytest.raises(RuntimeError, match="another thread uses this"):
+            call()
+        refused.append(model)
+
+    def act(event):
+        if event[0] == "setup" and not refused:
+            thread = threading.Thread(target=call_elsewhere)
+            thread.start()
+            thread.join()
+
+    model = clone(model)
+    arguments = IRIS, CLASSES
+    if method == "partial_fit_feedback":
+        shown = clone(model).explore(IRIS, classes=range(3))
+        arguments = IRIS, shown, np.zeros(shown.actions.shape, dtype=int), range(3)
+    recorder = Recorder(act)
+    model.set_callbacks(recorder)
+    call()
+    assert len(refused) == 1
+    assert recorder.paths("setup") == recorder.paths("teardown") == [((method, 0),)]
+
+
 # -- Within scikit-learn.
 
 

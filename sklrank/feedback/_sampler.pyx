@@ -231,9 +231,9 @@ cdef class PlackettLuceSampler(TopKSampler):
     n_labels, k : int
         Number of labels, and number of labels to show.
     exploration : float
-        If `greedy` is True, the probability that labels are drawn; otherwise, the greedy top k are
-        shown, and the share of the uniform distribution in the strengths is 1/2. If `greedy` is
-        False, this share, which is at least `SMALLEST_SHARE`.
+        If `greedy` is True, the probability that labels are drawn, instead of showing the greedy
+        top k; the share of the uniform distribution in the strengths is then 1/2. If `greedy` is
+        False, labels are always drawn, and this is the share, at least `SMALLEST_SHARE`.
     greedy : bool
         Whether the distribution is mixed with the greedy top k.
     """

@@ -80,8 +80,9 @@ class AdaOLMR(OnlineBooster):
         Controls the random choice of the features, the parameters of trees, the seeds of the weak
         learners, the experts and the order of the samples. Pass an int for reproducible results.
     verbose : int, default=0
-        If positive, `fit` and the other methods that learn print the number of rounds after every
-        1000 samples.
+        If positive, `fit` and the other methods that learn print the mean rank loss so far, of
+        samples before they are learned, and the number of rounds, after each batch of up to 1000
+        samples.
     n_jobs : int or None, default=None
         Number of threads; -1 means all processors. They work on the weak learners in parallel
         during training, and on the samples during prediction. Training becomes faster only if a
@@ -128,9 +129,9 @@ class AdaOLMR(OnlineBooster):
     The experiments of [1]_ correspond to ``estimator="trees"``, that is, 100 trees with random
     parameters and 20 random features each. The default learners usually rank better and are faster.
 
-    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    Most parameters are read in `fit` and, if the model is not fitted, in the first call of
     `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
-    `n_jobs` and `verbose` are read in each call.
+    `pair_weights`, `n_jobs` and `verbose` are read in each call.
 
     References
     ----------

@@ -72,7 +72,8 @@ class OnlineBMR(OnlineBooster):
           an array of losses. It must not decrease in z, and must be smooth except at multiples of
           1/64. Its potentials have a relative error below 1e-9. Like those of "logistic", they
           are tables of polynomials, which take about ``200 * n_estimators**2`` bytes for each
-          number of relevant labels.
+          number of relevant labels, or up to 16 times as much if the loss is less smooth than the
+          logistic loss.
 
         If the loss is not convex, such as "rank", each learner votes for a single label: its whole
         vote is given to the label with the largest vote ([1]_, Theorem 2).
@@ -95,8 +96,9 @@ class OnlineBMR(OnlineBooster):
         Controls the random choice of the features, the parameters of trees, the seeds of the weak
         learners and the order of the samples. Pass an int for reproducible results.
     verbose : int, default=0
-        If positive, `fit` and the other methods that learn print the number of rounds after every
-        1000 samples.
+        If positive, `fit` and the other methods that learn print the mean rank loss so far, of
+        samples before they are learned, and the number of rounds, after each batch of up to 1000
+        samples.
     n_jobs : int or None, default=None
         Number of threads; -1 means all processors. They work on the weak learners in parallel
         during training, and on the samples during prediction. Training becomes faster only if a
@@ -144,9 +146,9 @@ class OnlineBMR(OnlineBooster):
     The experiments of [1]_ correspond to the default parameters, 100 trees with random parameters
     and 20 random features each, and the best of four edges.
 
-    The parameters are read in `fit` and, if the model is not fitted, in the first call of
+    Most parameters are read in `fit` and, if the model is not fitted, in the first call of
     `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
-    `n_jobs` and `verbose` are read in each call.
+    `pair_weights`, `n_jobs` and `verbose` are read in each call.
 
     References
     ----------

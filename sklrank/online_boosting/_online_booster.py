@@ -127,12 +127,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             n_batches = len(row_blocks(X, BATCH))
             for i in self._track(range(self.max_iter), "pass", n_subtasks=n_batches):
                 self.n_iter_ = i + 1
-                if self.shuffle:
-                    order = self._random_state.permutation(X.shape[0])
-                    starts, items = lists_of(indptr, order)
-                    self._play(X[order], starts, labels[items], weights[order])
-                else:
-                    self._play(X, indptr, labels, weights)
+                order = self._random_state.permutation(X.shape[0]) if self.shuffle else None
+                self._play(X, indptr, labels, weights, order=order)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -149,9 +145,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         Passing the samples in one call or in several calls gives bit-identical models. Pickling
         the model between calls does not change the result.
 
-        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
-        of whole batches (of up to 1,000 samples). After an interrupted first call, there
-        is no model.
+        If Ctrl-C interrupts the call (KeyboardInterrupt), the model keeps the samples of whole
+        batches (of up to 1,000 samples). If memory runs out (MemoryError), the model keeps
+        what it has learned before, which may include a part of a sample. In both cases, there is no
+        model after a first call.
 
         Parameters
         ----------
@@ -372,32 +369,38 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
         """Return the compiled objects that the rounds change."""
         return self._learners
 
-    def _play(self, X, indptr, labels, weights, scores=None):
+    def _play(self, X, indptr, labels, weights, scores=None, order=None):
+        """Play a round for each sample, in this `order` if it is not None."""
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
             for batch in self._track(batches, "batch", may_stop=scores is None):
-                rows, lists = to_dense(X[batch]), lists_of_rows(indptr, labels, batch)
+                if order is None:
+                    chosen, lists = batch, lists_of_rows(indptr, labels, batch)
+                else:
+                    chosen = order[batch]
+                    starts, items = lists_of(indptr, chosen)
+                    lists = starts, labels[items]
+                rows, of_rows = to_dense(X[chosen]), weights[chosen]
+                out = None if scores is None else scores[batch]
                 # Saving the state of the generator takes longer than learning a few samples.
                 with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
-                    feedback, draws = self._make_feedback(rows, *lists, weights[batch])
-                    before = self._play_batch(rounds, batch, rows, feedback, weights, draws, scores)
+                    feedback, draws = self._make_feedback(rows, *lists, of_rows)
+                    before = self._play_batch(rounds, rows, feedback, of_rows, draws, out)
                 if printer is not None:
                     printer.print(indicator_matrix(*lists, len(self.classes_)), before)
 
-    def _play_batch(self, rounds, batch, rows, feedback, weights, expert_draws=None, scores=None):
+    def _play_batch(self, rounds, rows, feedback, weights, expert_draws=None, scores=None):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""
-        if scores is not None:
-            scores = scores[batch]
-        elif self.verbose:
-            scores = np.empty((batch.stop - batch.start, len(self.classes_)))
+        if scores is None and self.verbose:
+            scores = np.empty((len(rows), len(self.classes_)))
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
             rounds.play(
                 rows,
                 feedback,
-                weights[batch],
+                weights,
                 self.estimator_weights_,
                 self._log_expert_weights,
                 expert_draws,

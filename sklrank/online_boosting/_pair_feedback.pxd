@@ -1,5 +1,6 @@
 """Feedback on pairs of labels: the pairs of a sample that become known in a round."""
 
+from sklrank._sorting cimport Item
 from sklrank.feedback._sampler cimport TopKSampler
 from sklrank.linear_model._online._logistic cimport LogisticLearner
 from sklrank.online_boosting._costs cimport LabelPairs
@@ -9,12 +10,15 @@ cdef class PairFeedback:
     cdef readonly Py_ssize_t n_samples, n_labels
     cdef readonly bint discounted           # whether pairs are weighted by `pair_discount`
     cdef double[::1] discounts              # working memory: (n_labels,)
+    cdef Item[::1] ranking                  # working memory: to sort the labels
 
-    # Compute the discounts of the labels if they have these `scores`.
+    # Compute the discounts of all labels if they have these `scores`. `rank_label` computes the
+    # discount of a single label.
     cdef void rank(self, const double* scores) noexcept nogil
+    cdef void rank_label(self, const double* scores, Py_ssize_t label) noexcept nogil
 
     # Return the factor of the weight of the pair of the labels `a` and `b`: the discount of the
-    # better position of the two. Call `rank` before.
+    # better position of the two. The discounts of both must have been computed.
     cdef double pair_discount(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
 
     # Return `baseline_size` of the pairs of sample `t` (see `LabelPairs`), or 0 if nothing can be

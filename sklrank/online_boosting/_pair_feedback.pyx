@@ -24,14 +24,16 @@ the shown labels that are relevant and irrelevant.
   is that of the model's error only. The direct model learns from the labels shown.
 """
 
-from libc.math cimport exp, log2
+from libc.math cimport log2
 
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback
+from sklrank._sorting cimport sort_items
 from sklrank.online_boosting._costs cimport know_labels_of_pairs
 
 from sklrank._online_learner import check_lists
+from sklrank._sorting import make_items
 
 cdef enum:
     PAIRS = 0
@@ -48,18 +50,27 @@ cdef class PairFeedback:
         """Weight pairs by the discounts of the current ranks of their labels, or do not."""
         self.discounted = discounted
         self.discounts = np.empty(self.n_labels if discounted else 0)
+        self.ranking = make_items(2 * self.n_labels if discounted else 0)
+
+    # The DCG discount of the label at position r is 1 / log2(1 + r). Labels of equal score are
+    # ranked by their index.
 
     cdef void rank(self, const double* scores) noexcept nogil:
-        # The DCG discount of the label at position r is 1 / log2(1 + r). Labels of equal score are
-        # ranked by their index.
-        cdef Py_ssize_t l, j, position
+        cdef Item* labels = &self.ranking[0]
+        cdef Py_ssize_t l, r
         for l in range(self.n_labels):
-            position = 1
-            for j in range(l):
-                position += scores[j] >= scores[l]
-            for j in range(l + 1, self.n_labels):
-                position += scores[j] > scores[l]
-            self.discounts[l] = 1.0 / log2(1.0 + position)
+            labels[l].first, labels[l].second, labels[l].index = scores[l], 0.0, l
+        sort_items(labels, self.n_labels, labels + self.n_labels)
+        for r in range(self.n_labels):
+            self.discounts[labels[r].index] = 1.0 / log2(2.0 + r)
+
+    cdef void rank_label(self, const double* scores, Py_ssize_t label) noexcept nogil:
+        cdef Py_ssize_t j, position = 1
+        for j in range(label):
+            position += scores[j] >= scores[label]
+        for j in range(label + 1, self.n_labels):
+            position += scores[j] > scores[label]
+        self.discounts[label] = 1.0 / log2(1.0 + position)
 
     cdef double pair_discount(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
         return max(self.discounts[a], self.discounts[b])
@@ -82,6 +93,8 @@ cdef class FullInformation(PairFeedback):
         Relevant labels of each sample, as in a CSR matrix.
     n_labels : int
         Number of labels.
+    discounted : bool, default=False
+        Whether pairs are weighted by discounts.
     """
 
     def __init__(
@@ -95,7 +108,8 @@ cdef class FullInformation(PairFeedback):
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
         self.set_discounted(discounted)
-        self.weights = np.empty(n_labels * n_labels // 4 if discounted else 0)
+        n_relevant = np.diff(indptr) if discounted else np.empty(0, dtype=np.intp)
+        self.weights = np.empty(np.max(n_relevant * (n_labels - n_relevant), initial=0))
 
     cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t n_relevant = self.indptr[t + 1] - self.indptr[t]
@@ -161,8 +175,8 @@ cdef class TopKFeedback(PairFeedback):
     estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
         Estimate of the pairs.
     direct_model : LogisticLearner, default=None
-        Model of the relevance of labels, which learns from the labels shown. Required if `estimate`
-        is "doubly-robust".
+        One-versus-rest model of the relevance of labels, which learns from the labels shown.
+        Required if `estimate` is "doubly-robust".
     X : ndarray of shape (n_samples, n_features), default=None
         Samples for this model.
     """
@@ -195,6 +209,8 @@ cdef class TopKFeedback(PairFeedback):
             if direct_model is None or X is None:
                 raise ValueError("the doubly robust estimate needs direct_model and X")
             direct_model.require_ready()
+            if direct_model.multinomial:
+                raise ValueError("direct_model must be one-versus-rest")
             if (direct_model.n_classes, direct_model.n_features) != (n_labels, X.shape[1]):
                 raise ValueError("direct_model does not match the labels or X")
             if X.shape[0] < n:
@@ -225,7 +241,10 @@ cdef class TopKFeedback(PairFeedback):
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
         know_labels_of_pairs(pairs)
-        if self.discounted:
+        if self.discounted and self.estimate == PAIRS:
+            for i in range(self.k):
+                self.rank_label(scores, self.actions[t, i])
+        elif self.discounted:
             self.rank(scores)
         if self.estimate == LABELS:
             self.estimate_from_labels(t, weight, pairs)
@@ -279,10 +298,7 @@ cdef class TopKFeedback(PairFeedback):
         cdef double* q = &self.chances[0]
         cdef bint is_pair
         cdef LabelFeedback feedback
-        self.direct_model.predict_models(&self.X[sample, 0])
-        self.direct_model.average(&self.direct_model.model_predictions[0, 0], q)
-        for a in range(m):
-            q[a] = 1.0 / (1.0 + exp(-q[a]))
+        self.direct_model.predict_relevance(&self.X[sample, 0], q)
         for a in range(m):
             for b in range(m):
                 weights[a * m + b] = 0.0 if a == b else q[a] * (1.0 - q[b])
@@ -302,10 +318,8 @@ cdef class TopKFeedback(PairFeedback):
                     weights[a * m + b] *= self.pair_discount(a, b)
         feedback.n_relevant, feedback.relevant = pairs.n_relevant, pairs.relevant
         feedback.n_irrelevant, feedback.irrelevant = pairs.n_irrelevant, pairs.irrelevant
-        feedback.weights = &self.chances[0]     # not used
-        for i in range(m):
-            self.chances[i] = weight
-        feedback.costs = NULL
+        # One-versus-rest learns each known label with the weight of the sample.
+        feedback.weights = feedback.costs = NULL
         feedback.sample_weight = weight
         self.direct_model.update(&self.X[sample, 0], &feedback)
         pairs.relevant = pairs.irrelevant = &self.all_labels[0]

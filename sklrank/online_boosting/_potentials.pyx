@@ -51,20 +51,63 @@ cdef enum:
 assert N_POWERS == N_COEFFICIENTS
 
 
-cdef class PotentialCosts(CostRule):
-    """Boost-by-majority potentials of the hinge or the rank loss (Eqs. 1 and 2)."""
+cdef class WalkCosts(CostRule):
+    """Base class of the potentials (Eqs. 1 and 2), with the random walk of the remaining learners.
+
+    A subclass defines `compute_tables` and `load_tables`. Its `set_state` must call the method of
+    this class, which discards tables that were computed for another state.
+    """
 
     cdef readonly double edge
+    cdef dict walks                         # maps |Y| to the tables of the walk
+    cdef Py_ssize_t baseline_size           # |Y| of the current tables, or 0 if there are none
+
+    cdef dict get_state(self):
+        return CostRule.get_state(self) | {"edge": self.edge}
+
+    cdef int set_state(self, State state) except -1:
+        cdef double edge = state.number("edge", 0.0, 1.0)
+        CostRule.set_state(self, state)
+        self.edge = edge
+        self.walks = {}
+        self.baseline_size = 0
+        return 0
+
+    cdef tuple compute_tables(self, double up, double down):
+        # Return the tables for a walk with the probabilities `up` and `down` of its steps.
+        raise TypeError(f"{type(self).__name__} does not define compute_tables")
+
+    cdef load_tables(self, tuple tables):
+        # Make these tables the current ones.
+        raise TypeError(f"{type(self).__name__} does not define load_tables")
+
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        if baseline_size != self.baseline_size and baseline_size not in self.walks:
+            # The random votes have a distribution only if gamma <= 1 / |Y|.
+            edge = min(self.edge, 1.0 / baseline_size)
+            stay = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = self.compute_tables(stay, stay + edge)
+        return 0
+
+    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
+        if pairs.baseline_size != self.baseline_size:
+            with gil:
+                self.load_tables(self.walks[pairs.baseline_size])
+                self.baseline_size = pairs.baseline_size
+        return 0
+
+
+cdef class PotentialCosts(WalkCosts):
+    """Boost-by-majority potentials of the hinge or the rank loss (Eqs. 1 and 2)."""
+
     cdef readonly str loss
     cdef int kind
-    cdef dict walks                         # maps |Y| to the tables of the walk
     # The current tables, see `walk_tails`. The tail sums for n steps start at row starts[n] of
     # `tails` and cover d = lows[n] - 2, ..., highs[n] + 3.
     cdef const double[:, ::1] tails         # (T0, T1) side by side
     cdef const Py_ssize_t[::1] starts
     cdef const Py_ssize_t[::1] lows
     cdef const Py_ssize_t[::1] highs
-    cdef Py_ssize_t baseline_size
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
         self.start(
@@ -78,36 +121,21 @@ cdef class PotentialCosts(CostRule):
         )
 
     cdef dict get_state(self):
-        return CostRule.get_state(self) | {"edge": self.edge, "loss": self.loss}
+        return WalkCosts.get_state(self) | {"loss": self.loss}
 
     cdef int set_state(self, State state) except -1:
-        cdef double edge = state.number("edge", 0.0, 1.0)
         cdef str loss = state.choice("loss", LOSSES)
-        CostRule.set_state(self, state)
-        self.edge, self.loss, self.kind = edge, loss, LOSSES[loss]
+        WalkCosts.set_state(self, state)
+        self.loss, self.kind = loss, LOSSES[loss]
         # If the loss is not convex, Theorem 2 requires that each learner votes for a single label.
         self.single_label = self.kind == RANK
-        self.walks = {}
-        self.baseline_size = 0
         return 0
 
-    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
-        if baseline_size != self.baseline_size and baseline_size not in self.walks:
-            # The random votes have a distribution only if gamma <= 1 / |Y|.
-            edge = min(self.edge, 1.0 / baseline_size)
-            stay = (1.0 - baseline_size * edge) / self.n_labels
-            self.walks[baseline_size] = walk_tails(stay, stay + edge, self.n_learners)
-        return 0
+    cdef tuple compute_tables(self, double up, double down):
+        return walk_tails(up, down, self.n_learners)
 
-    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
-        if pairs.baseline_size != self.baseline_size:
-            with gil:
-                self.load_walk(pairs.baseline_size)
-        return 0
-
-    cdef load_walk(self, Py_ssize_t baseline_size):
-        self.tails, self.starts, self.lows, self.highs = self.walks[baseline_size]
-        self.baseline_size = baseline_size
+    cdef load_tables(self, tuple tables):
+        self.tails, self.starts, self.lows, self.highs = tables
 
     cdef void costs(
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
@@ -159,7 +187,7 @@ cdef class PotentialCosts(CostRule):
             costs[j] += potential
 
 
-cdef class TabulatedCosts(CostRule):
+cdef class TabulatedCosts(WalkCosts):
     """Boost-by-majority potentials of any loss of pairs (Eqs. 1 and 2).
 
     Parameters
@@ -173,13 +201,11 @@ cdef class TabulatedCosts(CostRule):
         each learner votes for a single label, as Theorem 2 requires.
     """
 
-    cdef readonly double edge
     cdef double[:, ::1] pieces              # the loss, see `loss_pieces`
     cdef Py_ssize_t per_unit
-    cdef dict walks                         # maps |Y| to the tables of `expected_pieces`
-    cdef const double[:, ::1] tables        # those of the current |Y|
+    # The current tables, see `expected_pieces`.
+    cdef const double[:, ::1] tables
     cdef const Py_ssize_t[::1] centers
-    cdef Py_ssize_t baseline_size
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
         pieces, per_unit, convex = loss_pieces(loss, n_learners)
@@ -196,15 +222,13 @@ cdef class TabulatedCosts(CostRule):
         )
 
     cdef dict get_state(self):
-        return CostRule.get_state(self) | {
-            "edge": self.edge,
+        return WalkCosts.get_state(self) | {
             "pieces": np.array(self.pieces),
             "per_unit": self.per_unit,
             "single_label": self.single_label,
         }
 
     cdef int set_state(self, State state) except -1:
-        cdef double edge = state.number("edge", 0.0, 1.0)
         cdef Py_ssize_t per_unit = state.count("per_unit", 1)
         cdef Py_ssize_t n_learners = state.count("n_learners", 1)
         cdef bint single_label = state.flag("single_label")
@@ -215,31 +239,16 @@ cdef class TabulatedCosts(CostRule):
             and len(pieces) - 1 == 2 * n_learners * per_unit,
             "pieces do not match the learners",
         )
-        CostRule.set_state(self, state)
-        self.edge, self.pieces, self.per_unit = edge, pieces, per_unit
+        WalkCosts.set_state(self, state)
+        self.pieces, self.per_unit = pieces, per_unit
         self.single_label = single_label
-        self.walks = {}
-        self.baseline_size = 0
         return 0
 
-    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
-        if baseline_size != self.baseline_size and baseline_size not in self.walks:
-            edge = min(self.edge, 1.0 / baseline_size)
-            stay = (1.0 - baseline_size * edge) / self.n_labels
-            self.walks[baseline_size] = expected_pieces(
-                np.asarray(self.pieces), self.per_unit, stay, stay + edge, self.n_learners
-            )
-        return 0
+    cdef tuple compute_tables(self, double up, double down):
+        return expected_pieces(np.asarray(self.pieces), self.per_unit, up, down, self.n_learners)
 
-    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
-        if pairs.baseline_size != self.baseline_size:
-            with gil:
-                self.load_walk(pairs.baseline_size)
-        return 0
-
-    cdef load_walk(self, Py_ssize_t baseline_size):
-        self.tables, self.centers = self.walks[baseline_size]
-        self.baseline_size = baseline_size
+    cdef load_tables(self, tuple tables):
+        self.tables, self.centers = tables
 
     cdef void costs(
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,

@@ -20,11 +20,9 @@ a round, voting and learning, each thread works on a block of consecutive learne
 without the GIL; a learner written in Python acquires it for its own calls.
 """
 
-from libc.math cimport exp
-
 import numpy as np
 
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner, softmax
 from sklrank._thread_team cimport ThreadTeam
 from sklrank.feedback._sampler cimport TopKSampler
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
@@ -80,6 +78,7 @@ cdef class Rounds(ThreadTeam):
     cdef LabelPairs pairs                   # the known pairs of labels
     cdef double[::1] gradients              # (n_learners,) c(s_i) . h_i
     cdef double[::1] losses                 # (n_learners,) loss of each expert, for Hedge
+    cdef double[::1] chances                # (n_learners,) Pr[expert i is drawn], for Hedge
     cdef double[:, ::1] edge_sums           # (2, n_learners), see `play`
     cdef bint hedge
     cdef double[:, :, ::1] scratch          # (n_threads, N_VECTORS, n_labels)
@@ -115,6 +114,7 @@ cdef class Rounds(ThreadTeam):
         self.scores = np.zeros((len(learners) + 1, self.n_labels))
         self.gradients = np.empty(len(learners))
         self.losses = np.empty(len(learners))
+        self.chances = np.empty(len(learners))
         self.scratch = np.empty((self.n_members, N_VECTORS, self.n_labels))
         # The number is set last: the methods refuse to run if it is 0.
         self.n_learners = len(learners)
@@ -267,7 +267,8 @@ cdef class Rounds(ThreadTeam):
         self.run_phase(phase)
         self.add_votes(weights)
         if draws is not None:
-            expert = 1 + draw_expert(log_expert_weights, draws[t])
+            softmax(&log_expert_weights[0], self.n_learners, &self.chances[0])
+            expert = 1 + draw_expert(self.chances, draws[t])
         return &self.scores[expert, 0]
 
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
@@ -386,17 +387,11 @@ cdef inline void summarize(
     vote_cost[0] = product + other_product
 
 
-cdef Py_ssize_t draw_expert(const double[::1] log_weights, double draw) noexcept nogil:
-    # Algorithm 3, line 6: draw expert i with probability proportional to exp(log_weights[i]).
-    cdef double max_log_weight = log_weights[0], total = 0.0
+cdef Py_ssize_t draw_expert(const double[::1] chances, double draw) noexcept nogil:
+    # Algorithm 3, line 6: draw expert i with probability chances[i].
     cdef Py_ssize_t i
-    for i in range(1, log_weights.shape[0]):
-        max_log_weight = max(max_log_weight, log_weights[i])
-    for i in range(log_weights.shape[0]):
-        total += exp(log_weights[i] - max_log_weight)
-    draw *= total
-    for i in range(log_weights.shape[0]):
-        draw -= exp(log_weights[i] - max_log_weight)
+    for i in range(chances.shape[0]):
+        draw -= chances[i]
         if draw < 0.0:
             return i
-    return log_weights.shape[0] - 1
+    return chances.shape[0] - 1

@@ -101,8 +101,8 @@ class TopKAdaptive(TopKBooster):
         theory, the weights hardly change in streams of a few thousand samples. If they start at 0,
         as in [1]_, their signs are then random. "auto" means 0 for trees, and 1 for other learners.
     gradient_clip : float or None, default=1.0
-        Bound to which the absolute values of the gradients of these steps are clipped, as in the
-        experiments of [1]_. If None, the gradients are not clipped.
+        Bound to which the absolute values of the gradients are clipped in the steps of the weights
+        of the learners, as in the experiments of [1]_. If None, the gradients are not clipped.
     cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
         Estimate of the costs. It has no effect on the default learners, which do not use costs.
 
@@ -141,8 +141,9 @@ class TopKAdaptive(TopKBooster):
         seeds of the weak learners, the experts and the order of the samples. Pass an int for
         reproducible results.
     verbose : int, default=0
-        If positive, `fit` and the other methods that learn print the number of rounds after every
-        1000 samples.
+        If positive, `fit` and the other methods that learn print the mean rank loss so far, of
+        samples before they are learned, and the number of rounds, after each batch of up to 1000
+        samples. The loss of a record of labels shown is that of these labels.
     n_jobs : int or None, default=None
         Number of threads; -1 means all processors. They work on the weak learners in parallel
         during training, and on the samples during prediction. Training becomes faster only if a
@@ -190,10 +191,10 @@ class TopKAdaptive(TopKBooster):
     The experiments of [1]_ correspond to ``estimator="trees"`` with the values of `n_estimators`
     (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
 
-    The parameters `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
-    are read in each call. The others are read in `fit` and, if the model is not fitted, in the
-    first call of `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later
-    changes of these do not affect the model until `fit` is called.
+    The parameters `k`, `exploration`, `randomization`, `cost_estimate`, `propensity_clip`,
+    `pair_weights`, `n_jobs` and `verbose` are read in each call. The others are read in `fit` and,
+    if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`, `explore` or
+    `partial_fit_feedback`. Later changes of these do not affect the model until `fit` is called.
 
     References
     ----------

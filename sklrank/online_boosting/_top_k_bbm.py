@@ -81,7 +81,8 @@ class TopKBBM(TopKBooster):
           an array of losses. It must not decrease in z, and must be smooth except at multiples of
           1/64. Its potentials have a relative error below 1e-9. Like those of "logistic", they
           are tables of polynomials, which take about ``200 * n_estimators**2`` bytes for each
-          number of relevant labels.
+          number of relevant labels, or up to 16 times as much if the loss is less smooth than the
+          logistic loss.
 
         If the loss is not convex, such as "rank", each learner votes for a single label: its whole
         vote is given to the label with the largest vote.
@@ -141,8 +142,9 @@ class TopKBBM(TopKBooster):
         seeds of the weak learners and the order of the samples. Pass an int for reproducible
         results.
     verbose : int, default=0
-        If positive, `fit` and the other methods that learn print the number of rounds after every
-        1000 samples.
+        If positive, `fit` and the other methods that learn print the mean rank loss so far, of
+        samples before they are learned, and the number of rounds, after each batch of up to 1000
+        samples. The loss of a record of labels shown is that of these labels.
     n_jobs : int or None, default=None
         Number of threads; -1 means all processors. They work on the weak learners in parallel
         during training, and on the samples during prediction. Training becomes faster only if a
@@ -191,10 +193,10 @@ class TopKBBM(TopKBooster):
     (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
     best of four edges.
 
-    The parameters `k`, `exploration`, `randomization`, `propensity_clip`, `n_jobs` and `verbose`
-    are read in each call. The others are read in `fit` and, if the model is not fitted, in the
-    first call of `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later
-    changes of these do not affect the model until `fit` is called.
+    The parameters `k`, `exploration`, `randomization`, `cost_estimate`, `propensity_clip`,
+    `pair_weights`, `n_jobs` and `verbose` are read in each call. The others are read in `fit` and,
+    if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`, `explore` or
+    `partial_fit_feedback`. Later changes of these do not affect the model until `fit` is called.
 
     References
     ----------

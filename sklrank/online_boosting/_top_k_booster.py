@@ -15,7 +15,7 @@ from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
-from sklrank.linear_model import OnlineLogisticRegression
+from sklrank.linear_model._online._estimators import make_relevance_learner
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster, RankLossPrinter
 from sklrank.online_boosting._pair_feedback import (
     ESTIMATES,
@@ -51,7 +51,9 @@ class TopKBooster(OnlineBooster):
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
         """Draw the `k` labels to show for each sample.
 
-        Only the state of the model's random number generator changes. Each label may be shown.
+        The model does not learn in this method; only its random number generator changes. If there
+        is no model yet, `classes` creates it. Every label has a positive probability of being
+        shown.
 
         Parameters
         ----------
@@ -162,7 +164,7 @@ class TopKBooster(OnlineBooster):
                         self._discounted,
                         *self._estimate(rows),
                     )
-                    before = self._play_batch(rounds, batch, rows, feedback, weights)
+                    before = self._play_batch(rounds, rows, feedback, weights[batch])
                     if printer is not None:
                         # The relevance of the other labels is not known.
                         shown = np.take_along_axis(before, actions[batch], axis=1)
@@ -176,9 +178,7 @@ class TopKBooster(OnlineBooster):
         super()._start_model(classes)
         self._direct_model = None
         if self.cost_estimate == "doubly-robust":
-            direct = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
-            direct._init_model(self.n_features_in_, np.arange(len(classes)), None)
-            self._direct_model = direct._learner
+            self._direct_model = make_relevance_learner(self.n_features_in_, len(classes))
 
     def _compiled_objects(self):
         return self._learners + ([] if self._direct_model is None else [self._direct_model])

@@ -17,12 +17,11 @@ propensities: all parts are compared on the same pairs, and importance weights w
 of a few samples decide.
 """
 
-from libc.math cimport exp
 from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner, known_rank_loss
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner, known_rank_loss, softmax
 from sklrank._state cimport State
 
 
@@ -83,11 +82,58 @@ cdef class VotingLearner(OnlineLearner):
         self.update_weights()
         return 0
 
+    # The parts may be used without this object: an estimator has them as `estimators_`. Each call
+    # of this object is also a call of its parts, so that the guard covers them.
+
+    cdef int begin_shared(self) except -1:
+        cdef Py_ssize_t n_begun = 0, i
+        OnlineLearner.begin_shared(self)
+        try:
+            for i in range(len(self.parts)):
+                (<OnlineLearner>self.parts[i]).begin_shared()
+                n_begun += 1
+        except BaseException:
+            for i in range(n_begun):
+                (<OnlineLearner>self.parts[i]).end_shared()
+            OnlineLearner.end_shared(self)
+            raise
+        return 0
+
+    cdef void end_shared(self) noexcept:
+        cdef Py_ssize_t i
+        for i in range(len(self.parts)):
+            (<OnlineLearner>self.parts[i]).end_shared()
+        OnlineLearner.end_shared(self)
+
+    cdef int begin_exclusive(self) except -1:
+        cdef Py_ssize_t n_begun = 0, i
+        OnlineLearner.begin_exclusive(self)
+        try:
+            for i in range(len(self.parts)):
+                (<OnlineLearner>self.parts[i]).begin_exclusive()
+                n_begun += 1
+        except BaseException:
+            for i in range(n_begun):
+                (<OnlineLearner>self.parts[i]).end_exclusive()
+            OnlineLearner.end_exclusive(self)
+            raise
+        return 0
+
+    cdef void end_exclusive(self) noexcept:
+        cdef Py_ssize_t i
+        for i in range(len(self.parts)):
+            (<OnlineLearner>self.parts[i]).end_exclusive()
+        OnlineLearner.end_exclusive(self)
+
     @property
     def part_weights(self):
         """Weights `(n_parts,)` of the parts, which sum to one, as a copy."""
         self.require_ready()
-        return np.array(self.weights)
+        self.begin_shared()
+        try:
+            return np.array(self.weights)
+        finally:
+            self.end_shared()
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.
@@ -137,12 +183,4 @@ cdef class VotingLearner(OnlineLearner):
         return 0
 
     cdef void update_weights(self) noexcept nogil:
-        cdef double greatest = self.log_weights[0], total = 0.0
-        cdef Py_ssize_t i
-        for i in range(1, self.n_parts):
-            greatest = max(greatest, self.log_weights[i])
-        for i in range(self.n_parts):
-            self.weights[i] = exp(self.log_weights[i] - greatest)
-            total += self.weights[i]
-        for i in range(self.n_parts):
-            self.weights[i] /= total
+        softmax(&self.log_weights[0], self.n_parts, &self.weights[0])

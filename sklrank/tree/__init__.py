@@ -1,4 +1,4 @@
-"""Decision trees for data streams, honest regression trees and forests, and stumps.
+"""Trees for data streams, honest regression trees and forests, histogram trees, and stumps.
 
 :class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
 :mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number

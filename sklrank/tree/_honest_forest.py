@@ -225,7 +225,7 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
                 "return_std=True needs trees in bags: set trees_per_bag, for example to 2, and fit "
                 "again"
             )
-        predictions = np.array(self._predictions(X))
+        predictions = np.array(list(self._predictions(X)))
         std = standard_errors(predictions.reshape(-1, self._bag_size, *predictions.shape[1:]))
         predicted = predictions.mean(axis=0)
         return (predicted[:, 0], std[:, 0]) if self.n_outputs_ == 1 else (predicted, std)
@@ -288,13 +288,13 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "prefer": "threads"}
 
     def _predict(self, X):
-        # The predictions are added in the order of the trees, so that the result does not depend on
-        # n_jobs.
+        # The predictions are added as they arrive, in the order of the trees, so that few of them
+        # are in memory and the result does not depend on n_jobs.
         return sum(self._predictions(X)) / len(self.estimators_)
 
     def _predictions(self, X):
-        """Return the predictions `(n_samples, n_outputs)` of all trees, as a list."""
-        run = Parallel(**self._parallel_options())
+        """Return the predictions `(n_samples, n_outputs)` of all trees, as a generator."""
+        run = Parallel(**self._parallel_options(), return_as="generator")
         return run(delayed(predict)(tree, X) for tree in self.estimators_)
 
 

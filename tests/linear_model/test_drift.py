@@ -90,6 +90,42 @@ def test_ridge_starts_from_its_weights(n_zeros):
     assert_allclose(model._learner.weight_table, expected, atol=1e-9)
 
 
+def test_models_are_compared_anew():
+    """The shares depend only on samples since the drift, also if a model was dropped before it.
+
+    The penalty 1e5 is much too large before the drift. After the drift, both models start from the
+    weights of the other one.
+    """
+    alphas = np.array([1.0, 1e5])
+    model = OnlineRidgeClassifier(alpha=alphas, standardize=False, drift_threshold=12.0)
+    before = np.arange(N) % (N // 2)
+    model.fit(X[before], Y[before])
+    assert model.model_shares_[1] == 0.0
+    first, errors = None, np.zeros(2)
+    for t in range(N // 2, N // 2 + 100):
+        base = model._learner.weight_table
+        model.partial_fit(X[t : t + 1], Y[t : t + 1])
+        if first is None and model.n_drifts_ == 0:
+            continue
+        if first is None:
+            first, start, weights = t, base, [base, base]
+        F = np.column_stack([X, np.ones(N)])[first : t + 1]
+        targets = np.eye(N_CLASSES)[Y[first : t + 1]] - 1 / N_CLASSES
+        errors += [np.sum((targets[-1] - F[-1] @ W) ** 2) for W in weights]
+        shares = errors ** (-len(F) / 2)
+        shares /= shares.sum()
+        weights = [
+            start
+            + np.linalg.solve(F.T @ F + np.diag([alpha] * 5 + [1.0]), F.T @ (targets - F @ start))
+            for alpha in alphas
+        ]
+        assert_allclose(model.model_shares_, shares, rtol=1e-6)
+        assert_allclose(model._learner.weight_table, np.tensordot(shares, weights, 1), atol=1e-8)
+    # Until the models have been compared for 1000 samples, none is dropped.
+    assert len(F) > 50
+    assert 0.0 < model.model_shares_.min() < 1e-12
+
+
 def test_linucb_starts_from_its_weights():
     """The drift is detected by the squared errors of the rewards; then as for the ridge."""
     model = LinUCBClassifier(

@@ -203,6 +203,27 @@ def test_fit_is_explore_and_feedback(make, estimate, fingerprint):
     )
 
 
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_direct_model_learns_the_labels_shown(k):
+    """A gradient step of size g / sqrt(1 + sum g^2) for each, also if none of them is relevant."""
+    X, Y = make_rows()
+    Y[::4] = 0
+    sample_weight = np.tile([1.0, 0.5, 2.0], 20)
+    model = TopKBBM("trees", n_estimators=1, k=k, cost_estimate="doubly-robust", random_state=0)
+    W, squares = np.zeros((4, 4)), 1.0
+    for i, x in enumerate(X[:, np.newaxis]):
+        shown = model.explore(x, classes=range(4))
+        features = model._direct_model.feature_map.transform_rows(x)[0]
+        is_shown = np.isin(np.arange(4), shown.actions)
+        slopes = sample_weight[i] * (1 / (1 + np.exp(-features @ W)) - Y[i])
+        gradient = np.outer(features, slopes * is_shown)
+        squares = squares + gradient**2
+        W = W - gradient / np.sqrt(squares)
+        rewards = Y[i, shown.actions[0]][np.newaxis]
+        model.partial_fit_feedback(x, shown, rewards, sample_weight=sample_weight[i : i + 1])
+        assert_allclose(model._direct_model.weight_table, W, atol=1e-12)
+
+
 def test_single_labels_need_the_estimate_of_labels():
     X, Y = make_rows()
     for parameters in ({"cost_estimate": "pairs"}, {"cost_estimate": "doubly-robust"}):

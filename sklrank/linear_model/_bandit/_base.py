@@ -95,9 +95,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Passing the samples in one call or in several calls gives bit-identical models. Pickling
         the model between calls does not change the result.
 
-        If the call is interrupted, by Ctrl-C or since memory is short, the model keeps the samples
-        of whole batches (of up to 10,000 samples). After an interrupted first call, there
-        is no model.
+        If Ctrl-C interrupts the call (KeyboardInterrupt), the model keeps the samples of whole
+        batches (of up to 10,000 samples). If memory runs out (MemoryError), the model keeps
+        what it has learned before, which may include a part of a sample. In both cases, there is no
+        model after a first call.
 
         Parameters
         ----------
@@ -203,6 +204,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
 
+    # `_fit_context` would check the parameters in each call, which takes twice as long as learning
+    # a sample. They are checked when the model starts; later changes do not affect this method.
     @exclusive_call
     @with_task_tree
     def partial_fit_feedback(

@@ -40,7 +40,10 @@ MAX_WEIGHT_TO_ALPHA = 1e10
 
 def _candidates(name, values, low, high, low_is_allowed):
     """Return the values of a parameter, which is a number or a sequence of numbers, as an array."""
-    array = np.array([values] if isinstance(values, Real) else values, dtype=np.float64)
+    try:
+        array = np.array([values] if isinstance(values, Real) else values, dtype=np.float64)
+    except (TypeError, ValueError):  # not numbers, or lists of different lengths
+        array = np.empty(0)
     valid = array >= low if low_is_allowed else array > low
     if array.ndim != 1 or not len(array) or not np.all(valid & (array <= high)):
         raise ValueError(
@@ -57,25 +60,24 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
         self._check_fitted()
         X = self._check_rows(X, reset=False)
-        feature_map, weights = self._learner.feature_map, self._learner.weight_table
-        scores = np.empty((X.shape[0], weights.shape[1]))
+        scores = np.empty((X.shape[0], len(self.classes_)))
         for rows in row_blocks(X, BATCH):
-            scores[rows] = feature_map.transform_rows(to_dense(X[rows])) @ weights
+            scores[rows] = self._learner.score_rows(to_dense(X[rows]))
         return scores
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the standardized features."""
-        weights = self._feature_weights("coef_")[:-1]
-        feature_map = self._learner.feature_map
+        self._check_linear("coef_")
         coef = np.zeros((len(self.classes_), self.n_features_in_))
-        coef[:, self._standardization()[0]] = feature_map.column_weights(weights).T
+        coef[:, self._standardization()[0]] = self._learner.column_weights.T
         return two_class_weights(coef)
 
     @property
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
-        weights = self._feature_weights("intercept_")[-1]
+        self._check_linear("intercept_")
+        weights = self._learner.weight_table[-1]
         return two_class_weights(self._learner.feature_map.intercept * weights)
 
     @property
@@ -100,7 +102,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         scale[columns] = np.where(deviations > 0, deviations, 1.0)
         return scale
 
-    def _feature_weights(self, name):
+    def _check_linear(self, name):
         self._check_fitted()
         # The parameter `kernel` may have changed since training started.
         if self._learner.feature_map.kernel == KERNELS["rbf"]:
@@ -108,11 +110,16 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
                 f"{name} is not available for models with kernel='rbf', whose weights are those "
                 "of random features"
             )
-        return self._learner.weight_table
 
     def _standardization(self):
         self._check_fitted()
-        return self._learner.feature_map.standardization
+        return self._learner.standardization
+
+
+def make_relevance_learner(n_features, n_labels):
+    """Return an untrained compiled learner that predicts the relevance of each label by itself."""
+    model = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
+    return model._init_model(n_features, np.arange(n_labels))._learner
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):

@@ -228,8 +228,9 @@ cdef class FeatureMap:
         cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, the map has {self.n_features}")
-        for i in range(X.shape[0]):
-            self.transform(&X[i, 0], &features[i, 0], &scratch[0])
+        with nogil:
+            for i in range(X.shape[0]):
+                self.transform(&X[i, 0], &features[i, 0], &scratch[0])
         return np.asarray(features)
 
     def column_weights(self, weights):

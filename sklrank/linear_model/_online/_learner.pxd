@@ -11,6 +11,7 @@ cdef class LinearLearner(OnlineLearner):
     cdef double[::1] log_shares         # (n_models,) logarithms of the shares, up to a constant;
     #                                     -inf for models that were dropped
     cdef double[::1] shares             # (n_models,) p_k, which sum to one
+    cdef Py_ssize_t n_compared          # number of samples from which the models were compared
     cdef double[::1] features           # (n_outputs,) features f of the sample to learn
     cdef double[:, ::1] model_predictions   # (n_models, n_classes) W_k'f
     cdef double[::1] scratch            # scratch memory of the feature map
@@ -32,8 +33,12 @@ cdef class LinearLearner(OnlineLearner):
     # This method may overwrite `model_predictions`.
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil
 
-    # Compute the shares from their logarithms, and drop models whose shares are negligible.
+    # Compute the shares from their logarithms after a sample was learned, and drop models whose
+    # shares are negligible.
     cdef void update_shares(self) noexcept nogil
+
+    # Give all models the same share. Models that were dropped resume with the weights of the best.
+    cdef void restart_comparison(self) noexcept nogil
 
     # Replace the mean predictions by votes.
     cdef void vote(self, double* predictions) noexcept nogil

@@ -8,14 +8,16 @@ those of Bayesian model averaging: p_k is proportional to the likelihood of all 
 of which was predicted by model k before model k learned it. Thus the parameter need not be known,
 and the prediction follows the best model after a few samples. A model whose share is negligible
 after 1000 samples is dropped, to save time. An earlier decision would be rash: the model that
-learns fastest at first is often not the best one later.
+learns fastest at first is often not the best one later. After a concept drift, the models are
+compared anew (`restart_comparison`).
 """
 
-from libc.math cimport INFINITY, exp
+from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank._online_learner cimport softmax
 from sklrank._state cimport State
 from sklrank.linear_model._online._feature_map cimport add_product
 
@@ -23,14 +25,15 @@ from sklrank.linear_model._online._feature_map cimport add_product
 # Models are dropped if, after MIN_SAMPLES samples, their share is less than exp(LOG_NEGLIGIBLE),
 # about 1e-12, of the largest one.
 cdef double LOG_NEGLIGIBLE = -27.6
-cdef double MIN_SAMPLES = 1000.0
+cdef Py_ssize_t MIN_SAMPLES = 1000
 
 
 cdef class LinearLearner(OnlineLearner):
     """Base class of the learners.
 
     A subclass overrides `update`, and `vote` if necessary. Its constructor sets the initial
-    weights, of shape `(n_models, n_outputs, n_classes)`, and `log_shares`, of shape `(n_models,)`.
+    weights, of shape `(n_models, n_outputs, n_classes)`, `log_shares`, of shape `(n_models,)`, and
+    `n_compared`.
     """
 
     cdef dict get_state(self):
@@ -38,12 +41,13 @@ cdef class LinearLearner(OnlineLearner):
             "feature_map": self.feature_map,
             "weights": np.array(self.weights),
             "log_shares": np.array(self.log_shares),
+            "n_compared": self.n_compared,
         }
 
     cdef int set_state(self, State state) except -1:
         cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
         log_shares = state.floats("log_shares", (-1,))
-        cdef Py_ssize_t n_models = len(log_shares)
+        cdef Py_ssize_t n_models = len(log_shares), n_compared = state.count("n_compared")
         weights = state.floats("weights", (n_models, feature_map.n_outputs, -1))
         cdef Py_ssize_t n_classes = weights.shape[2]
         state.require(n_models > 0 and n_classes > 0, "there are no models or no classes")
@@ -59,10 +63,10 @@ cdef class LinearLearner(OnlineLearner):
         shares = np.empty(n_models)
         self.feature_map, self.weights, self.log_shares = feature_map, weights, log_shares
         self.n_features, self.n_classes = feature_map.n_features, n_classes
-        self.n_models, self.shares = n_models, shares
+        self.n_models, self.shares, self.n_compared = n_models, shares, n_compared
         self.features, self.model_predictions = features, model_predictions
         self.scratch = scratch
-        self.update_shares()
+        softmax(&self.log_shares[0], n_models, &self.shares[0])
         return 0
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
@@ -124,25 +128,51 @@ cdef class LinearLearner(OnlineLearner):
                 predictions[l] += share * model_predictions[l]
 
     cdef void update_shares(self) noexcept nogil:
-        cdef double greatest = self.log_shares[0], total = 0.0, low = -INFINITY
+        cdef double greatest = self.log_shares[0]
         cdef Py_ssize_t k
+        self.n_compared += 1
+        if self.n_compared >= MIN_SAMPLES:
+            for k in range(1, self.n_models):
+                greatest = max(greatest, self.log_shares[k])
+            for k in range(self.n_models):
+                if self.log_shares[k] < greatest + LOG_NEGLIGIBLE:
+                    self.log_shares[k] = -INFINITY
+        softmax(&self.log_shares[0], self.n_models, &self.shares[0])
+
+    cdef void restart_comparison(self) noexcept nogil:
+        cdef Py_ssize_t best = 0, k, j, l
         for k in range(1, self.n_models):
-            greatest = max(greatest, self.log_shares[k])
-        if self.feature_map.count >= MIN_SAMPLES:
-            low = greatest + LOG_NEGLIGIBLE
+            if self.log_shares[k] > self.log_shares[best]:
+                best = k
         for k in range(self.n_models):
-            if self.log_shares[k] < low:
-                self.log_shares[k] = -INFINITY
-            self.shares[k] = exp(self.log_shares[k] - greatest)
-            total += self.shares[k]
+            if self.log_shares[k] == -INFINITY:
+                for j in range(self.weights.shape[1]):
+                    for l in range(self.n_classes):
+                        self.weights[k, j, l] = self.weights[best, j, l]
+                for l in range(self.n_classes):
+                    self.model_predictions[k, l] = self.model_predictions[best, l]
         for k in range(self.n_models):
-            self.shares[k] /= total
+            self.log_shares[k] = 0.0
+            self.shares[k] = 1.0 / self.n_models
+        self.n_compared = 0
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         pass
 
     cdef void vote(self, double* predictions) noexcept nogil:
         normalize(predictions, self.n_classes)
+
+    # These methods and attributes read arrays that change when a booster learns in another thread,
+    # hence the calls of the guard.
+
+    def score_rows(self, X):
+        """Return the scores `(n_samples, n_classes)` of the samples, linear in their features."""
+        self.require_ready()
+        self.begin_shared()
+        try:
+            return self.feature_map.transform_rows(X) @ self.weight_table
+        finally:
+            self.end_shared()
 
     @property
     def weight_table(self):
@@ -151,17 +181,45 @@ cdef class LinearLearner(OnlineLearner):
         The value of the last feature is the `intercept` of the feature map.
         """
         self.require_ready()
-        return np.tensordot(self.shares, self.weights, axes=1)
+        self.begin_shared()
+        try:
+            return np.tensordot(self.shares, self.weights, axes=1)
+        finally:
+            self.end_shared()
+
+    @property
+    def column_weights(self):
+        """Weights `(n_columns, n_classes)` of the columns that the feature map uses."""
+        self.require_ready()
+        self.begin_shared()
+        try:
+            table = self.weight_table
+            return self.feature_map.column_weights(table[: len(table) - 1])
+        finally:
+            self.end_shared()
+
+    @property
+    def standardization(self):
+        """Columns, means and standard deviations of the feature map, as copied arrays."""
+        self.require_ready()
+        self.begin_shared()
+        try:
+            return self.feature_map.standardization
+        finally:
+            self.end_shared()
 
     @property
     def model_shares(self):
         """Shares `(n_models,)` of the models in the mean, which sum to one, as a copy."""
         self.require_ready()
-        return np.array(self.shares)
+        self.begin_shared()
+        try:
+            return np.array(self.shares)
+        finally:
+            self.end_shared()
 
 
 cdef void normalize(double* votes, Py_ssize_t n) noexcept nogil:
-
     cdef double total = 0.0
     cdef Py_ssize_t l
     for l in range(n):

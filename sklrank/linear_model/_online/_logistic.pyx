@@ -37,7 +37,7 @@ from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 import numpy as np
 
-from sklrank._online_learner cimport known_rank_loss
+from sklrank._online_learner cimport known_rank_loss, softmax
 from sklrank._state cimport State
 from sklrank.linear_model._online._learner cimport normalize
 
@@ -55,6 +55,7 @@ cdef class LogisticLearner(LinearLearner):
                 "feature_map": feature_map,
                 "weights": np.zeros(shape),
                 "log_shares": np.zeros(len(learning_rates)),
+                "n_compared": 0,
                 "sum_squares": np.ones(shape),
                 "multinomial": multinomial,
                 "learning_rates": learning_rates,
@@ -85,11 +86,18 @@ cdef class LogisticLearner(LinearLearner):
     cdef void vote(self, double* predictions) noexcept nogil:
         cdef Py_ssize_t l
         if self.multinomial:
-            softmax(predictions, self.n_classes)
+            softmax(predictions, self.n_classes, predictions)
             return
         for l in range(self.n_classes):
             predictions[l] = sigmoid(predictions[l])
         normalize(predictions, self.n_classes)
+
+    cdef void predict_relevance(self, const double* x, double* chances) noexcept nogil:
+        cdef Py_ssize_t l
+        self.predict_models(x)
+        self.average(&self.model_predictions[0, 0], chances)
+        for l in range(self.n_classes):
+            chances[l] = sigmoid(chances[l])
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef Py_ssize_t i, k
@@ -156,10 +164,12 @@ cdef class LogisticLearner(LinearLearner):
     cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil:
         cdef double weight = 0.0, mean = 0.0
         cdef Py_ssize_t i, l
-        if self.multinomial or feedback.costs == NULL:
+        if self.multinomial:
             for i in range(feedback.n_relevant):
                 weight += feedback.weights[i]
-            return weight if self.multinomial else weight / max(feedback.n_relevant, 1)
+            return weight
+        if feedback.costs == NULL:
+            return feedback.sample_weight
         for l in range(self.n_classes):
             mean += feedback.costs[l] / self.n_classes
         for l in range(self.n_classes):
@@ -178,7 +188,7 @@ cdef class LogisticLearner(LinearLearner):
                 loss = weight * log_sum_exp(margins, self.n_classes)
                 for i in range(feedback.n_relevant):
                     loss -= feedback.weights[i] * margins[feedback.relevant[i]]
-            softmax(gradient, self.n_classes)
+            softmax(gradient, self.n_classes, gradient)
             for l in range(self.n_classes):
                 gradient[l] *= weight
             for i in range(feedback.n_relevant):
@@ -215,15 +225,3 @@ cdef double log_sum_exp(const double* values, Py_ssize_t n) noexcept nogil:
 
 cdef inline double sigmoid(double z) noexcept nogil:
     return 1.0 / (1.0 + exp(-z))
-
-
-cdef void softmax(double* values, Py_ssize_t n) noexcept nogil:
-    cdef double greatest = values[0], total = 0.0
-    cdef Py_ssize_t l
-    for l in range(1, n):
-        greatest = max(greatest, values[l])
-    for l in range(n):
-        values[l] = exp(values[l] - greatest)
-        total += values[l]
-    for l in range(n):
-        values[l] /= total

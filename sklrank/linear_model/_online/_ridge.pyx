@@ -40,7 +40,8 @@ squares for each label with its expected proportion of the samples.
 
 If a `DriftTest` of the rank losses of the predictions detects a concept drift, the samples so far
 are forgotten: P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984).
-The weights are kept. They are now what a new regression starts from, and what it is shrunk to.
+The weights are kept. They are now what a new regression starts from, and what it is shrunk to. The
+models (see below) are compared anew; those that were dropped resume with the weights of the best.
 
 With several penalties alpha, there is a model for each of them. The share of model k in the
 prediction is proportional to E_k^(-N / 2), where E_k is the sum of w |t - W_k'f|^2 over the samples
@@ -87,6 +88,7 @@ cdef class RidgeLearner(LinearLearner):
                 "feature_map": feature_map,
                 "weights": np.zeros((n_models, n, n_classes)),
                 "log_shares": np.zeros(n_models),
+                "n_compared": 0,
                 "covariance": np.zeros((n_models, n, n)),
                 "gain_direction": np.zeros((n_models, n)),
                 "gain": np.zeros(n_models),
@@ -308,6 +310,7 @@ cdef class RidgeLearner(LinearLearner):
             self.n_pending[i] = 0
             self.squared_errors[i] = 0.0
         self.total_weight = 0.0
+        self.restart_comparison()
 
     cdef void compare_models(self, double weight) noexcept nogil:
         cdef Py_ssize_t i

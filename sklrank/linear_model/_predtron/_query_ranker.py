@@ -248,8 +248,8 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         several calls gives bit-identical models. With a kernel, the models are equal up to rounding
         errors of the kernel values. Pickling the model between calls does not change the result.
 
-        A call that is interrupted, by Ctrl-C or since memory is short, has learned all samples or
-        none.
+        A call that is interrupted by Ctrl-C (KeyboardInterrupt) or by a lack of memory
+        (MemoryError) has learned all samples or none.
 
         Parameters
         ----------

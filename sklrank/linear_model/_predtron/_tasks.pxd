@@ -1,6 +1,6 @@
 """Compiled tasks of Predtron: predictions, their losses and the directions of the steps."""
 
-from sklrank.linear_model._predtron._sorting cimport Item
+from sklrank._sorting cimport Item
 
 
 # The range of the losses of all predictions.

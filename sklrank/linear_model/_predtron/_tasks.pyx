@@ -41,9 +41,9 @@ from libc.math cimport INFINITY, sqrt
 import numpy as np
 
 from sklrank._online_learner import check_lists
-from sklrank.linear_model._predtron._sorting import make_items
+from sklrank._sorting import make_items
 
-from sklrank.linear_model._predtron._sorting cimport sort_items
+from sklrank._sorting cimport sort_items
 
 
 cdef inline bint is_preferred(
