@@ -44,7 +44,12 @@ import numpy as np
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._pair_losses import GradedPairLoss
 from sklrank.metrics._conventions import choose
-from sklrank.metrics._document_ranking import average_precision_of_queries, ndcg_of_queries
+from sklrank.metrics._document_ranking import (
+    average_precision_of_queries,
+    ideal_dcg,
+    ndcg_of_queries,
+    rank_factors,
+)
 
 __all__ = [
     "MAX_PAIR_SCORE_GAP",
@@ -168,7 +173,7 @@ class GainObjective(Objective):
         self._order = np.lexsort((*self._sort_keys(gains), queries.codes))
         self._queries = queries
         self._starts = queries.starts
-        ideal = ideal_dcg(gains, queries, k)
+        ideal = ideal_dcg(queries, gains, rank_factors(queries, "log2", k))
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
         self.n_counted = np.count_nonzero(ideal)
@@ -332,16 +337,6 @@ class LogisticObjective(GainObjective):
             self._n_relevant,
             hypothesis[self._order],
         )
-
-
-def ideal_dcg(gains, queries, k=None):
-    """Return the largest DCG of the `k` top-ranked documents of each query."""
-    best_first = np.lexsort((-gains, queries.codes))
-    ranks = 1.0 + np.arange(len(gains)) - np.repeat(queries.starts[:-1], queries.sizes)
-    discounts = 1 / np.log2(ranks + 1)
-    if k is not None:
-        discounts[ranks > min(k, len(gains))] = 0.0
-    return np.add.reduceat(gains[best_first] * discounts, queries.starts[:-1])
 
 
 class PairObjective(Objective):
