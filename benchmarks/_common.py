@@ -74,6 +74,17 @@ def load_multiclass(name):
     return X.astype(np.float64), y
 
 
+def load_mq2008(*numbers):
+    """Load the documents `X, y, qid` of some of the five parts of MQ2008, sorted by query."""
+    parts = []
+    for number in numbers:
+        with np.load(data_file("letor", f"MQ2008_S{number}")) as arrays:
+            parts.append([arrays[key] for key in ("X", "y", "qid")])
+    X, y, qid = map(np.concatenate, zip(*parts))
+    order = np.argsort(qid, kind="stable")
+    return X[order].astype(np.float64), y[order].astype(np.intp), qid[order]
+
+
 def data_file(kind, name):
     """Return the path of the arrays of a data set.
 

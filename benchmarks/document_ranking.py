@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from _common import Stopwatch, print_header, print_table
+from _common import Stopwatch, load_mq2008, print_header, print_table
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank._queries import Queries
@@ -49,21 +49,9 @@ def synthetic(n_queries, n_documents, share_relevant=0.4):
 
 def mq2008():
     """Return the training part of the first fold."""
-    folder = os.environ.get("SKLRANK_DATA")
-    if not folder:
+    if not os.environ.get("SKLRANK_DATA"):
         return synthetic(471, 20)
-    return mq2008_parts(1, 2, 3)
-
-
-def mq2008_parts(*numbers):
-    """Return the documents of some of the five parts, sorted by query."""
-    folder, parts = Path(os.environ["SKLRANK_DATA"]), []
-    for number in numbers:
-        with np.load(folder / "letor" / f"MQ2008_S{number}.npz") as part:
-            parts.append((part["X"].astype(float), part["y"].astype(int), part["qid"]))
-    X, y, qid = map(np.concatenate, zip(*parts))
-    order = np.argsort(qid, kind="stable")
-    return X[order], y[order], qid[order]
+    return load_mq2008(1, 2, 3)
 
 
 def rankers():
@@ -248,7 +236,7 @@ def quality(n_queries, n_seeds):
         evaluate(f"{number} generated queries of 120 documents", folds)
     if os.environ.get("SKLRANK_DATA"):
         parts = [[(first + k) % 5 + 1 for k in range(5)] for first in range(5)]
-        folds = [(mq2008_parts(*part[:3]), mq2008_parts(part[4])) for part in parts]
+        folds = [(load_mq2008(*part[:3]), load_mq2008(part[4])) for part in parts]
         evaluate("MQ2008, five folds", folds)
 
 

@@ -18,10 +18,9 @@ and its features are genres, year and popularity ("plain") or factors of the rat
 
 import argparse
 import os
-from pathlib import Path
 
 import numpy as np
-from _common import print_header, print_table
+from _common import load_mq2008, print_header, print_table
 
 from sklrank.boosting import RankingRefiner
 from sklrank.datasets import make_recommender
@@ -34,10 +33,7 @@ def with_unjudged_relevance(tasks):
 
 
 def mq2008(n_judged):
-    folder = Path(os.environ["SKLRANK_DATA"]) / "letor"
-    parts = [np.load(folder / f"MQ2008_S{i}.npz") for i in range(1, 6)]
-    X, y, qid = (np.concatenate([part[key] for part in parts]) for key in ("X", "y", "qid"))
-    X, y = X.astype(np.float64), y.astype(np.float64)
+    X, y, qid = load_mq2008(1, 2, 3, 4, 5)
     base = max(range(X.shape[1]), key=lambda j: ndcg_score(y, X[:, j], qid=qid, k=10))
     tasks = []
     for query in np.unique(qid):

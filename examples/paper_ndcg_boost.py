@@ -17,12 +17,11 @@ Run:  python examples/paper_ndcg_boost.py [--models NAME ...] [--plot FILE]
 """
 
 import argparse
-import os
 from importlib.util import find_spec
-from pathlib import Path
 from time import process_time
 
 import numpy as np
+from _letor import has_mq2008, load_mq2008
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
@@ -127,13 +126,8 @@ def models():
 
 def load_parts():
     """Return the name of the data, and five parts `(X, y, qid)`."""
-    folder = os.environ.get("SKLRANK_DATA")
-    if folder and (Path(folder) / "letor").is_dir():
-        parts = []
-        for number in range(1, 6):
-            with np.load(Path(folder) / "letor" / f"MQ2008_S{number}.npz") as part:
-                parts.append((part["X"].astype(float), part["y"].astype(float), part["qid"]))
-        return "MQ2008", parts
+    if has_mq2008():
+        return "MQ2008", [load_mq2008(number) for number in range(1, 6)]
     return "synthetic queries (SKLRANK_DATA names no folder with MQ2008)", [
         synthetic_part(np.random.RandomState(seed), seed) for seed in range(5)
     ]

@@ -13,11 +13,9 @@ The data: `letor/MQ2008_S1.npz` in the folder named by `SKLRANK_DATA`, else synt
 Run:  python examples/query_cross_validation.py
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import sklearn
+from _letor import has_mq2008, load_mq2008
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
@@ -34,10 +32,8 @@ from sklrank.model_selection import (
 
 def load():
     """Return `X, y, qid`."""
-    folder = os.environ.get("SKLRANK_DATA")
-    if folder and (Path(folder) / "letor").is_dir():
-        with np.load(Path(folder) / "letor" / "MQ2008_S1.npz") as part:
-            return part["X"], part["y"], part["qid"]
+    if has_mq2008():
+        return load_mq2008(1)
     random_state = np.random.RandomState(0)
     X = random_state.uniform(size=(3000, 8))
     quality = X[:, 0] + (X[:, 1] > 0.6) + random_state.normal(0, 0.3, len(X))

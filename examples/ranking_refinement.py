@@ -30,13 +30,12 @@ Run:  python examples/ranking_refinement.py [--plot FILE]
 """
 
 import argparse
-import os
 import time
 from itertools import product
 from math import gcd
-from pathlib import Path
 
 import numpy as np
+from _letor import has_mq2008, load_mq2008
 from joblib import Parallel, delayed
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -60,14 +59,6 @@ FEW_JUDGEMENTS = {
     "learning_rate": 0.2,
     "random_state": 0,
 }
-
-
-def load():
-    """Return the five parts of MQ2008 together."""
-    folder = Path(os.environ["SKLRANK_DATA"])
-    parts = [np.load(folder / "letor" / f"MQ2008_S{i}.npz") for i in range(1, 6)]
-    X, y, qid = (np.concatenate([part[key] for part in parts]) for key in ("X", "y", "qid"))
-    return X.astype(np.float64), y.astype(np.float64), qid
 
 
 def features_by_ndcg(X, y, qid):
@@ -285,7 +276,7 @@ def halves_of_intervals(values, chosen):
 
 def run_feedback(arguments):
     """Print the results on MQ2008; return two figures."""
-    data = load()
+    data = load_mq2008(1, 2, 3, 4, 5)
     ranked = features_by_ndcg(*data)
     print(f"Features by NDCG@10, indices: best {ranked[:3]}, worst {ranked[-1]}")
 
@@ -335,7 +326,7 @@ def main():
     parser.add_argument("--plot", metavar="FILE", help="draw the figures")
     arguments = parser.parse_args()
     figures = []
-    if os.environ.get("SKLRANK_DATA"):
+    if has_mq2008():
         figures += run_feedback(arguments)
     figures += run_recommender(arguments)
     if arguments.plot:

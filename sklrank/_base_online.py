@@ -50,6 +50,7 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 
     _accepts_sparse = False
     _changes_in_place = True
+    _learns_label_names = True  # From the columns of a target that is a data frame.
     _multiplies_entries = False
     _fitted_with_indicators = False  # The target was an indicator matrix, not class labels.
 

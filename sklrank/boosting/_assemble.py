@@ -11,8 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._base import Booster
-from sklrank.boosting._objectives import AssembleObjective
 from sklrank.boosting._semi_supervised import SemiSupervisedBooster
+from sklrank.boosting._semi_supervised_objectives import AssembleObjective
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

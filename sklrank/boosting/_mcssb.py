@@ -12,9 +12,9 @@ from sklearn.tree import ExtraTreeRegressor
 from sklrank._sklearn import N_JOBS, Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._base import Booster
-from sklrank.boosting._objectives import MCSSBObjective
 from sklrank.boosting._pooled_affinities import CLASSIFIERS, pooled_affinities
 from sklrank.boosting._semi_supervised import SemiSupervisedBooster
+from sklrank.boosting._semi_supervised_objectives import MCSSBObjective
 from sklrank.boosting._similarity import (
     diffused_affinities,
     labeled_affinities,

@@ -40,25 +40,28 @@ from abc import ABC, abstractmethod
 from math import log
 
 import numpy as np
-from scipy.special import softmax
 
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._pair_losses import GradedPairLoss
 from sklrank.metrics._conventions import choose
-from sklrank.metrics._document_ranking import average_precision_of_queries, ndcg_of_queries
+from sklrank.metrics._document_ranking import (
+    average_precision_of_queries,
+    ideal_dcg,
+    ndcg_of_queries,
+    rank_factors,
+)
 
 __all__ = [
+    "MAX_PAIR_SCORE_GAP",
+    "MAX_SCORE_GAP",
     "METRICS",
     "STEP_RULES",
-    "AssembleObjective",
     "LogisticObjective",
-    "MCSSBObjective",
     "NDCGObjective",
     "Objective",
     "PairObjective",
-    "ProductObjective",
     "QueryObjective",
-    "SumObjective",
+    "exp_scores",
 ]
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
@@ -170,7 +173,7 @@ class GainObjective(Objective):
         self._order = np.lexsort((*self._sort_keys(gains), queries.codes))
         self._queries = queries
         self._starts = queries.starts
-        ideal = ideal_dcg(gains, queries, k)
+        ideal = ideal_dcg(queries, gains, rank_factors(queries, "log2", k))
         gains = gains[self._order]
         self._n_relevant = np.add.reduceat(gains > 0, queries.starts[:-1], dtype=np.intp)
         self.n_counted = np.count_nonzero(ideal)
@@ -336,16 +339,6 @@ class LogisticObjective(GainObjective):
         )
 
 
-def ideal_dcg(gains, queries, k=None):
-    """Return the largest DCG of the `k` top-ranked documents of each query."""
-    best_first = np.lexsort((-gains, queries.codes))
-    ranks = 1.0 + np.arange(len(gains)) - np.repeat(queries.starts[:-1], queries.sizes)
-    discounts = 1 / np.log2(ranks + 1)
-    if k is not None:
-        discounts[ranks > min(k, len(gains))] = 0.0
-    return np.add.reduceat(gains[best_first] * discounts, queries.starts[:-1])
-
-
 class PairObjective(Objective):
     r"""The loss of RankBoost.
 
@@ -467,211 +460,3 @@ class QueryObjective(Objective):
     def value_at(self, scores):
         """Return the objective at other scores."""
         return np.exp(-self.performance(scores)).mean()
-
-
-class RefinementObjective(Objective):
-    """Base class of combinations of two losses, for ranking refinement.
-
-    Equations refer to Valizadegan (2010), chapter 4.
-
-    Parameters
-    ----------
-    base_loss : BaseRankerLoss
-        The loss err_w of the base ranker.
-    judgement_loss : JudgementLoss
-        The loss err_t of the judgements.
-    queries : Queries
-        Query of each document. The losses are sums over all queries.
-    """
-
-    def __init__(self, base_loss, judgement_loss, queries):
-        self._base_loss = base_loss
-        self._judgement_loss = judgement_loss
-        self._queries = queries
-
-    @abstractmethod
-    def _combine(self, base, judged):
-        """Return the objective, and the factors of the two losses in the weights of pairs."""
-
-    def set_scores(self, scores):
-        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
-        base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
-        judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
-        self.value, self._factors = self._combine(base, judged)
-        a, b = self._factors
-        self._set_gradient(a * base_gradient + b * judged_gradient)
-
-    def step_weights(self, hypothesis):
-        a, b = self._factors
-        base = self._base_loss.step_weights(*self._exp_scores, hypothesis)
-        judged = self._judgement_loss.step_weights(*self._exp_scores, hypothesis)
-        return a * base[0] + b * judged[0], a * base[1] + b * judged[1]
-
-
-class ProductObjective(RefinementObjective):
-    r"""L_p of Equation 4.10, multiplicative ranking refinement: the product of the two losses.
-
-    The weight of a pair is :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses,
-    divided by the losses (4.11, 4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`,
-    so that no weight between the losses is needed. The bound of `_objectives.py` holds for the
-    logarithm. With the step weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
-    :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
-    :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always
-    holds, since :math:`\mu + \nu \leq 2`.
-    """
-
-    def _combine(self, base, judged):
-        return base * judged, (1 / base, 1 / judged)
-
-
-class SumObjective(RefinementObjective):
-    """L_a of Equation 4.9, linear ranking refinement: the weighted sum of the two losses.
-
-    Parameters
-    ----------
-    base_loss, judgement_loss, queries : object
-        As in :class:`RefinementObjective`.
-    balance : float
-        Weight of the loss of the base ranker, which is called gamma in Equation 4.9.
-    """
-
-    def __init__(self, base_loss, judgement_loss, queries, balance):
-        super().__init__(base_loss, judgement_loss, queries)
-        self._balance = balance
-
-    def _combine(self, base, judged):
-        # Only the ratio of the factors matters. They are scaled to at most 1, since weak learners
-        # sum squares of the weights, which could overflow.
-        largest = max(self._balance, 1.0)
-        return self._balance * base + judged, (self._balance / largest, 1 / largest)
-
-
-# -- Classification of labeled and unlabeled samples.
-
-
-class AssembleObjective(Objective):
-    r"""Loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
-
-    .. math:: \sum_i d_i \exp\Bigl(\frac{1}{K} \sum_k F_i^k - F_i^{y_i}\Bigr)
-
-    Here :math:`F_i^k` is the score of sample i for class k of K, :math:`y_i` is its label, and
-    :math:`d_i` its initial weight. The label of an unlabeled sample is its pseudo-label, the class
-    with the largest score. Since no other label has a smaller loss, a new pseudo-label never
-    increases the loss. The weight of a sample is its loss.
-
-    The step of :meth:`Objective.step` is
-    :math:`\alpha^* = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
-    :math:`\epsilon`. It minimizes the loss for fixed labels along the hypothesis, and no step
-    between 0 and :math:`2 \alpha^*` increases the loss. With two classes, the bound of
-    `_objectives.py` is equal to this loss. With more classes, the bound does not hold in general,
-    and is not needed.
-
-    Parameters
-    ----------
-    labels : ndarray of int of shape (n_samples,)
-        Classes; -1 for unlabeled samples.
-    pseudo_labels : ndarray of int of shape (n_samples,)
-        Classes of the unlabeled samples as long as all scores are 0.
-    n_classes : int
-        K.
-    labeled_share : float
-        Fraction of the sum of all initial weights that is given to the labeled samples. All labeled
-        samples have the same initial weight, and so do all unlabeled samples.
-    """
-
-    scale = 0.5
-
-    def __init__(self, labels, pseudo_labels, n_classes, labeled_share):
-        self._is_labeled = labels >= 0
-        self._true_labels = labels
-        self._initial_pseudo_labels = pseudo_labels
-        self._n_classes = n_classes
-        n_labeled = np.count_nonzero(self._is_labeled)
-        n_unlabeled = max(1, len(labels) - n_labeled)
-        self._initial_weights = np.where(
-            self._is_labeled, labeled_share / n_labeled, (1 - labeled_share) / n_unlabeled
-        )
-
-    def set_scores(self, scores):
-        pseudo_labels = scores.argmax(axis=1) if scores.any() else self._initial_pseudo_labels
-        self.labels = np.where(self._is_labeled, self._true_labels, pseudo_labels)
-        margins = scores[np.arange(len(scores)), self.labels] - scores.mean(axis=1)
-        self.weights = self._initial_weights * np.exp(np.minimum(-margins, MAX_SCORE_GAP))
-        self.value = self.weights.sum()
-
-    def step_weights(self, hypothesis):
-        is_correct = hypothesis[np.arange(len(hypothesis)), self.labels]
-        correct = (self._n_classes - 1) * (self.weights @ is_correct)
-        return correct, self.weights @ (1 - is_correct)
-
-
-class MCSSBObjective(Objective):
-    r"""Equation 2.7 of Valizadegan (2010), for class probabilities b, the softmax of the scores.
-
-    .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}
-
-    The second sum is that of Eq. 2.6 with the class affinities :math:`q_j^k`, the similarity of
-    sample j to the labeled samples of class k; see `_similarity.py` for other affinities.
-
-    For a hypothesis that assigns sample i to class k, the sample adds
-
-    .. math:: B_i^k = b_i^k \sum_j \frac{S_{ij} b_j^k}{(b_i^\top b_j)^2}
-              + \frac{C}{2} \frac{q_i^k}{b_i^k}
-
-    to the correct step weight (Eqs. 2.17 and 2.18) and :math:`A_i^k = b_i^k \sum_l B_i^l` to the
-    incorrect one (Eqs. 2.15 and 2.16, with their sums over j taken together). The difference
-    :math:`A_i^k - B_i^k` is :math:`\alpha_i^k + C \beta_i^k` of Eq. 2.12, the cost of assigning
-    sample i to class k.
-
-    Parameters
-    ----------
-    similarity : DenseSimilarity or SparseSimilarity
-        S, with a row for each training sample.
-    class_affinities : ndarray of shape (n_samples, n_classes)
-        q.
-    labels : ndarray of int of shape (n_samples,)
-        Classes, or -1 for unlabeled samples. Labeled samples keep their classes as labels.
-    labeled_weight : float
-        C.
-    trains_labeled : bool, default=True
-        Whether weak learners are fitted to labeled samples, too. If False, the weights of labeled
-        samples are 0, unless all samples are labeled.
-
-    Attributes
-    ----------
-    costs : ndarray of shape (n_samples, n_classes)
-        Cost of assigning each sample to each class; the sum over the classes is 0.
-    trained : ndarray of bool of shape (n_samples,)
-        Samples to which weak learners are fitted.
-    """
-
-    # The bound of Lemma 2 contains e^(2 alpha).
-    scale = 2.0
-
-    def __init__(
-        self, similarity, class_affinities, labels, labeled_weight, *, trains_labeled=True
-    ):
-        self._similarity = similarity
-        self._half_affinities = labeled_weight / 2 * class_affinities
-        self._true_labels = labels
-        self.trained = np.ones(len(labels), dtype=bool)
-        if not trains_labeled and (labels < 0).any():
-            self.trained = labels < 0
-
-    def set_scores(self, scores):
-        scores = scores - scores.max(axis=1, keepdims=True)
-        # The reciprocals of probabilities and their squares must be finite.
-        probabilities = softmax(np.maximum(scores, -MAX_SCORE_GAP), axis=1)
-        by_similarity = probabilities * self._similarity.negative_gradient(probabilities)
-        by_labels = self._half_affinities / probabilities
-        self.value = by_similarity.sum() + 2 * by_labels.sum()
-        self._correct = by_similarity + by_labels
-        self._incorrect = probabilities * self._correct.sum(axis=1, keepdims=True)
-        self.costs = self._incorrect - self._correct
-        self.labels = np.where(self._true_labels < 0, self.costs.argmin(axis=1), self._true_labels)
-        # The decrease of the bound if the sample is assigned to its label.
-        decreases = -np.take_along_axis(self.costs, self.labels[:, np.newaxis], axis=1)[:, 0]
-        self.weights = np.where(self.trained, np.maximum(decreases, 0.0), 0.0)
-
-    def step_weights(self, hypothesis):
-        return np.vdot(hypothesis, self._correct), np.vdot(hypothesis, self._incorrect)

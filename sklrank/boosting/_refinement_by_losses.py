@@ -5,12 +5,14 @@ judgements (err_t). Boosting decreases their product (MRR, Equation 4.10) or the
 (LRR, Equation 4.9).
 """
 
+from abc import abstractmethod
+
 import numpy as np
 
-from sklrank.boosting._objectives import ProductObjective, SumObjective
+from sklrank.boosting._objectives import MAX_PAIR_SCORE_GAP, Objective, exp_scores
 from sklrank.boosting._pair_losses import AllPairLoss, BaseRankerLoss, JudgementLoss
 
-__all__ = ["auto_confidence", "auto_noise", "make_objective"]
+__all__ = ["ProductObjective", "SumObjective", "auto_confidence", "auto_noise", "make_objective"]
 
 # Number of top-ranked documents whose standard deviation of scores `auto_confidence` uses.
 N_TOP_DOCUMENTS = 10
@@ -72,3 +74,83 @@ def auto_noise(judgements, queries):
     n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
     n_all, _ = AllPairLoss(queries).loss_and_negative_gradient(*exp_zero)
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0
+
+
+# -- Objectives.
+
+
+class RefinementObjective(Objective):
+    """Base class of combinations of two losses, for ranking refinement.
+
+    Equations refer to Valizadegan (2010), chapter 4.
+
+    Parameters
+    ----------
+    base_loss : BaseRankerLoss
+        The loss err_w of the base ranker.
+    judgement_loss : JudgementLoss
+        The loss err_t of the judgements.
+    queries : Queries
+        Query of each document. The losses are sums over all queries.
+    """
+
+    def __init__(self, base_loss, judgement_loss, queries):
+        self._base_loss = base_loss
+        self._judgement_loss = judgement_loss
+        self._queries = queries
+
+    @abstractmethod
+    def _combine(self, base, judged):
+        """Return the objective, and the factors of the two losses in the weights of pairs."""
+
+    def set_scores(self, scores):
+        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
+        judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
+        self.value, self._factors = self._combine(base, judged)
+        a, b = self._factors
+        self._set_gradient(a * base_gradient + b * judged_gradient)
+
+    def step_weights(self, hypothesis):
+        a, b = self._factors
+        base = self._base_loss.step_weights(*self._exp_scores, hypothesis)
+        judged = self._judgement_loss.step_weights(*self._exp_scores, hypothesis)
+        return a * base[0] + b * judged[0], a * base[1] + b * judged[1]
+
+
+class ProductObjective(RefinementObjective):
+    r"""L_p of Equation 4.10, multiplicative ranking refinement: the product of the two losses.
+
+    The weight of a pair is :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses,
+    divided by the losses (4.11, 4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`,
+    so that no weight between the losses is needed. The bound of `_objectives.py` holds for the
+    logarithm. With the step weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
+    :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
+    :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always
+    holds, since :math:`\mu + \nu \leq 2`.
+    """
+
+    def _combine(self, base, judged):
+        return base * judged, (1 / base, 1 / judged)
+
+
+class SumObjective(RefinementObjective):
+    """L_a of Equation 4.9, linear ranking refinement: the weighted sum of the two losses.
+
+    Parameters
+    ----------
+    base_loss, judgement_loss, queries : object
+        As in :class:`RefinementObjective`.
+    balance : float
+        Weight of the loss of the base ranker, which is called gamma in Equation 4.9.
+    """
+
+    def __init__(self, base_loss, judgement_loss, queries, balance):
+        super().__init__(base_loss, judgement_loss, queries)
+        self._balance = balance
+
+    def _combine(self, base, judged):
+        # Only the ratio of the factors matters. They are scaled to at most 1, since weak learners
+        # sum squares of the weights, which could overflow.
+        largest = max(self._balance, 1.0)
+        return self._balance * base + judged, (self._balance / largest, 1 / largest)

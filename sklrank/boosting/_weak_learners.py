@@ -301,7 +301,7 @@ class TreeLearner(Learner):
         return self.grower.finish(copy(self.tree), tree), hypothesis
 
     def step(self, objective, hypothesis, learning_rate):
-        """Return a multiple of the factor of `_objectives.py`."""
+        """Return the learning rate times the factor of `_objectives.py`."""
         return learning_rate * 0.5 / objective.scale
 
 

@@ -362,8 +362,8 @@ def average_precision_score(
 def ndcg_of_queries(queries, grades, chosen, k):
     """Return a function that computes the NDCG of each query from the scores."""
     gains = gains_of(chosen.gain, grades)
-    factors = _factors(queries, chosen.discount, k)
-    best = _sums_of_gains(queries, list_best_first(queries, gains), gains, factors)
+    factors = rank_factors(queries, chosen.discount, k)
+    best = ideal_dcg(queries, gains, factors)
 
     def values_of(scores):
         values = np.full(queries.n_queries, EMPTY[chosen.empty])
@@ -378,7 +378,7 @@ def ndcg_of_queries(queries, grades, chosen, k):
 def _dcg_of_queries(queries, grades, chosen, k):
     """Return a function that computes the DCG of each query from the scores."""
     gains = gains_of(chosen.gain, grades)
-    factors = _factors(queries, chosen.discount, k)
+    factors = rank_factors(queries, chosen.discount, k)
     return lambda scores: _dcg(queries, gains, scores, factors, chosen.ties)
 
 
@@ -398,11 +398,16 @@ def average_precision_of_queries(queries, grades, chosen, k):
     return values_of
 
 
-def _factors(queries, discount, k):
+def rank_factors(queries, discount, k):
     """Return the factor of the gain at each place of the sorted lists, 0 at ranks above `k`."""
     ranks = places(queries)
     factors = factors_of(discount, ranks.max())[ranks - 1]
     return factors if k is None else np.where(ranks <= k, factors, 0)
+
+
+def ideal_dcg(queries, gains, factors):
+    """Return the largest DCG of each query, of which `factors` are the factors of the ranks."""
+    return _sums_of_gains(queries, list_best_first(queries, gains), gains, factors)
 
 
 def _dcg(queries, gains, scores, factors, ties):

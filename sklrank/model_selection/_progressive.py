@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
-from sklrank._base_online import BaseOnline
 from sklrank._validation import check_weights, column_names, is_integer, names_of
 from sklrank.metrics._checks import as_label_columns, as_relevant, check_relevance_and_scores
 from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
@@ -125,7 +124,7 @@ def progressive_val_score(
     X, y = indexable(X, y)
     given, y = y, _as_target(y)
     # The models of this package learn the names of labels from a dataframe.
-    learns_names = isinstance(estimator, BaseOnline) and y.ndim == 2
+    learns_names = getattr(estimator, "_learns_label_names", False) and y.ndim == 2
     target = given if learns_names and column_names(given) is not None else y
     if y.ndim not in (1, 2):
         raise ValueError(

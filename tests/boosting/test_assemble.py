@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
 from sklrank.boosting import AssembleClassifier
-from sklrank.boosting._objectives import AssembleObjective
+from sklrank.boosting._semi_supervised_objectives import AssembleObjective
 
 X, TRUTH = make_blobs(100, centers=4, n_features=3, cluster_std=4.0, random_state=3)
 Y = np.full(100, -1)

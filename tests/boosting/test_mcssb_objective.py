@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from sklrank.boosting._objectives import MAX_SCORE_GAP, MCSSBObjective
+from sklrank.boosting._objectives import MAX_SCORE_GAP
+from sklrank.boosting._semi_supervised_objectives import MCSSBObjective
 from sklrank.boosting._similarity import DenseSimilarity, SparseSimilarity, labeled_affinities
 
 N, K = 8, 3

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from sklrank._queries import Queries
-from sklrank.boosting._objectives import ProductObjective, SumObjective
 from sklrank.boosting._pair_losses import (
     BaseRankerLoss,
     ExplicitPairLoss,
     GradedPairLoss,
     JudgementLoss,
 )
+from sklrank.boosting._refinement_by_losses import ProductObjective, SumObjective
 
 BALANCE = 0.7
 
