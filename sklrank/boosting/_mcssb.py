@@ -55,8 +55,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     of unscaled features, and classifiers are fitted to the labeled samples. The sources are
     weighted by how well they predict labels that were hidden from them. The first weak learner is
     the pool of the classifiers; if the graphs do not help, it is the only one. The later weak
-    learners are fitted to the costs of all classes. The setting of [1]_ as printed, which is
-    usually less accurate without tuning, is ::
+    learners are fitted to the costs of all classes. The setting of [1]_ as printed is ::
 
         MCSSBClassifier(
             DecisionTreeClassifier(max_depth=2), n_estimators=50, similarity="rbf", scale=False,
@@ -105,7 +104,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
           (the proportion among the labeled samples, shrunk towards equal proportions if these are
           few). An unlabeled sample j has an affinity only to the class with the largest weight at
           j. This affinity is the proportion of that class in the total weight at j.
-        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_).
+        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_). A round takes time in
+          proportion to the number of all pairs.
         - "identity": the similarity is 1 for a sample and itself, else 0 (a baseline of [1]_).
         - "precomputed": the similarities are the matrix that is passed to `fit`.
         - a callable: it is called with `X` and returns the matrix of similarities, dense or sparse,
@@ -143,8 +143,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
         unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
         sample is assigned to its class, and its weight is the decrease of the bound that this
-        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used. On
-        digits, optdigits and pendigits, the accuracies differ by less than two points.
+        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
     max_samples : int, float or None, default=None
         Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
         fraction of all samples, or None for one fifth of them, but at least 20. In each round,
@@ -378,7 +377,11 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     def _start_rounds(self):
         super()._start_rounds()
-        if not self.estimators_ and self.similarity == "auto":
+        vars(self).pop("source_weights_", None)
+        if not self.estimators_:
+            vars(self).pop("_pool_seed", None)
+        # A warm start may be the first fit with this similarity.
+        if self.similarity == "auto" and not hasattr(self, "_pool_seed"):
             self._pool_seed = self._random_state.randint(np.iinfo(np.int32).max)
 
     def _get_estimator(self):
