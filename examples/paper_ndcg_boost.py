@@ -91,9 +91,9 @@ class Grouped:
 def models():
     """Return functions that make the models, by name."""
     makers = {
-        REFERENCE: lambda: NDCGBoost(),
+        REFERENCE: lambda: NDCGBoost(random_state=0),
         "NDCGBoost, stumps": lambda: NDCGBoost(StumpClassifier()),
-        "NDCGBoost, linear gain": lambda: NDCGBoost(gain="linear"),
+        "NDCGBoost, linear gain": lambda: NDCGBoost(gain="linear", random_state=0),
         "NDCGBoost, early stopping": lambda: NDCGBoost(
             n_estimators=300, n_iter_no_change=20, validation_fraction=0.2, random_state=0
         ),

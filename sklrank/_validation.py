@@ -438,9 +438,12 @@ def is_number(x) -> bool:
 
 
 def check_scalar(x, name, target_type, **bounds):
-    """Check a number with scikit-learn's `check_scalar`, and raise if it is a boolean."""
+    """Check a number with scikit-learn's `check_scalar`, and raise if it is a boolean or NaN."""
     if isinstance(x, bool):
         raise TypeError(f"{name} must be a number, got {x!r}")
+    if isinstance(x, Real) and x != x:
+        # No comparison with a bound would fail.
+        raise ValueError(f"{name} must be a number, got {x!r}")
     return sklearn.utils.check_scalar(x, name, target_type, **bounds)
 
 

@@ -149,7 +149,6 @@ ESTIMATORS = [
     ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
     LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
-    RadialFeatures(marginals="quantile"),
     RelevanceFeatures(n_components=20, max_samples=30),
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(

@@ -1,6 +1,6 @@
 """The documentation names everything that is public, and its results are complete records."""
 
-import importlib
+import importlib.util
 import json
 import re
 from datetime import date
@@ -65,6 +65,19 @@ def test_runs_name_a_script_of_the_repository(run):
 
 def test_names_of_runs_are_unique():
     assert len({run["name"] for run in RUNS}) == len(RUNS)
+
+
+def test_page_of_results_has_a_section_for_each_run():
+    spec = importlib.util.spec_from_file_location("page", DOCS / "_ext" / "results_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    lines = module.page().splitlines()
+    recorded = {path.stem for path in RESULTS}
+    for run in RUNS:
+        start = lines.index(f"(result-{run['name'].replace('_', '-')})=")
+        assert lines[start + 1] == f"### {run['title']}"
+        missing = f"Not recorded yet: `{run['command']}` prints it."
+        assert (lines[start + 3] == missing) == (run["name"] not in recorded)
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)

@@ -5,7 +5,7 @@ Those of estimators are tested in test_common.py.
 
 from functools import partial
 from inspect import signature
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 import pytest
@@ -69,6 +69,13 @@ def test_integers(number):
 @pytest.mark.parametrize("number", [1.0, np.float32(1.0), float("nan")])
 def test_numbers(number):
     assert is_number(number) and not is_integer(number)
+
+
+@pytest.mark.parametrize("number", [float("nan"), np.float32("nan")])
+def test_nan_is_outside_all_bounds(number):
+    with pytest.raises(ValueError, match="n must be a number, got"):
+        check_scalar(number, "n", Real, min_val=0)
+    assert check_scalar(float("inf"), "n", Real, min_val=0) == float("inf")
 
 
 @pytest.mark.parametrize("other", [True, np.True_, "1", None, 1j, [1], np.ones(1)])

@@ -14,10 +14,16 @@ MARK = "<!-- results -->"
 
 
 def results():
-    """Return the recorded results, in the order of `runs.json`."""
+    """Return the results, in the order of `runs.json`.
+
+    An entry of `runs.json` without a recorded result is returned itself; it has no "output".
+    """
     runs = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
     paths = [FOLDER / f"{run['name']}.json" for run in runs]
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    return [
+        json.loads(path.read_text(encoding="utf-8")) if path.exists() else run
+        for run, path in zip(runs, paths)
+    ]
 
 
 def cells(line):
@@ -124,6 +130,10 @@ def shown_output(lines):
 
 def section(result):
     """Yield the lines of the page for a result."""
+    if "output" not in result:
+        yield from (f"({anchor(result)})=", f"### {result['title']}", "")
+        yield from (f"Not recorded yet: `{result['command']}` prints it.", "")
+        return
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     yield from (f"({anchor(result)})=", f"### {result['title']}", "", result["reading"], "")
     yield from shown_output(result["output"])

@@ -11,7 +11,7 @@ from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._objectives import METRICS, STEP_RULES, QueryObjective
-from sklrank.boosting._weak_learners import SEARCHES, FeatureLearner
+from sklrank.boosting._single_features import SEARCHES, FeatureLearner
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,6 +121,10 @@ class AdaRank(SupervisedDocumentRanker):
     -----
     Features are added without scaling. They should be comparable across the documents of a query,
     like those of LETOR, which are scaled to [0, 1] within each query.
+
+    With `search` "greedy", a round ranks all documents by up to eight candidates for each feature
+    (four fractions of the step, in ascending and in descending order). The metric of each query for
+    each feature and order is stored.
 
     References
     ----------

@@ -190,7 +190,7 @@ class AssembleClassifier(SemiSupervisedBooster):
             objective = AssembleObjective(
                 labels, self._pseudo_labels(X, labels), self._n_classes, self.labeled_share
             )
-            self._boost_and_label(objective, self._make_learner(X), labels)
+            self._boost_and_label(objective, self._make_learner(X, objective), labels)
         return self
 
     def _pseudo_labels(self, X, labels):

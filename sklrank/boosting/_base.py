@@ -51,7 +51,7 @@ def run_rounds(
     n_rounds : int
         Maximum number of rounds.
     learning_rate : float
-        Learning rate that multiplies each step. With values up to 2, the objective does not
+        Learning rate, which is passed to the learner. With values up to 2, the objective does not
         increase.
     random_state : RandomState instance
         Random number generator, which is passed to the learner.
@@ -81,7 +81,7 @@ def run_rounds(
             if fitted is None:
                 return "no weak learner lowers the objective"
             model, hypothesis = fitted
-            step = learning_rate * learner.step(objective, hypothesis)
+            step = learner.step(objective, hypothesis, learning_rate)
             if step > 0:
                 break
         else:

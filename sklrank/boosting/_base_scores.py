@@ -69,14 +69,17 @@ def feature_of(X, feature, names):
     return X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
 
 
-def check_base_scores(scores, n_samples):
-    """Check the scores of the base ranker, and return them as float64 of shape (n_samples,)."""
-    scores = as_numbers(scores, "base_scores")
-    scores = check_array(scores, ensure_2d=False, input_name="base_scores")
+def check_base_scores(scores, n_samples, name="base_scores"):
+    """Check base scores, and return them as float64 of shape (n_samples,).
+
+    Errors call them `name`.
+    """
+    scores = as_numbers(scores, name)
+    scores = check_array(scores, ensure_2d=False, input_name=name)
     if scores.shape != (n_samples,):
         raise ValueError(
-            f"the base ranker must give one score for each of the {n_samples} samples of X, got an "
-            f"array of shape {scores.shape}"
+            f"{name} must be one score for each of the {n_samples} samples of X, got an array of "
+            f"shape {scores.shape}"
         )
     return scores
 

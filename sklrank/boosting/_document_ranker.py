@@ -151,10 +151,9 @@ class SupervisedDocumentRanker(DocumentRanker):
             round are stored in `validation_scores_`. They stop boosting only with early stopping,
             for example if `n_iter_no_change` is not None. The default trees of :class:`NDCGBoost`
             also choose their size, their start and, without early stopping, the number of rounds by
-            these queries. Searches of
-            scikit-learn raise `UnsetMetadataPassedError` unless it is requested by
-            ``set_fit_request(X_val=True, y_val=True, qid_val=True)``; they pass all of `X_val` to
-            each `fit` if `X` has another number of rows.
+            these queries. Searches of scikit-learn raise `UnsetMetadataPassedError` unless it is
+            requested by ``set_fit_request(X_val=True, y_val=True, qid_val=True)``. If `X_val` has
+            as many rows as `X`, they split it as they split `X`: give it another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None
             Relevance of the documents `X_val`.
         qid_val : array-like of shape (n_val_samples,), default=None

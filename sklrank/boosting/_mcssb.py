@@ -21,7 +21,7 @@ from sklrank.boosting._similarity import (
     make_similarity,
     standardized,
 )
-from sklrank.boosting._weak_learners import CostLearner, FirstModelLearner
+from sklrank.boosting._weak_learners import FirstModelLearner, make_cost_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +55,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     of unscaled features, and classifiers are fitted to the labeled samples. The sources are
     weighted by how well they predict labels that were hidden from them. The first weak learner is
     the pool of the classifiers; if the graphs do not help, it is the only one. The later weak
-    learners are fitted to the costs of all classes. The setting of [1]_ as printed, which is
-    usually less accurate without tuning, is ::
+    learners are fitted to the costs of all classes. The setting of [1]_ as printed is ::
 
         MCSSBClassifier(
             DecisionTreeClassifier(max_depth=2), n_estimators=50, similarity="rbf", scale=False,
@@ -72,6 +71,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         classes and must support several outputs
         (:class:`~sklearn.multioutput.MultiOutputRegressor` extends any regressor to them). A
         classifier is fitted to labels and weights; see `weighting`. The features of a
+        :class:`~sklrank.tree.HistogramTreeRegressor` or
         :class:`~sklrank.tree.HistogramTreeClassifier` are binned once for all rounds. If None,
         `ExtraTreeRegressor(max_depth=6, max_features=0.5)` is used if `weighting` is "auto" or
         "cost", otherwise `DecisionTreeClassifier(max_depth=2)`; and with `similarity` "auto", the
@@ -104,7 +104,8 @@ class MCSSBClassifier(SemiSupervisedBooster):
           (the proportion among the labeled samples, shrunk towards equal proportions if these are
           few). An unlabeled sample j has an affinity only to the class with the largest weight at
           j. This affinity is the proportion of that class in the total weight at j.
-        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_).
+        - "uniform": the similarity is 1 for all pairs (a baseline of [1]_). A round takes time in
+          proportion to the number of all pairs.
         - "identity": the similarity is 1 for a sample and itself, else 0 (a baseline of [1]_).
         - "precomputed": the similarities are the matrix that is passed to `fit`.
         - a callable: it is called with `X` and returns the matrix of similarities, dense or sparse,
@@ -142,8 +143,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
         unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
         sample is assigned to its class, and its weight is the decrease of the bound that this
-        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used. On
-        digits, optdigits and pendigits, the accuracies differ by less than two points.
+        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
     max_samples : int, float or None, default=None
         Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
         fraction of all samples, or None for one fifth of them, but at least 20. In each round,
@@ -305,7 +305,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
             X, labels = self._check_X_y(X, y)
             self._start_rounds()
             objective, pool = self._make_objective(X, labels, similarities)
-            learner = self._make_learner(X)
+            learner = self._make_learner(X, objective)
             if pool is not None and self.estimator is None:
                 # Weak learners after the first round learn what the neighbors add.
                 later = learner if self._uses_graphs() else None
@@ -377,7 +377,11 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     def _start_rounds(self):
         super()._start_rounds()
-        if not self.estimators_ and self.similarity == "auto":
+        vars(self).pop("source_weights_", None)
+        if not self.estimators_:
+            vars(self).pop("_pool_seed", None)
+        # A warm start may be the first fit with this similarity.
+        if self.similarity == "auto" and not hasattr(self, "_pool_seed"):
             self._pool_seed = self._random_state.randint(np.iinfo(np.int32).max)
 
     def _get_estimator(self):
@@ -387,8 +391,10 @@ class MCSSBClassifier(SemiSupervisedBooster):
             return ExtraTreeRegressor(max_depth=6, max_features=0.5)
         return super()._get_estimator()
 
-    def _make_learner(self, X):
+    def _make_learner(self, X, objective):
         estimator = self._get_estimator()
         if self.weighting == "cost" or (self.weighting == "auto" and is_regressor(estimator)):
-            return CostLearner(estimator, X, n_classes=self._n_classes)
-        return super()._make_learner(X)
+            return make_cost_learner(
+                estimator, X, objective, n_classes=self._n_classes, random_state=self._random_state
+            )
+        return super()._make_learner(X, objective)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import N_JOBS, Interval, StrOptions
 from sklrank.boosting._base import ALL_ROUNDS
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker, queries_of
-from sklrank.boosting._linear_scores import PENALTIES, fit_linear
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._model_json import read_model, write_model
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
-from sklrank.boosting._tree_choice import Fold, choose_trees
+from sklrank.boosting._tree_choice import ChoiceData, choose_start
 from sklrank.boosting._weak_learners import StartLearner, TreeLearner
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._conventions import gains_of
@@ -37,34 +34,8 @@ OBJECTIVES = {"logistic": LogisticObjective, "expected-ndcg": NDCGObjective}
 # Learning rates of trees and of classifiers.
 TREE_LEARNING_RATE, CLASSIFIER_LEARNING_RATE = 0.5, 1.0
 
-# Numbers of leaves of the default trees, of which one is chosen by held-out queries.
-LEAF_NUMBERS = (2, 8, 31)
-# The queries are divided into this number of folds, each of which is held out in turn: all of them
-# in small data sets, in which this takes little time and the choice is least certain. The folds
-# have up to this number of samples in total (training and held-out), but at least one is held out.
-N_FOLDS, FOLD_SAMPLES = 5, 15_000
-# With fewer queries, nothing is held out, and the trees have this number of leaves.
-LEAST_QUERIES, FEW_QUERIES_LEAF_NUMBER = 5, 8
 # Appended to the reason to stop if the limit of rounds, not the held-out queries, ended the choice.
 MAY_NEED_MORE = "more rounds may lower the objective of held-out queries: raise n_estimators"
-# The choice of the trees uses queries with at most this number of samples in total.
-CHOICE_SAMPLES = 60_000
-# Linear scores are fitted to queries with at most this number of samples in total.
-LINEAR_SAMPLES = 20_000
-# The default trees have these minimum numbers of samples in a leaf and maximum numbers of bins, but
-# fewer in small data sets: one for this number of samples, and at least the second number.
-LEAF_SAMPLES, SAMPLES_PER_LEAF_SAMPLE, LEAST_LEAF_SAMPLES = 20, 100, 1
-BINS, SAMPLES_PER_BIN, LEAST_BINS = 255, 100, 32
-
-
-def default_trees(n_samples):
-    """Return a tree of each number of leaves for this number of samples."""
-    leaf_samples = max(LEAST_LEAF_SAMPLES, min(LEAF_SAMPLES, n_samples // SAMPLES_PER_LEAF_SAMPLE))
-    bins = max(LEAST_BINS, min(BINS, n_samples // SAMPLES_PER_BIN))
-    return [
-        HistogramTreeRegressor(max_leaf_nodes=n, min_samples_leaf=leaf_samples, max_bins=bins)
-        for n in LEAF_NUMBERS
-    ]
 
 
 class NDCGBoost(SupervisedDocumentRanker):
@@ -111,16 +82,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         Weak learner: a tree whose parameters are used in all rounds, or a classifier, which is
         cloned for each round. ``StumpClassifier()`` is the algorithm of [1]_ with compiled stumps;
         with ``criterion="gain"`` they maximize the criterion of [1]_ (Equation 3.18). If None,
-        trees of 2, 8 and 31 leaves are fitted to four fifths of the queries, from linear scores and
-        from scores of 0. The start and the number of rounds with the smallest objective of the
-        other queries are used for all queries, with the smallest trees whose objective is within a
-        standard error of it. With fewer than 15,000 documents, several of the five parts of the
-        queries are held out in turn, up to all of them; of more than 60,000 documents, only queries
-        with as many documents are used for the choice. If fewer than five queries have documents
-        of different relevance, the trees have 8 leaves, and boosting starts from 0. In small data
-        sets these trees differ from ``HistogramTreeRegressor()``, which has 31 leaves, also in
-        `min_samples_leaf`, a hundredth of the number of documents, from 1 to 20, and in `max_bins`,
-        a hundredth of it, from 32 to 255.
+        regression trees are used whose size is chosen by held-out queries; see the notes.
     n_estimators : int, default=100
         Maximum number of rounds. If the number of rounds of the default trees was chosen by
         held-out queries, and more rounds might be better, `stop_reason_` ends with "raise
@@ -178,6 +140,9 @@ class NDCGBoost(SupervisedDocumentRanker):
     verbose : int, default=0
         Verbosity. If 1, print the objective, the step and the validation score, if any, of the
         first nine rounds and of every tenth one; if 2, those of all rounds.
+    n_jobs : int or None, default=None
+        Number of threads that grow each of the default trees, if there are many documents. The
+        ranker does not depend on it. Other trees have a parameter `n_jobs` of their own.
 
     Attributes
     ----------
@@ -192,7 +157,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         Maximum number of leaves of the trees. Defined only if `estimator` is None.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Step of each weak learner, by which its predictions are multiplied. That of trees is half of
-        the learning rate.
+        the learning rate, and that of linear scores is 1.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
         Objective before the first round and after each round.
     stop_reason_ : str
@@ -219,6 +184,26 @@ class NDCGBoost(SupervisedDocumentRanker):
     RankBoost : Document ranker that weights pairs of documents, independently of their ranks.
     RankingRefiner : Document ranker that improves a given ranking with few judgements.
     sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
+
+    Notes
+    -----
+    If `estimator` is None, the start of boosting, the trees and the number of rounds are chosen as
+    follows.
+
+    1. Trees of 2, 8 and 31 leaves are boosted on four fifths of the queries, from linear scores and
+       from scores of 0, and the objective of the other queries is computed after each round.
+    2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
+       turn, up to all of them. Of more than 60,000 documents, only queries with as many documents
+       are used.
+    3. The start and the number of rounds with the smallest objective of the held-out queries are
+       used for all queries, with the smallest trees whose objective is within a standard error of
+       it.
+    4. If fewer than five queries have documents of different relevance, nothing is held out, the
+       trees have 8 leaves, and boosting starts from 0.
+
+    In small data sets these trees also differ from ``HistogramTreeRegressor()`` in
+    `min_samples_leaf`, a hundredth of the number of documents, from 1 to 20, and in `max_bins`, a
+    hundredth of it, from 32 to 255.
 
     References
     ----------
@@ -253,6 +238,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         "objective": [StrOptions({"auto", *OBJECTIVES})],
         "learning_rate": [Interval(Real, 0, 2, closed="right"), StrOptions({"auto"})],
         "early_stopping": [StrOptions({"auto"}), "boolean"],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
@@ -273,6 +259,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -289,6 +276,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     _bins = None
 
@@ -326,102 +314,52 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     _without_early_stopping = "early_stopping=False"
 
+    def _start_rounds(self):
+        super()._start_rounds()
+        if not self.estimators_:
+            vars(self).pop("_tree", None)
+        elif self.estimator is None and not hasattr(self, "_tree"):
+            raise ValueError(
+                "estimator=None chooses its trees before the first round, but warm_start=True "
+                "keeps rounds of another estimator; pass an estimator, such as "
+                "HistogramTreeRegressor(), or warm_start=False"
+            )
+
     def _chooses_rounds(self):
         """Return True if held-out queries choose the number of rounds before the first one."""
         return self.estimator is None and self.early_stopping == "auto" and not self._stops_early
 
     def _start_boosting(self, X, y, queries, validation):
         if self.estimator is None and not self.estimators_:
-            self._choose_trees(X, y, queries, validation)
+            choice, self._bins = choose_start(
+                self._choice_data(X, y, queries),
+                validation,
+                n_rounds=self.n_estimators,
+                learning_rate=self._learning_rate(),
+                n_jobs=self.n_jobs,
+                random_state=self._random_state,
+            )
+            self._penalty, self._tree, self._may_need_more = (
+                choice.penalty,
+                choice.tree,
+                choice.may_need_more,
+            )
+            self._n_rounds = choice.n_rounds(self.n_estimators)
 
-    def _choose_trees(self, X, y, queries, validation):
-        """Set the default tree, the penalty of the linear scores and the number of rounds.
-
-        If there is no validation set, they are chosen on folds of the samples. The penalty is None
-        if boosting starts from scores of 0. The number of rounds is None if all rounds are fitted.
-        """
-        trees = default_trees(len(y))
-        bins = self._bins = trees[0]._bin(X, self._random_state)
-        if validation is None:
-            splits = self._splits(y, queries)
-            folds = [self._held_out_fold(X, y, queries, bins, *split) for split in splits]
-            folds = [fold for fold in folds if fold.shows_something()]
-        else:
-            folds = [self._validation_fold(X, y, queries, bins, *validation)]
-        if not folds:
-            self._tree = trees[LEAF_NUMBERS.index(FEW_QUERIES_LEAF_NUMBER)]
-            self._penalty = self._n_rounds = None
-            self._may_need_more = False
-            return
-        self._penalty, self._tree, n_trees, self._may_need_more = choose_trees(
-            trees, folds, self.n_estimators, self._learning_rate(), self._random_state
-        )
-        n_rounds = self.n_estimators if n_trees is None else n_trees + (self._penalty is not None)
-        self._n_rounds = max(1, n_rounds) if n_rounds < self.n_estimators else None
-
-    def _splits(self, y, queries):
-        """Return pairs of samples to learn from and held-out samples, none if there are few."""
-        grouped = y[queries.order]
-        first = queries.starts[:-1]
-        differ = np.maximum.reduceat(grouped, first) > np.minimum.reduceat(grouped, first)
-        if np.count_nonzero(differ) < LEAST_QUERIES:
-            return []
-        splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self._split_seed)
-        n_folds = max(1, round(FOLD_SAMPLES / len(y)))
-        share = CHOICE_SAMPLES / len(y)
-        return [
-            [self._draw_queries(queries, part, share * len(part)) for part in split]
-            for split in islice(splitter.split(y, groups=queries.codes), n_folds)
-        ]
-
-    def _held_out_fold(self, X, y, queries, bins, *split):
-        """Return the fold of samples to learn from and of held-out samples."""
-        scores = [scorer.predict(X) for scorer in self._fit_linear(X, y, queries, split[0])]
-        return Fold(
-            [bins.take(samples) for samples in split],
-            [self._make_objective(y[samples], queries_of(queries, samples)) for samples in split],
-            [[values[samples] for samples in split] for values in scores],
-        )
-
-    def _validation_fold(self, X, y, queries, bins, X_val, y_val, queries_val):
-        """Return the fold of all samples and the validation set."""
-        scorers = self._fit_linear(X, y, queries, np.arange(len(y)))
-        return Fold(
-            [bins, bins.encode(X_val)],
-            [self._make_objective(y, queries), self._make_objective(y_val, queries_val)],
-            [[scorer.predict(X), scorer.predict(X_val)] for scorer in scorers],
-        )
-
-    def _fit_linear(self, X, y, queries, samples, penalties=PENALTIES):
-        """Return linear scores for each penalty, fitted to queries of the given samples."""
-        samples = self._draw_queries(queries, samples, LINEAR_SAMPLES)
-        objective = self._make_objective(y[samples], queries_of(queries, samples))
-        return fit_linear(X[samples], objective, penalties)
-
-    def _draw_queries(self, queries, samples, n_samples):
-        """Return those of the samples whose queries are drawn, up to `n_samples` of them.
-
-        At least one query is drawn.
-        """
-        if len(samples) <= n_samples:
-            return samples
-        codes = queries.codes[samples]
-        sizes = np.bincount(codes, minlength=queries.n_queries)
-        drawn = np.random.RandomState(self._split_seed).permutation(np.flatnonzero(sizes))
-        n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), n_samples, side="right"))
-        return samples[np.isin(codes, drawn[:n_drawn])]
+    def _choice_data(self, X, y, queries):
+        return ChoiceData(X, y, queries, self._make_objective, self._split_seed)
 
     def _boost_samples(self, X, y, queries, early_stopping=None):
         objective = self._make_objective(y, queries)
         learner = self._make_learner(X, objective)
         if self.estimator is None and self._penalty is not None and not self.estimators_:
-            [start] = self._fit_linear(X, y, queries, np.arange(len(y)), [self._penalty])
+            [start] = self._choice_data(X, y, queries).fit_linear([self._penalty])
             objective.set_scores(np.zeros(len(y)))
             largest = objective.value
             objective.set_scores(start.predict(X))
             # Linear scores that were fitted to a part of the queries could increase the objective.
             if objective.value < largest:
-                learner = StartLearner(start, learner, self._learning_rate())
+                learner = StartLearner(start, learner)
         self._boost(objective, learner, early_stopping)
 
     def _n_rounds_to_fit(self):

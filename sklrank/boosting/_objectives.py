@@ -184,9 +184,9 @@ class GainObjective(Objective):
 
     def set_scores(self, scores):
         self._set_exp_scores(scores)
-        self._losses = None
+        gradient, masses, self._losses = self._evaluate()
         negative_gradient, self.masses = np.empty((2, len(scores)))
-        negative_gradient[self._order], self.masses[self._order] = self._gradient_and_masses()
+        negative_gradient[self._order], self.masses[self._order] = gradient, masses
         self._set_gradient(negative_gradient)
 
     def _set_exp_scores(self, scores):
@@ -194,19 +194,16 @@ class GainObjective(Objective):
         self._exp_scores = exp_pos[self._order]
 
     @abstractmethod
-    def _gradient_and_masses(self):
-        """Return the negative gradient and the masses of the documents in the order `_order`."""
+    def _evaluate(self):
+        """Return the negative gradient, the masses and the losses at the current scores.
+
+        The first two are in the order `_order`. The losses are None if they are computed on demand.
+        """
 
     @property
     def losses(self):
         """Part of the objective that is due to each query, of shape (n_queries,)."""
-        if self._losses is None:
-            self._losses = self._compute_losses()
         return self._losses
-
-    @abstractmethod
-    def _compute_losses(self):
-        """Return the losses at the current scores."""
 
     @property
     def value(self):
@@ -244,9 +241,9 @@ class NDCGObjective(GainObjective):
     def _sort_keys(self, gains):
         return (gains == 0,)
 
-    def _gradient_and_masses(self):
+    def _evaluate(self):
         negative_gradient, masses = np.empty((2, len(self._gains)))
-        self._losses = np.empty(self._queries.n_queries)
+        losses = np.empty(self._queries.n_queries)
         _ndcg_pairs.loss_and_negative_gradient(
             self._exp_scores,
             self._gains,
@@ -254,12 +251,9 @@ class NDCGObjective(GainObjective):
             self._n_relevant,
             negative_gradient,
             masses,
-            self._losses,
+            losses,
         )
-        return negative_gradient, masses
-
-    def _compute_losses(self):
-        raise NotImplementedError("the losses are computed with the gradient")
+        return negative_gradient, masses, losses
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.step_weights(
@@ -299,7 +293,7 @@ class LogisticObjective(GainObjective):
     def _sort_keys(self, gains):
         return (-gains,)
 
-    def _gradient_and_masses(self):
+    def _evaluate(self):
         first, second = np.empty((2, len(self._gains)))
         _ndcg_pairs.logistic_pair_weights(
             self._exp_scores,
@@ -310,19 +304,27 @@ class LogisticObjective(GainObjective):
             first,
             second,
         )
-        return first - second, first + second
+        return first - second, first + second, None
 
-    def _compute_losses(self):
-        losses = np.empty(self._queries.n_queries)
-        _ndcg_pairs.logistic_losses(
-            self._exp_scores, self._gains, self._ends, self._starts, self._n_relevant, losses
-        )
-        return losses
+    @property
+    def losses(self):
+        if self._losses is None:
+            self._losses = np.empty(self._queries.n_queries)
+            _ndcg_pairs.logistic_losses(
+                self._exp_scores,
+                self._gains,
+                self._ends,
+                self._starts,
+                self._n_relevant,
+                self._losses,
+            )
+        return self._losses
 
     def losses_at(self, scores):
         # Without the gradient.
         self._set_exp_scores(scores)
-        return self._compute_losses()
+        self._losses = None
+        return self.losses
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.logistic_step_weights(

@@ -405,7 +405,9 @@ class RankingRefiner(DocumentRanker):
             self._response_method = self.response_method
 
     def _scores_of_base_ranker(self, ranker, X_given, X):
-        return scores_of_base_ranker(ranker, X_given, X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        scores = scores_of_base_ranker(ranker, X_given, X, names)
+        return check_base_scores(scores, X.shape[0], "the scores of base_ranker")
 
     def _fit_corrections(self, X, base_scores, judgements, queries):
         """Fit corrections to the part of the judgements that the base scores do not explain."""

@@ -21,8 +21,8 @@ def make_objective(combination, base_scores, judgements, queries, *, confidence,
 
     Parameters
     ----------
-    combination : {"product", "sum"}
-        How the losses are combined.
+    combination : {"auto", "product", "sum"}
+        How the losses are combined; "auto" is the same as "product".
     base_scores : ndarray of shape (n_samples,)
         Scores of the base ranker.
     judgements : GradedPairLoss or ExplicitPairLoss

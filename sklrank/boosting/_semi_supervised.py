@@ -117,7 +117,7 @@ class SemiSupervisedBooster(ClassScoresMixin, ClassifierMixin, Booster):
         """Return the weak learner, which is cloned for each round."""
         return DecisionTreeClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _make_learner(self, X):
+    def _make_learner(self, X, objective):
         return make_classifier_learner(
             self._get_estimator(),
             X,

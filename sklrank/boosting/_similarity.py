@@ -127,9 +127,9 @@ def make_similarity(X, kind, *, bandwidth=0.15, n_neighbors=7, n_jobs=None):
     """
     n_samples = X.shape[0]
     if callable(kind):
-        return check_similarity(kind(X), n_samples)
+        return check_similarity(kind(X), n_samples, "the result of the callable similarity")
     if not isinstance(kind, str):
-        return check_similarity(kind, n_samples)
+        return check_similarity(kind, n_samples, "similarities")
     if kind == "knn":
         return SparseSimilarity(neighbor_graph(X, n_neighbors, n_jobs))
     if kind == "identity":
@@ -185,23 +185,24 @@ def gaussian(X, bandwidth):
     return np.exp(matrix, out=matrix)
 
 
-def check_similarity(matrix, n_samples):
-    """Check a matrix passed by the user, whose diagonal is kept, and return the similarity."""
-    matrix = check_array(
-        matrix, accept_sparse="csr", dtype=np.float64, input_name="the similarity matrix"
-    )
+def check_similarity(matrix, n_samples, name):
+    """Check a matrix of the user, which errors call `name`, and return the similarity.
+
+    The diagonal of the matrix is kept.
+    """
+    matrix = check_array(matrix, accept_sparse="csr", dtype=np.float64, input_name=name)
     if matrix.shape != (n_samples, n_samples):
         raise ValueError(
-            "the similarity matrix must have a row and a column for each sample, the shape "
-            f"({n_samples}, {n_samples}); got {matrix.shape}"
+            f"{name} must have a row and a column for each sample, the shape ({n_samples}, "
+            f"{n_samples}); got {matrix.shape}"
         )
     least, most = matrix.min(), matrix.max()
     if least < 0:
-        raise ValueError(f"similarities must not be negative; got {least:g}")
+        raise ValueError(f"{name} must not have negative entries; got {least:g}")
     if asymmetry(matrix) > 1e-8 * most:
         raise ValueError(
-            "the similarity matrix must be symmetric; make it symmetric by (S + S.T) / 2, or a "
-            "graph by S.maximum(S.T)"
+            f"{name} must be a symmetric matrix; make it symmetric by (S + S.T) / 2, or a graph by "
+            "S.maximum(S.T)"
         )
     return SparseSimilarity(matrix) if sparse.issparse(matrix) else DenseSimilarity(matrix)
 

@@ -7,15 +7,14 @@ for any samples. For rankers, the hypothesis has one number for each sample: the
 the probability of class 1, or a feature times a factor. For classifiers, it is the indicator matrix
 of the predicted classes.
 
-The method `step(objective, hypothesis)` returns the step, which is 0 if the hypothesis is no better
-than chance. In each round, `fit` is called until the model is better than chance, at most
-`max_tries` times. This attribute is above 1 if samples are drawn, as another draw may give a better
-model.
+The method `step(objective, hypothesis, learning_rate)` returns the step, which is 0 if the
+hypothesis is no better than chance. In each round, `fit` is called until the model is better than
+chance, at most `max_tries` times. This attribute is above 1 if samples are drawn, as another draw
+may give a better model.
 """
 
 from copy import copy
 from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone, is_classifier
@@ -31,17 +30,16 @@ from sklrank.tree._histogram_tree import HistogramTreeRegressor, as_floats
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
-    "SEARCHES",
     "BinnedLearner",
     "ClassifierLearner",
     "CostLearner",
-    "FeatureLearner",
     "FirstModelLearner",
     "Learner",
     "StartLearner",
     "TreeLearner",
     "hypothesis_of",
     "make_classifier_learner",
+    "make_cost_learner",
 ]
 
 # Classifiers that are compiled, and fitted to features that are binned once. (Subclasses may
@@ -75,9 +73,9 @@ class Learner:
 
     max_tries = 1
 
-    def step(self, objective, hypothesis):
-        """Return the step for a hypothesis."""
-        return objective.step(hypothesis)
+    def step(self, objective, hypothesis, learning_rate):
+        """Return the step for a hypothesis, in proportion to the learning rate."""
+        return learning_rate * objective.step(hypothesis)
 
 
 # -- Labels and weights.
@@ -302,9 +300,9 @@ class TreeLearner(Learner):
         tree, hypothesis = grown
         return self.grower.finish(copy(self.tree), tree), hypothesis
 
-    def step(self, objective, hypothesis):
-        """Return the factor of `_objectives.py`, with which the objective does not increase."""
-        return 0.5 / objective.scale
+    def step(self, objective, hypothesis, learning_rate):
+        """Return a multiple of the factor of `_objectives.py`."""
+        return learning_rate * 0.5 / objective.scale
 
 
 class StartLearner(Learner):
@@ -318,13 +316,11 @@ class StartLearner(Learner):
         Model of the first round.
     learner : Learner
         Learner of the other rounds.
-    learning_rate : float
-        Learning rate that multiplies the steps.
     """
 
-    def __init__(self, model, learner, learning_rate):
+    def __init__(self, model, learner):
         self.X = learner.X
-        self._model, self._learner, self._learning_rate = model, learner, learning_rate
+        self._model, self._learner = model, learner
         self._is_first = True
 
     def fit(self, objective, random_state):
@@ -335,14 +331,22 @@ class StartLearner(Learner):
         model, self._model = self._model, None
         return model, hypothesis_of(model, self.X)
 
-    def step(self, objective, hypothesis):
+    def step(self, objective, hypothesis, learning_rate):
         """Return the step for a hypothesis."""
         if self._is_first:
-            return 1.0 / self._learning_rate
-        return self._learner.step(objective, hypothesis)
+            return 1.0
+        return self._learner.step(objective, hypothesis, learning_rate)
 
 
 # -- Costs of all classes.
+
+
+def make_cost_learner(estimator, X, objective, *, n_classes, random_state):
+    """Return the learner for a regressor of the costs of an objective; see :class:`CostLearner`."""
+    if type(estimator) is HistogramTreeRegressor:
+        estimator._validate_params()
+        return BinnedCostLearner(estimator, X, objective.trained, n_classes, random_state)
+    return CostLearner(estimator, X, n_classes=n_classes)
 
 
 class CostLearner(Learner):
@@ -385,6 +389,43 @@ class CostLearner(Learner):
         regressor.fit(X, costs / -np.abs(costs).max())
         model = LeastCostClassifier(regressor)
         return model, hypothesis_of(model, self.X, self.n_classes)
+
+
+class BinnedCostLearner(Learner):
+    """Learner for compiled trees of the costs, which bins the features once for all rounds.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree whose parameters are used in all rounds.
+    X : ndarray of shape (n_samples, n_features)
+        Training samples.
+    trained : ndarray of bool of shape (n_samples,)
+        Samples to which the trees are fitted.
+    n_classes : int
+        Number of classes of the hypothesis.
+    random_state : RandomState instance
+        Draws the samples whose quantiles bound the bins.
+    """
+
+    def __init__(self, tree, X, trained, n_classes, random_state):
+        self.tree = clone(tree)
+        self.X = X
+        self.n_classes = n_classes
+        bins = self.tree._bin(as_floats(X), random_state)
+        if not trained.all():
+            bins = bins.take(np.flatnonzero(trained))
+        self.grower = self.tree._make_grower(bins, n_classes)
+
+    def fit(self, objective, random_state):
+        """Fit a tree to the scaled gains of the objective."""
+        costs = objective.costs[objective.trained]
+        tree, values, _ = self.grower.grow(
+            costs / np.abs(costs).max(), np.ones(len(costs)), random_state
+        )
+        model = LeastCostClassifier(self.grower.finish(copy(self.tree), tree, values))
+        predicted = model.regressor._predict_checked(self.X).argmax(axis=1)
+        return model, np.eye(self.n_classes)[predicted]
 
 
 class FirstModelLearner(Learner):
@@ -443,91 +484,3 @@ class LeastCostClassifier(ClassifierMixin, BaseEstimator):
     @property
     def feature_importances_(self):
         return self.regressor.feature_importances_
-
-
-# -- Single features, the weak rankers of AdaRank.
-
-# Fractions of the full step that are tried for each weak ranker.
-STEP_FRACTIONS = (1.0, 0.5, 0.25, 0.125)
-# A relative decrease of the objective by less than this is rounding.
-ROUNDING = 1e-12
-
-# Number of weak rankers that are tried, in descending order of weighted performance (None for all),
-# and fractions of the step.
-SEARCHES = {"greedy": (None, STEP_FRACTIONS), "weighted": (1, STEP_FRACTIONS[:1])}
-
-
-class FeatureRanker(NamedTuple):
-    """Weak ranker that scores documents by one feature."""
-
-    feature: int
-    factor: float
-    """Factor of the feature; negative where smaller values rank earlier."""
-    n_features: int
-
-    def predict(self, X):
-        """Return the feature times the factor."""
-        return self.factor * X[:, self.feature]
-
-    @property
-    def feature_importances_(self):
-        """Absolute value of the factor for the feature, 0 for the others."""
-        return abs(self.factor) * np.eye(self.n_features)[self.feature]
-
-
-class FeatureLearner(Learner):
-    """Learner that selects a feature and a fraction of its step.
-
-    The weak ranker of Xu & Li is the feature with the best performance under the weights of the
-    queries ("weighted"). If this feature is added again, no ranking changes, and therefore no
-    weight. The same feature would be selected in all later rounds. "greedy" tries all features with
-    fractions of their steps, and selects the candidate that decreases the objective most. (The full
-    step of a second feature often gives a worse ranking than the first feature alone.) With either
-    search, boosting stops when no candidate decreases the objective.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training samples.
-    objective : QueryObjective
-        Computes the performance of each feature, once.
-    learning_rate : float
-        Learning rate that multiplies the steps.
-    search : {"greedy", "weighted"}
-        See above.
-    """
-
-    def __init__(self, X, objective, learning_rate, search):
-        n_features = X.shape[1]
-        self.rankers = [
-            FeatureRanker(feature, sign, n_features)
-            for feature in range(n_features)
-            for sign in (1.0, -1.0)
-        ]
-        self.X = X
-        self.learning_rate = learning_rate
-        self.n_tried, self.fractions = SEARCHES[search]
-        self.performances = np.array(
-            [objective.performance(ranker.predict(X)) for ranker in self.rankers]
-        )
-
-    def fit(self, objective, random_state):
-        """Return the best candidate as a feature ranker, and its hypothesis.
-
-        Both are multiplied by the fraction of the step. Return None if no candidate decreases the
-        objective.
-        """
-        best, least = None, objective.value * (1 - ROUNDING)
-        # If all scores are 0, all fractions of a feature give the same ranking.
-        fractions = self.fractions if objective.scores.any() else self.fractions[:1]
-        weighted = self.performances @ objective.query_weights
-        for index in np.argsort(-weighted, kind="stable")[: self.n_tried]:
-            ranker = self.rankers[index]
-            hypothesis = ranker.predict(self.X)
-            step = self.learning_rate * objective.step_by_performance(self.performances[index])
-            for fraction in fractions:
-                value = objective.value_at(objective.scores + fraction * step * hypothesis)
-                if value < least:
-                    least = value
-                    best = ranker._replace(factor=fraction * ranker.factor), fraction * hypothesis
-        return best

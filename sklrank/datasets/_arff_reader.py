@@ -78,7 +78,7 @@ class ArffFile:
 
 
 def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
-    """Read an ARFF file, which is plain or compressed with gzip.
+    """Read an ARFF file, which is plain or compressed with gzip or bzip2.
 
     Raises
     ------

@@ -99,8 +99,6 @@ def sample_mallows(
 def check_theta(theta):
     """Raise an error if `theta` is not a valid concentration of the Mallows model."""
     check_scalar(theta, "theta", Real, min_val=0)
-    if np.isnan(theta):
-        raise ValueError("theta must be a number from 0 to infinity, got nan.")
 
 
 def _truncated_geometric(uniform: np.ndarray, n_values: int, theta: float) -> np.ndarray:

@@ -160,7 +160,7 @@ def make_sparse_label_ranking(
     if noise not in _NOISES:
         raise ValueError(f"noise must be one of {_NOISES}, got {noise!r}.")
     check_scalar(scale, "scale", Real, min_val=0)
-    if not np.isfinite(scale):
+    if np.isinf(scale):
         raise ValueError(f"scale must be finite, got {scale}.")
     check_theta(theta)
     survival = check_probabilities(survival, "survival", (n_samples, n_labels))

@@ -143,10 +143,8 @@ def make_multilabel_ranking_stream(
         cardinality, "cardinality", Real, min_val=0, max_val=n_labels, include_boundaries="neither"
     )
     check_scalar(noise, "noise", Real, min_val=0)
-    if not np.isfinite([cardinality, noise]).all():
-        raise ValueError(
-            f"cardinality and noise must be finite, got cardinality={cardinality}, noise={noise}."
-        )
+    if np.isinf(noise):
+        raise ValueError(f"noise must be finite, got {noise}.")
     if n_informative is None:
         n_informative = n_features
     check_scalar(n_informative, "n_informative", Integral, min_val=1, max_val=n_features)

@@ -125,11 +125,8 @@ def make_subset_ranking(
         raise ValueError(f"design must be one of {tuple(DEVIATIONS)}, got {design!r}.")
     check_scalar(center_spread, "center_spread", Real, min_val=0)
     check_scalar(scale, "scale", Real, min_val=0, include_boundaries="neither")
-    # check_scalar does not reject NaN.
-    if not np.isfinite([center_spread, scale]).all():
-        raise ValueError(
-            f"center_spread and scale must be finite numbers; got {center_spread} and {scale}."
-        )
+    if np.isinf(center_spread) or np.isinf(scale):
+        raise ValueError(f"center_spread and scale must be finite; got {center_spread} and {scale}")
     random = check_random_state(random_state)
     weights = np.zeros(n_features)
     informative = random.choice(n_features, n_informative, replace=False)

@@ -9,12 +9,19 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.utils.random import sample_without_replacement
 
 __all__ = ["fit_logistic_weights", "ordered_pairs"]
 
+# Number of pairs from which the few weights of a model are computed, and number of pairs that are
+# compared at once. Both limit the memory.
+MAX_PAIRS = BLOCK = 1_000_000
+
 
 def ordered_pairs(positions):
-    """Return the pairs of labels that rankings order.
+    """Return the pairs of labels that rankings order, or `MAX_PAIRS` of them if there are more.
+
+    The pairs are drawn without replacement, and they are the same in each call.
 
     Parameters
     ----------
@@ -26,7 +33,24 @@ def ordered_pairs(positions):
     rows, first, second : ndarray of shape (n_pairs,)
         The sample of each pair, the label that comes first and the other label.
     """
-    return np.nonzero(positions[:, :, np.newaxis] < positions[:, np.newaxis, :])
+    size = max(1, BLOCK // positions.shape[1] ** 2)
+    blocks = [positions[start : start + size] for start in range(0, len(positions), size)]
+
+    def comparisons(block):
+        return block[:, :, np.newaxis] < block[:, np.newaxis, :]
+
+    n_before = np.cumsum([0, *(np.count_nonzero(comparisons(block)) for block in blocks)])
+    n_pairs = n_before[-1]
+    drawn = np.arange(n_pairs)
+    if n_pairs > MAX_PAIRS:
+        drawn = np.sort(sample_without_replacement(n_pairs, MAX_PAIRS, random_state=0))
+    parts = [np.empty((3, 0), dtype=np.intp)]
+    for number, block in enumerate(blocks):
+        first, last = np.searchsorted(drawn, n_before[number : number + 2])
+        pairs = np.array(np.nonzero(comparisons(block)))[:, drawn[first:last] - n_before[number]]
+        pairs[0] += number * size
+        parts.append(pairs)
+    return tuple(np.hstack(parts))
 
 
 def fit_logistic_weights(differences):

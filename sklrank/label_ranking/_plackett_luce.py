@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
@@ -27,7 +26,9 @@ from sklrank._validation import (
 from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.label_ranking._plackett_luce_likelihood import (
     TIES,
+    PenalizedLikelihood,
     RankingLikelihood,
+    expected_positions,
     pair_probabilities,
     topk_probabilities,
 )
@@ -46,10 +47,6 @@ _SEARCH_TOL = 0.1
 _N_FOLDS = 5
 # With more samples only one fold is held out.
 _MANY_SAMPLES = 1000
-# Typical second derivative of the negative log-likelihood of a ranking by a score.
-_CURVATURE = 0.2
-# Relative size of the smallest eigenvalue that is distinguished from 0.
-_ROUNDING = 1e-12
 
 
 class PlackettLuceRanker(LabelRanker):
@@ -63,7 +60,8 @@ class PlackettLuceRanker(LabelRanker):
     .. math:: -\sum_i v_i \log P(\sigma_i \mid x_i) + \frac{\alpha}{2} \sum_l \|w_l\|^2,
 
     where :math:`v_i` are the sample weights. The intercepts :math:`b_l` are not penalized. The
-    function is convex and is minimized by L-BFGS.
+    function is convex and is minimized by L-BFGS, with the features rotated to their principal
+    axes: an eigendecomposition of the order of the smaller one of n_samples and n_features.
 
     The model learns from incomplete rankings, whose likelihood is the probability of the order of
     the ranked labels. The parameter `ties` determines the likelihood of tied labels.
@@ -344,8 +342,7 @@ class PlackettLuceRanker(LabelRanker):
             raise ValueError(
                 f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
             )
-        blocks = np.array_split(scores, -(-len(scores) // 1000))
-        return np.concatenate([topk_probabilities(block, int(k)) for block in blocks])
+        return topk_probabilities(scores, int(k))
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
@@ -380,7 +377,7 @@ class PlackettLuceRanker(LabelRanker):
             One plus the expected number of labels that are ranked before the label. Their order is
             that of the scores.
         """
-        return 0.5 + pair_probabilities(self._label_scores(X)).sum(axis=1)
+        return expected_positions(self._label_scores(X))
 
     @shared_call
     def sample_rankings(
@@ -449,96 +446,3 @@ class PlackettLuceRanker(LabelRanker):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
-
-
-class PenalizedLikelihood:
-    """The penalized log-likelihood as a function of the weights, and its maximum.
-
-    The features are centered and rotated to their principal axes. The weights are then scaled by
-    the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
-
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        Features of the samples.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    weights : ndarray of shape (n_samples,)
-        Sample weights.
-    ties : {"exclude", "breslow"}
-        Rule for tied labels.
-    """
-
-    def __init__(self, features, positions, weights, ties):
-        self.mean = np.average(features, axis=0, weights=weights)
-        centered = features - self.mean
-        self.axes = principal_axes(centered * np.sqrt(weights)[:, np.newaxis])
-        self.features = centered @ self.axes
-        self.positions, self.weights, self.ties = positions, weights, ties
-        self.likelihood = RankingLikelihood(positions, ties)
-
-    def part(self, rows):
-        """Return the likelihood of some of the samples, with the same axes."""
-        part = object.__new__(PenalizedLikelihood)
-        vars(part).update(vars(self))
-        part.features, part.positions = self.features[rows], self.positions[rows]
-        part.weights = self.weights[rows]
-        part.likelihood = RankingLikelihood(part.positions, self.ties)
-        return part
-
-    def log_likelihood(self, solution):
-        """Return the weighted sum of the log-likelihoods, without the penalty."""
-        scores = self.features @ solution[:-1] + solution[-1]
-        return self.weights @ self.likelihood.log_likelihoods(scores)
-
-    def loss_and_gradient(self, solution, alpha):
-        """Return the penalized negative log-likelihood and its gradient.
-
-        The last row of `solution`, of shape `(n_axes + 1, n_labels)`, contains the intercepts.
-        """
-        scores = self.features @ solution[:-1] + solution[-1]
-        values, gradient = self.likelihood.with_gradient(scores)
-        gradient *= -self.weights[:, np.newaxis]
-        loss = 0.5 * alpha * np.sum(solution[:-1] ** 2) - self.weights @ values
-        by_weight = self.features.T @ gradient + alpha * solution[:-1]
-        return loss, np.vstack([by_weight, gradient.sum(axis=0)])
-
-    def solve(self, alpha, start=None, *, tol, max_iter):
-        """Minimize the loss from `start`; return the solution and the number of iterations."""
-        shape = self.features.shape[1] + 1, self.positions.shape[1]
-        total = max(self.weights.sum(), np.finfo(float).tiny)
-        squares = np.append(self.weights @ self.features**2, total)
-        penalties = np.append(np.full(shape[0] - 1, alpha), 0.0)
-        scales = 1.0 / np.sqrt(_CURVATURE * squares + penalties)[:, np.newaxis]
-        start = np.zeros(shape) if start is None else start / scales
-
-        def objective(scaled):
-            loss, gradient = self.loss_and_gradient(scaled.reshape(shape) * scales, alpha)
-            return loss, (gradient * scales).ravel()
-
-        found = minimize(
-            objective,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"gtol": tol, "ftol": 1e-14, "maxiter": max_iter, "maxcor": 20},
-        )
-        return found.x.reshape(shape) * scales, found.nit
-
-    def coefficients(self, solution):
-        """Return the weights `(n_labels, n_features)` and intercepts of the given features."""
-        solution = solution - solution.mean(axis=1, keepdims=True)
-        weights = self.axes @ solution[:-1]
-        return weights.T, solution[-1] - self.mean @ weights
-
-
-def principal_axes(X):
-    """Return the eigenvectors of ``X.T @ X`` with positive eigenvalues, one in each column.
-
-    If X has more columns than rows, they are computed from the smaller matrix ``X @ X.T``.
-    """
-    is_wide = X.shape[1] > X.shape[0]
-    squares, vectors = np.linalg.eigh(X @ X.T if is_wide else X.T @ X)
-    kept = squares > _ROUNDING * max(squares[-1], np.finfo(float).tiny)
-    vectors = vectors[:, kept]
-    return X.T @ (vectors / np.sqrt(squares[kept])) if is_wide else vectors

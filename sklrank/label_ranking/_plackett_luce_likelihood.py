@@ -15,16 +15,32 @@ probability. With ties,
   approximation of Cox's partial likelihood.
 
 All sums are computed from logarithms, so that no difference between scores overflows.
+`PenalizedLikelihood` is the likelihood of linear scores as a function of their weights.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.utils import gen_batches
 
-__all__ = ["TIES", "RankingLikelihood", "pair_probabilities", "topk_probabilities"]
+__all__ = [
+    "TIES",
+    "PenalizedLikelihood",
+    "RankingLikelihood",
+    "expected_positions",
+    "pair_probabilities",
+    "topk_probabilities",
+]
 
 TIES = ("exclude", "breslow")
+# Typical second derivative of the negative log-likelihood of a ranking by a score.
+_CURVATURE = 0.2
+# Relative size of the smallest eigenvalue that is distinguished from 0.
+_ROUNDING = 1e-12
+# Number of samples whose pairs of labels, or places, are computed at once.
+_BLOCK = 1000
 
 
 class RankingLikelihood:
@@ -108,6 +124,102 @@ def _padded(values, left):
     return np.hstack([column, values] if left else [values, column])
 
 
+class PenalizedLikelihood:
+    """The penalized log-likelihood as a function of the weights, and its maximum.
+
+    The features are centered and rotated to their principal axes. The weights are then scaled by
+    the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        Features of the samples.
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+    weights : ndarray of shape (n_samples,)
+        Sample weights.
+    ties : {"exclude", "breslow"}
+        Rule for tied labels.
+    """
+
+    def __init__(self, features, positions, weights, ties):
+        self.mean = np.average(features, axis=0, weights=weights)
+        centered = features - self.mean
+        self.axes = principal_axes(centered * np.sqrt(weights)[:, np.newaxis])
+        self.features = centered @ self.axes
+        self.positions, self.weights, self.ties = positions, weights, ties
+        self.likelihood = RankingLikelihood(positions, ties)
+
+    def part(self, rows):
+        """Return the likelihood of some of the samples, with the same axes."""
+        part = object.__new__(PenalizedLikelihood)
+        vars(part).update(vars(self))
+        part.features, part.positions = self.features[rows], self.positions[rows]
+        part.weights = self.weights[rows]
+        part.likelihood = RankingLikelihood(part.positions, self.ties)
+        return part
+
+    def log_likelihood(self, solution):
+        """Return the weighted sum of the log-likelihoods, without the penalty."""
+        scores = self.features @ solution[:-1] + solution[-1]
+        return self.weights @ self.likelihood.log_likelihoods(scores)
+
+    def loss_and_gradient(self, solution, alpha):
+        """Return the penalized negative log-likelihood and its gradient.
+
+        The last row of `solution`, of shape `(n_axes + 1, n_labels)`, contains the intercepts.
+        """
+        scores = self.features @ solution[:-1] + solution[-1]
+        values, gradient = self.likelihood.with_gradient(scores)
+        gradient *= -self.weights[:, np.newaxis]
+        loss = 0.5 * alpha * np.sum(solution[:-1] ** 2) - self.weights @ values
+        by_weight = self.features.T @ gradient + alpha * solution[:-1]
+        return loss, np.vstack([by_weight, gradient.sum(axis=0)])
+
+    def solve(self, alpha, start=None, *, tol, max_iter):
+        """Minimize the loss from `start`; return the solution and the number of iterations."""
+        shape = self.features.shape[1] + 1, self.positions.shape[1]
+        total = max(self.weights.sum(), np.finfo(float).tiny)
+        squares = np.append(self.weights @ self.features**2, total)
+        penalties = np.append(np.full(shape[0] - 1, alpha), 0.0)
+        scales = 1.0 / np.sqrt(_CURVATURE * squares + penalties)[:, np.newaxis]
+        start = np.zeros(shape) if start is None else start / scales
+
+        def objective(scaled):
+            loss, gradient = self.loss_and_gradient(scaled.reshape(shape) * scales, alpha)
+            return loss, (gradient * scales).ravel()
+
+        found = minimize(
+            objective,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"gtol": tol, "ftol": 1e-14, "maxiter": max_iter, "maxcor": 20},
+        )
+        return found.x.reshape(shape) * scales, found.nit
+
+    def coefficients(self, solution):
+        """Return the weights `(n_labels, n_features)` and intercepts of the given features."""
+        solution = solution - solution.mean(axis=1, keepdims=True)
+        weights = self.axes @ solution[:-1]
+        return weights.T, solution[-1] - self.mean @ weights
+
+
+def principal_axes(X):
+    """Return the eigenvectors of ``X.T @ X`` with positive eigenvalues, one in each column.
+
+    If X has more columns than rows, they are computed from the smaller matrix ``X @ X.T``.
+    """
+    is_wide = X.shape[1] > X.shape[0]
+    squares, vectors = np.linalg.eigh(X @ X.T if is_wide else X.T @ X)
+    kept = squares > _ROUNDING * max(squares[-1], np.finfo(float).tiny)
+    vectors = vectors[:, kept]
+    return X.T @ (vectors / np.sqrt(squares[kept])) if is_wide else vectors
+
+
+# -- Probabilities.
+
+
 def pair_probabilities(scores):
     """Return the probabilities that one label comes before another, from their scores.
 
@@ -123,6 +235,17 @@ def pair_probabilities(scores):
         The entries of the diagonal are 1/2.
     """
     return expit(scores[:, :, np.newaxis] - scores[:, np.newaxis, :])
+
+
+def expected_positions(scores):
+    """Return one plus the expected number of labels before each label, from their scores.
+
+    The scores and the result have shape `(n_samples, n_labels)`.
+    """
+    result = np.empty(scores.shape)
+    for block in gen_batches(len(scores), _BLOCK):
+        result[block] = 0.5 + pair_probabilities(scores[block]).sum(axis=1)
+    return result
 
 
 def topk_probabilities(scores, k):
@@ -148,6 +271,13 @@ def topk_probabilities(scores, k):
     """
     noise, step = np.linspace(-4.5, 38.0, 171, retstep=True)
     density = step * np.exp(-noise - np.exp(-noise))
+    result = np.empty(scores.shape)
+    for block in gen_batches(len(scores), _BLOCK):
+        result[block] = _topk_integrals(scores[block], k, noise, density)
+    return result
+
+
+def _topk_integrals(scores, k, noise, density):
     n_labels = scores.shape[1]
     result = np.empty(scores.shape)
     for label in range(n_labels):

@@ -7,11 +7,11 @@ from numbers import Integral, Real
 from sklearn.base import TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._estimator import BaseEstimator
-from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 
 __all__ = ["RadialFeatures"]
@@ -20,8 +20,8 @@ __all__ = ["RadialFeatures"]
 class RadialFeatures(TransformerMixin, BaseEstimator):
     """Nyström features of a Gaussian kernel on standardized features.
 
-    The transformer is a pipeline of scikit-learn's transformers. Their numbers of components and
-    of quantiles are limited to the number of samples. If there are as many components as samples,
+    The transformer is a pipeline of scikit-learn's transformers. The number of components is
+    limited to the number of samples. If there are as many components as samples,
     linear regression on the components is equivalent to kernel regression.
 
     Parameters
@@ -29,9 +29,6 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
     scale : float, default=1.0
         Factor in the exponent of the kernel. The kernel of two samples is exp(-scale d), where d
         is the mean over features of their squared differences.
-    marginals : {"standard", "quantile"}, default="standard"
-        Preprocessing of the features. If "standard", it is `StandardScaler`; if "quantile", it is
-        `QuantileTransformer` with a normal output distribution.
     n_components : int, default=500
         Number of kernel features. It is reduced to the number of samples if there are fewer.
     random_state : int, RandomState instance or None, default=None
@@ -48,14 +45,12 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
     _doc_link_module = ""  # private, without a page in the documentation
     _parameter_constraints: dict = {
         "scale": [Interval(Real, 0, None, closed="neither")],
-        "marginals": [StrOptions({"standard", "quantile"})],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
 
-    def __init__(self, scale=1.0, *, marginals="standard", n_components=500, random_state=None):
+    def __init__(self, scale=1.0, *, n_components=500, random_state=None):
         self.scale = scale
-        self.marginals = marginals
         self.n_components = n_components
         self.random_state = random_state
 
@@ -80,20 +75,12 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
 
     def _fit(self, X):
         n_samples, n_features = X.shape
-        if self.marginals == "quantile":
-            scaler = QuantileTransformer(
-                n_quantiles=min(100, n_samples),
-                output_distribution="normal",
-                random_state=self.random_state,
-            )
-        else:
-            scaler = StandardScaler()
         radial = Nystroem(
             gamma=self.scale / n_features,
             n_components=min(self.n_components, n_samples),
             random_state=self.random_state,
         )
-        self.pipeline_ = make_pipeline(scaler, radial).fit(X)
+        self.pipeline_ = make_pipeline(StandardScaler(), radial).fit(X)
         return self
 
     def transform(self, X):

@@ -101,7 +101,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
           positions on the scores.
         - "logistic": the weights are those of a logistic regression with non-negative weights. It
           predicts, for two labels of a sample, which of them comes first, from the differences of
-          their scores.
+          their scores. Of more than a million such pairs, a million are drawn.
         - "auto": "logistic" if its mean Kendall tau of held-out samples, whose rankings were not
           used for the weights, is larger by more than the standard error of the difference;
           otherwise "least_squares".

@@ -279,8 +279,8 @@ def expected_reciprocal_rank_score(
     chosen = choose(convention, empty=empty, ties=ties)
     if max_grade is not None:
         check_scalar(max_grade, "max_grade", Real, min_val=0)
-        # A scalar may be infinite, and the stopping probabilities would be 0.
-        if not np.isfinite(max_grade):
+        # All stopping probabilities would be 0.
+        if np.isinf(max_grade):
             raise ValueError(f"max_grade must be a finite number, got {max_grade}.")
     chosen.max_grade = max_grade
     return evaluate(err_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)

@@ -282,12 +282,7 @@ def rank_biased_precision_score(
     """
     check_k(k)
     chosen = choose(convention, empty=empty, ties=ties)
-    check_scalar(persistence, "persistence", Real)
-    # check_scalar does not reject NaN.
-    if not 0 <= persistence < 1:
-        raise ValueError(
-            f"persistence must be from 0 to 1, where 1 is excluded, got {persistence}."
-        )
+    check_scalar(persistence, "persistence", Real, min_val=0, max_val=1, include_boundaries="left")
     chosen.persistence = persistence
     return evaluate(rbp_of_queries, chosen, k, y_true, y_score, qid, average, sample_weight)
 

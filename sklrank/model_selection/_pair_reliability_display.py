@@ -27,7 +27,7 @@ class PairReliabilityDisplay(Display):
     shares : array-like of shape (n_bins,)
         Share of the pairs of each bin whose first label is ranked before the second.
     counts : array-like of shape (n_bins,)
-        Number of pairs of each bin.
+        Number of pairs of each bin. Two labels are two pairs, one for each order.
     name : str, default=None
         Name of the line in the legend.
 

@@ -73,7 +73,8 @@ def progressive_val_score(
         Weights of the samples. If not None, they are passed to the estimator in training. They do
         not affect the losses.
     verbose : int, default=0
-        If positive, the progress is printed about ten times, and the mean at the end.
+        If positive, the mean is printed at the end; and the progress about ten times, unless
+        `progressive_fit` is used.
 
     Returns
     -------

@@ -23,10 +23,10 @@ without the GIL; a learner written in Python acquires it for its own calls.
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner, softmax
+from sklrank._thread_team cimport ThreadTeam
 from sklrank.feedback._sampler cimport TopKSampler
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
 from sklrank.online_boosting._pair_feedback cimport PairFeedback
-from sklrank.online_boosting._thread_team cimport ThreadTeam
 
 cdef enum Phase:
     VOTE = 0            # the learners vote, and may cache results for learning the sample

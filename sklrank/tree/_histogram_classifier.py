@@ -211,6 +211,9 @@ class HistogramTreeClassifier(BinnedClassifier):
         Constraints of the probability of the second class, for two classes only: 1 if it must not
         decrease with the feature, -1 if it must not increase, and 0 if there is no constraint. If
         None, there are no constraints.
+    n_jobs : int or None, default=None
+        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
+        there is one.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of features, and of the samples whose quantiles bound the bins.
 
@@ -254,6 +257,7 @@ class HistogramTreeClassifier(BinnedClassifier):
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
@@ -263,6 +267,7 @@ class HistogramTreeClassifier(BinnedClassifier):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _check_classes(self, classes):

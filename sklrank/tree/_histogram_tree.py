@@ -10,13 +10,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import MAX_FEATURES, draw_features
-from sklrank._sklearn import Interval, _fit_context
+from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
 from sklrank.tree._binning import FeatureBlocks, codes_of_categories
 from sklrank.tree._histogram_trees import Grower
@@ -32,6 +33,8 @@ __all__ = ["HistogramGrower", "HistogramTree", "HistogramTreeRegressor", "as_flo
 MIN_HESSIAN = 1e-3
 # Number of mean hessians that is added to that of a category when categories are sorted.
 CATEGORY_SMOOTHING = 10.0
+# With fewer values of features, threads take longer to start than they save.
+LEAST_VALUES_FOR_THREADS = 500_000
 
 
 class HistogramTree(BaseEstimator):
@@ -49,6 +52,7 @@ class HistogramTree(BaseEstimator):
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "categorical_features": ["array-like", None],
         "monotonic_cst": ["array-like", None],
+        "n_jobs": N_JOBS,
         "random_state": ["random_state"],
     }
 
@@ -89,8 +93,8 @@ class HistogramTree(BaseEstimator):
         constraints = self._constraints(is_categorical)
         if n_outputs > 1 and (is_categorical.any() or constraints.any()):
             raise ValueError(
-                "categorical_features and monotonic_cst are supported for two classes only, got "
-                f"{n_outputs} classes"
+                "categorical_features and monotonic_cst are supported for one target or two "
+                f"classes only, got {n_outputs} targets or classes"
             )
         return HistogramGrower(
             bins,
@@ -101,6 +105,7 @@ class HistogramTree(BaseEstimator):
             l2_regularization=self._l2_regularization(),
             max_features=self.max_features,
             constraints=constraints,
+            n_jobs=self.n_jobs,
         )
 
     def _l2_regularization(self):
@@ -154,7 +159,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     w_i + \lambda)` for the targets :math:`y` and weights :math:`w` of its samples, where
     :math:`\lambda` is `l2_regularization`, and the weights have mean one. The gain of a split is
     the sum of :math:`(\sum w_i y_i)^2 / (\sum w_i + \lambda)` over both children minus that of the
-    node.
+    node. If there are several targets, their gains are added.
 
     The time is linear in the number of samples and features. Missing values need no imputation: a
     split sends them to the child that reduces the error more, or to the larger child if its samples
@@ -183,10 +188,15 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
         child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values.
+        categories that are not in the training samples, are treated as missing values. There must
+        be one target.
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.
+        There must be one target.
+    n_jobs : int or None, default=None
+        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
+        there is one.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of features, and of the samples whose quantiles bound the bins.
 
@@ -243,6 +253,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
@@ -253,6 +264,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -265,7 +277,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples. Entries may be NaN, which stands for a missing value.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all samples have weight 1. Samples of weight 0 are
@@ -284,19 +296,25 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         """
         with unchanged_on_error(self):
             X, y = check_rows(
-                self, X, y=y, reset=True, dtype=[np.float64, np.float32], y_numeric=True
+                self,
+                X,
+                y=y,
+                reset=True,
+                dtype=[np.float64, np.float32],
+                y_numeric=True,
+                multi_output=True,
             )
-            y = as_numbers(y, "y").astype(np.float64)
+            y = as_numbers(y, "y").astype(np.float64).reshape(len(y), -1)
             weights = check_weights(sample_weight, len(X), positive=True)
             random_state = check_random_state(self.random_state)
             seen = weights > 0
             X, y, weights = X[seen], y[seen], weights[seen]
-            grower = self._make_grower(self._bin(X, random_state))
+            grower = self._make_grower(self._bin(X, random_state), y.shape[1])
             # The largest target is 1, so that sums of squares are finite.
             largest = np.abs(y).max() or 1.0
-            gradients = -(y / largest) * weights
-            tree, _, _ = grower.grow(gradients, weights, random_state, unit=largest)
-            grower.finish(self, tree)
+            gradients = -(y / largest) * weights[:, np.newaxis]
+            tree, values, _ = grower.grow(gradients, weights, random_state, unit=largest)
+            grower.finish(self, tree, values)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -309,7 +327,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_targets)
             Predicted targets.
         """
         check_is_fitted(self)
@@ -318,10 +336,21 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     def _predict_checked(self, X):
         """Return the predictions for a validated array `X`."""
-        return self.tree_.predict(self._encode_categories(X))
+        X = self._encode_categories(X)
+        if self._leaf_values is None:
+            return self.tree_.predict(X)
+        return self._leaf_values.take(self.tree_.apply(X), axis=0)
 
     def _l2_regularization(self):
         return self.l2_regularization
+
+    # Values of the leaves for each target; None if there is one target.
+    _leaf_values = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def as_floats(X):
@@ -346,6 +375,8 @@ class HistogramGrower:
         Whether the gain of a split is that of the criterion "gain" of a stump.
     min_hessian : float
         Least sum of hessians of a leaf, as a multiple of their mean.
+    n_jobs : int or None, default=None
+        Number of threads.
     """
 
     def __init__(
@@ -361,12 +392,14 @@ class HistogramGrower:
         n_outputs=1,
         is_linear=False,
         min_hessian=MIN_HESSIAN,
+        n_jobs=None,
     ):
         self.bins = bins
         _, self.n_samples, _ = bins.codes.shape
         self.n_features = len(bins.n_bins)
         self.max_features = max_features
         largest = np.iinfo(np.intc).max
+        is_large = self.n_samples * self.n_features >= LEAST_VALUES_FOR_THREADS
         self._grower = Grower(
             bins.codes,
             bins.thresholds_of_codes(),
@@ -383,6 +416,7 @@ class HistogramGrower:
             category_smoothing=CATEGORY_SMOOTHING,
             n_outputs=n_outputs,
             is_linear=is_linear,
+            n_threads=effective_n_jobs(n_jobs) if is_large else 1,
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):
@@ -416,8 +450,10 @@ class HistogramGrower:
         tree, values = self._grower.grow(gradients, hessians, features, leaves, unit)
         return tree, values, leaves
 
-    def finish(self, model, tree):
-        """Set the fitted attributes of a tree."""
+    def finish(self, model, tree, values=None):
+        """Set the fitted attributes of a tree; of a regression tree, if `values` are given."""
+        if values is not None:
+            model._leaf_values = values if values.shape[1] > 1 else None
         model.n_features_in_ = self.n_features
         model.categories_ = self.bins.categories
         model.tree_ = tree

@@ -28,7 +28,9 @@ effect of two samples. A cell consists of one group of four integers, which are 
 instruction, or of more groups if there are more than two outputs.
 
 Codes are stored in blocks of `WIDTH` features, `(n_blocks, n_samples, WIDTH)`: the histograms of a
-block fit in the first level of the cache, and the codes of a sample are read at once.
+block fit in the first level of the cache, and the codes of a sample are read at once. After a
+split, the threads divide the blocks among them. Each of them finds the best split of its blocks,
+and the best one of these is the same for any number of threads.
 
 A split on a numerical feature sends the samples with codes up to `threshold` to the left child. The
 last code of a feature with missing values stands for them; `missing_left` is the child to which
@@ -44,6 +46,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from sklrank._state cimport Persistent, State
+from sklrank._thread_team cimport ThreadTeam
 
 import numpy as np
 
@@ -54,6 +57,8 @@ cdef enum:
     # Number of integers in a group of a cell, and between the gradients of the first two outputs.
     GROUP = 4
     SKIPPED = 2
+    # The only phase of the threads.
+    SEARCH = 0
 
 BLOCK_WIDTH = WIDTH
 MAX_CATEGORIES = MAX_BINS
@@ -64,6 +69,8 @@ UINT32 = np.dtype(np.uint32)
 cdef int LOG_SUM = 30, LARGEST_LOG = 1023
 # Gains that are smaller than this fraction of the score of a node are rounding errors.
 cdef double ROUNDING = 1e-12
+# This number times a score is less than the score, whatever the rounding errors.
+cdef double ALMOST_ONE = 1 - 1e-14
 
 # The first group of a cell. The other groups contain further gradients, four each.
 cdef struct Cell:
@@ -89,8 +96,10 @@ cdef struct Leaf:
     # The samples are those from `start` to `stop` in `Grower.samples`.
     Py_ssize_t start
     Py_ssize_t stop
-    # The first group of the sum of the cells of the samples.
+    # The sum of the cells of the samples, and its first group.
+    Cell* sums
     Cell total
+    double score
     # NULL if the leaf cannot be split.
     Cell* histogram
     Split split
@@ -370,7 +379,7 @@ def encode(
     return any_missing
 
 
-cdef class Grower:
+cdef class Grower(ThreadTeam):
     """Grows trees on samples whose features were binned once.
 
     Parameters
@@ -398,6 +407,8 @@ cdef class Grower:
         monotonic features.
     is_linear : bool
         Whether the criterion is linear, which requires two leaves and one output.
+    n_threads : int
+        Number of threads.
     """
 
     cdef const unsigned char[:, :, ::1] codes
@@ -438,9 +449,16 @@ cdef class Grower:
     # Histograms that are free to be used again.
     cdef Cell** pool
     cdef Py_ssize_t n_pooled
-    # Sums over the samples of a leaf, and over those on the left side of a split.
-    cdef Cell* sums
+    # Sums of the cells of each leaf, and of those on the left side of a split in each block.
+    cdef Cell* leaf_sums
     cdef Cell* left_sums
+    # The leaves for which splits are searched: the histogram of the first one is computed from its
+    # samples, and that of the second one, if it is not NULL, by subtraction. The best splits that
+    # each thread has found.
+    cdef Leaf* filled
+    cdef Leaf* subtracted
+    cdef Split* splits_of_filled
+    cdef Split* splits_of_subtracted
 
     def __init__(
         self,
@@ -459,7 +477,9 @@ cdef class Grower:
         double category_smoothing,
         int n_outputs=1,
         bint is_linear=False,
+        Py_ssize_t n_threads=1,
     ):
+        cdef Py_ssize_t n_blocks = codes.shape[0]
         cdef Py_ssize_t n_samples = codes.shape[1], n_features = n_bins.shape[0]
         cdef Py_ssize_t i
         if self.cells:
@@ -491,8 +511,9 @@ cdef class Grower:
         self.relative_min_hessian, self.relative_smoothing = min_hessian, category_smoothing
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self.n_cells = self.first[n_features]
-        self.active = np.zeros((codes.shape[0], WIDTH), dtype=np.intc)
-        self.n_active = np.zeros(codes.shape[0], dtype=np.intc)
+        self.allocate(max(1, min(n_threads, n_blocks)))
+        self.active = np.zeros((n_blocks, WIDTH), dtype=np.intc)
+        self.n_active = np.zeros(n_blocks, dtype=np.intc)
         self.samples = np.empty(n_samples, dtype=np.intc)
         self.passing = np.empty(n_samples, dtype=np.intc)
         for i in range(n_features):
@@ -500,10 +521,15 @@ cdef class Grower:
         self.ordered = <Cell*>malloc(n_samples * self.n_groups * sizeof(Cell))
         self.leaves = <Leaf*>calloc(max_leaf_nodes, sizeof(Leaf))
         self.pool = <Cell**>calloc(max_leaf_nodes + 1, sizeof(Cell*))
-        self.sums = <Cell*>calloc(self.n_groups, sizeof(Cell))
-        self.left_sums = <Cell*>calloc(self.n_groups, sizeof(Cell))
+        self.leaf_sums = <Cell*>calloc(max_leaf_nodes * self.n_groups, sizeof(Cell))
+        self.left_sums = <Cell*>calloc(n_blocks * self.n_groups, sizeof(Cell))
+        self.splits_of_filled = <Split*>calloc(self.n_members, sizeof(Split))
+        self.splits_of_subtracted = <Split*>calloc(self.n_members, sizeof(Split))
         # This one is allocated last, as it shows that the object is initialized.
-        if self.ordered and self.leaves and self.pool and self.sums and self.left_sums:
+        if (
+            self.ordered and self.leaves and self.pool and self.leaf_sums and self.left_sums
+            and self.splits_of_filled and self.splits_of_subtracted
+        ):
             self.cells = <Cell*>calloc(n_samples * self.n_groups, sizeof(Cell))
         if not self.cells:
             raise MemoryError
@@ -517,8 +543,10 @@ cdef class Grower:
         free(self.leaves)
         free(self.cells)
         free(self.ordered)
-        free(self.sums)
+        free(self.leaf_sums)
         free(self.left_sums)
+        free(self.splits_of_filled)
+        free(self.splits_of_subtracted)
 
     def grow(
         self,
@@ -584,31 +612,32 @@ cdef class Grower:
         self.l2 = l2 * hessian_scale
         self.min_hessian = max(1.0, self.relative_min_hessian * mean_hessian * hessian_scale)
         self.category_smoothing = self.relative_smoothing * mean_hessian * hessian_scale
-        self.start_root()
-        count[0] = self.leaves.total.count
-        while self.n_leaves < self.max_leaf_nodes:
-            best = 0
-            for i in range(1, self.n_leaves):
-                if self.leaves[i].split.gain > self.leaves[best].split.gain:
-                    best = i
-            leaf = self.leaves + best
-            if not leaf.split.gain > 0.0:
-                break
-            i = leaf.node
-            feature[i], threshold_code[i] = leaf.split.feature, leaf.split.threshold
-            missing_left[i], categorical[i] = leaf.split.missing_left, leaf.split.categorical
-            if not categorical[i]:
-                threshold[i] = self.thresholds[self.first[feature[i]] + threshold_code[i]]
-            for k in range(WORDS):
-                left_categories[i, k] = leaf.split.left_categories[k]
-            left_child[i] = n_nodes
-            # In units of the loss.
-            gain[i] = leaf.split.gain / gradient_scale * (hessian_scale / gradient_scale)
-            gain[i] = gain[i] * unit * unit
-            self.split(best, n_nodes)
-            count[n_nodes] = self.leaves[best].total.count
-            count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
-            n_nodes += 2
+        with self:
+            self.start_root()
+            count[0] = self.leaves.total.count
+            while self.n_leaves < self.max_leaf_nodes:
+                best = 0
+                for i in range(1, self.n_leaves):
+                    if self.leaves[i].split.gain > self.leaves[best].split.gain:
+                        best = i
+                leaf = self.leaves + best
+                if not leaf.split.gain > 0.0:
+                    break
+                i = leaf.node
+                feature[i], threshold_code[i] = leaf.split.feature, leaf.split.threshold
+                missing_left[i], categorical[i] = leaf.split.missing_left, leaf.split.categorical
+                if not categorical[i]:
+                    threshold[i] = self.thresholds[self.first[feature[i]] + threshold_code[i]]
+                for k in range(WORDS):
+                    left_categories[i, k] = leaf.split.left_categories[k]
+                left_child[i] = n_nodes
+                # In units of the loss.
+                gain[i] = leaf.split.gain / gradient_scale * (hessian_scale / gradient_scale)
+                gain[i] = gain[i] * unit * unit
+                self.split(best, n_nodes)
+                count[n_nodes] = self.leaves[best].total.count
+                count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
+                n_nodes += 2
         self.release_histograms()
         with nogil:
             for i in range(self.n_leaves):
@@ -703,18 +732,16 @@ cdef class Grower:
 
     cdef int start_root(self) except -1:
         cdef Leaf* root = self.leaves
-        cdef Py_ssize_t i, n_samples = self.codes.shape[1]
+        cdef Py_ssize_t n_samples = self.codes.shape[1]
         memset(root, 0, sizeof(Leaf))
         root.stop = n_samples
         root.lower, root.upper = -np.inf, np.inf
         self.n_leaves = 1
-        for i in range(n_samples):
-            add(&root.total, self.cells[i * self.n_groups])
+        root.sums = self.leaf_sums
+        self.gather(root)
         if self.is_splittable(root):
             root.histogram = self.new_histogram()
-            with nogil:
-                self.fill(root)
-                self.find_split(root)
+            self.search(root, NULL)
         return 0
 
     cdef bint is_splittable(self, const Leaf* leaf) noexcept nogil:
@@ -746,54 +773,93 @@ cdef class Grower:
         for i in range(self.n_leaves):
             self.release(self.leaves + i)
 
-    cdef void fill(self, Leaf* leaf) noexcept nogil:
-        """Compute the histogram of a leaf from its samples."""
-        cdef Cell* histogram = leaf.histogram
-        cdef Cell* ordered = self.ordered
+    cdef void gather(self, Leaf* leaf) noexcept nogil:
+        """Copy the cells of the samples of a leaf into `ordered`, and add them up."""
         cdef const int* samples = &self.samples[0] + leaf.start
-        cdef const unsigned char* codes
-        cdef Py_ssize_t n = leaf.stop - leaf.start, i, block
+        cdef Py_ssize_t i
+        cdef int group, n_groups = self.n_groups
+        memset(leaf.sums, 0, n_groups * sizeof(Cell))
+        for i in range(leaf.stop - leaf.start):
+            for group in range(n_groups):
+                self.ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
+                add(leaf.sums + group, self.ordered[i * n_groups + group])
+        leaf.total = leaf.sums[0]
+
+    cdef int search(self, Leaf* filled, Leaf* subtracted) except -1:
+        """Find the best splits of two leaves; see `filled` and `subtracted`."""
+        self.filled, self.subtracted = filled, subtracted
+        filled.score = self.score_of_leaf(filled)
+        if subtracted:
+            subtracted.score = self.score_of_leaf(subtracted)
+        with nogil:
+            self.run_phase(SEARCH)
+            self.choose_split(filled, self.splits_of_filled)
+            if subtracted:
+                self.choose_split(subtracted, self.splits_of_subtracted)
+        return 0
+
+    cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
+        cdef Split* of_filled = self.splits_of_filled + member
+        cdef Split* of_subtracted = self.splits_of_subtracted + member
+        cdef bint is_splittable = self.is_splittable(self.filled)
+        cdef Py_ssize_t block = member
+        self.reset_split(of_filled, self.filled)
+        if self.subtracted:
+            self.reset_split(of_subtracted, self.subtracted)
+        while block < self.codes.shape[0]:
+            self.fill(self.filled, block)
+            if self.subtracted:
+                self.subtract_histogram(self.subtracted.histogram, self.filled.histogram, block)
+                self.find_split(self.subtracted, block, of_subtracted)
+            if is_splittable:
+                self.find_split(self.filled, block, of_filled)
+            block += self.n_members
+        return 0
+
+    cdef void reset_split(self, Split* best, const Leaf* leaf) noexcept nogil:
+        # Splits are compared by the sum of the scores of the children.
+        best.gain = leaf.score + ROUNDING * fabs(leaf.score)
+        best.feature = -1
+
+    cdef void fill(self, Leaf* leaf, Py_ssize_t block) noexcept nogil:
+        """Compute the histogram of a leaf from its cells in `ordered`."""
+        cdef Cell* histogram = leaf.histogram
+        cdef const Cell* ordered = self.ordered
+        cdef const int* samples = &self.samples[0] + leaf.start
+        cdef const unsigned char* codes = &self.codes[block, 0, 0]
+        cdef Py_ssize_t n = leaf.stop - leaf.start, i
         cdef unsigned char row[WIDTH]
         cdef Cell* of_features[WIDTH]
         cdef Cell* to
         cdef Cell cell
-        cdef int k, group, n_active, position, n_groups = self.n_groups
-        for i in range(n):
-            for group in range(n_groups):
-                ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
-        for block in range(self.codes.shape[0]):
-            n_active = self.n_active[block]
+        cdef int k, group, n_active = self.n_active[block], position, n_groups = self.n_groups
+        for k in range(n_active):
+            i = block * WIDTH + self.active[block, k]
+            of_features[k] = histogram + self.first[i] * n_groups
+            memset(
+                of_features[k], 0, (self.first[i + 1] - self.first[i]) * n_groups * sizeof(Cell)
+            )
+        if n_groups > 1:
             for k in range(n_active):
-                i = block * WIDTH + self.active[block, k]
-                of_features[k] = histogram + self.first[i] * n_groups
-                memset(
-                    of_features[k],
-                    0,
-                    (self.first[i + 1] - self.first[i]) * n_groups * sizeof(Cell),
-                )
-            codes = &self.codes[block, 0, 0]
-            if n_groups > 1:
-                for k in range(n_active):
-                    position = self.active[block, k]
-                    for i in range(n):
-                        to = of_features[k]
-                        to += n_groups * codes[<Py_ssize_t>samples[i] * WIDTH + position]
-                        for group in range(n_groups):
-                            add(to + group, ordered[i * n_groups + group])
-                continue
-            if n_active == WIDTH:
+                position = self.active[block, k]
                 for i in range(n):
-                    memcpy(row, codes + <Py_ssize_t>samples[i] * WIDTH, WIDTH)
-                    cell = ordered[i]
-                    add(of_features[0] + row[0], cell)
-                    add(of_features[1] + row[1], cell)
-                    add(of_features[2] + row[2], cell)
-                    add(of_features[3] + row[3], cell)
-                    add(of_features[4] + row[4], cell)
-                    add(of_features[5] + row[5], cell)
-                    add(of_features[6] + row[6], cell)
-                    add(of_features[7] + row[7], cell)
-                continue
+                    to = of_features[k]
+                    to += n_groups * codes[<Py_ssize_t>samples[i] * WIDTH + position]
+                    for group in range(n_groups):
+                        add(to + group, ordered[i * n_groups + group])
+        elif n_active == WIDTH:
+            for i in range(n):
+                memcpy(row, codes + <Py_ssize_t>samples[i] * WIDTH, WIDTH)
+                cell = ordered[i]
+                add(of_features[0] + row[0], cell)
+                add(of_features[1] + row[1], cell)
+                add(of_features[2] + row[2], cell)
+                add(of_features[3] + row[3], cell)
+                add(of_features[4] + row[4], cell)
+                add(of_features[5] + row[5], cell)
+                add(of_features[6] + row[6], cell)
+                add(of_features[7] + row[7], cell)
+        else:
             for k in range(n_active):
                 position = self.active[block, k]
                 for i in range(n):
@@ -811,9 +877,10 @@ cdef class Grower:
         cdef Cell* histogram = left.histogram
         cdef Py_ssize_t middle
         cdef double left_value, right_value, bound
-        cdef int constraint
+        cdef int constraint, group
         middle = self.partition(left)
         right[0] = left[0]
+        right.sums = self.leaf_sums + self.n_leaves * self.n_groups
         left.node, right.node = n_nodes, n_nodes + 1
         left.depth += 1
         right.depth += 1
@@ -841,24 +908,23 @@ cdef class Grower:
             self.release(larger)
             return 0
         smaller.histogram = self.new_histogram()
-        with nogil:
-            self.fill(smaller)
-            self.subtract_histogram(larger.histogram, smaller.histogram)
-            self.find_split(larger)
-            if self.is_splittable(smaller):
-                self.find_split(smaller)
-            else:
-                self.release(smaller)
+        # The sums of both are those of their parent minus those of the other.
+        memcpy(right.sums, left.sums, self.n_groups * sizeof(Cell))
+        self.gather(smaller)
+        for group in range(self.n_groups):
+            subtract(larger.sums + group, smaller.sums[group])
+        self.search(smaller, larger)
         return 0
 
-    cdef void subtract_histogram(self, Cell* from_, const Cell* cells) noexcept nogil:
-        cdef Py_ssize_t block, i
+    cdef void subtract_histogram(
+        self, Cell* from_, const Cell* cells, Py_ssize_t block
+    ) noexcept nogil:
+        cdef Py_ssize_t i
         cdef int k
-        for block in range(self.codes.shape[0]):
-            for k in range(self.n_active[block]):
-                i = block * WIDTH + self.active[block, k]
-                for i in range(self.first[i] * self.n_groups, self.first[i + 1] * self.n_groups):
-                    subtract(from_ + i, cells[i])
+        for k in range(self.n_active[block]):
+            i = block * WIDTH + self.active[block, k]
+            for i in range(self.first[i] * self.n_groups, self.first[i + 1] * self.n_groups):
+                subtract(from_ + i, cells[i])
 
     cdef Py_ssize_t partition(self, const Leaf* leaf) noexcept nogil:
         """Order the samples of a leaf by its split, and return the index of the first right one."""
@@ -896,44 +962,45 @@ cdef class Grower:
         cdef double value = self.value_of(total, bounds)
         return -value * (2.0 * total.gradient + (total.hessian + self.l2) * value)
 
-    cdef void find_split(self, Leaf* leaf) noexcept nogil:
-        """Find the split with the largest gain. Ties: the first feature, the first threshold."""
-        cdef Py_ssize_t block
+    cdef void find_split(self, const Leaf* leaf, Py_ssize_t block, Split* best) noexcept nogil:
+        """Compare the splits on the features of a block with the best split so far.
+
+        Ties: the first feature, the first threshold.
+        """
         cdef int k
-        cdef double score = self.score_of_leaf(leaf)
-        # Splits are compared by the sum of the scores of the children.
-        leaf.split.gain = score + ROUNDING * fabs(score)
-        leaf.split.feature = -1
-        for block in range(self.codes.shape[0]):
-            for k in range(self.n_active[block]):
-                self.find_split_of(leaf, block * WIDTH + self.active[block, k])
-        leaf.split.gain = leaf.split.gain - score if leaf.split.feature >= 0 else 0.0
+        for k in range(self.n_active[block]):
+            self.find_split_of(leaf, block, self.active[block, k], best)
+
+    cdef void choose_split(self, Leaf* leaf, const Split* splits) noexcept nogil:
+        """Set the split of a leaf to that of the threads with the largest gain."""
+        cdef Py_ssize_t k
+        cdef const Split* best = splits
+        for k in range(1, self.n_members):
+            if splits[k].gain > best.gain or (
+                splits[k].gain == best.gain and splits[k].feature < best.feature
+            ):
+                best = splits + k
+        leaf.split = best[0]
+        leaf.split.gain = leaf.split.gain - leaf.score if leaf.split.feature >= 0 else 0.0
         if not leaf.split.gain > 0.0:
             self.release(leaf)
 
     cdef double score_of_leaf(self, const Leaf* leaf) noexcept nogil:
-        """Return the score of a leaf with a histogram, and store the sums over its samples."""
-        cdef const Cell* cells
-        cdef Py_ssize_t i, block = 0, feature
-        cdef int group
         cdef double hessian = leaf.total.hessian + self.l2
         if self.is_linear:
             return fabs(leaf.total.gradient)
         if self.n_outputs == 1:
             return self.score_of(leaf.total, leaf)
-        # The cells of any feature add up to the sums over the samples.
-        memset(self.sums, 0, self.n_groups * sizeof(Cell))
-        while self.n_active[block] == 0:
-            block += 1
-        feature = block * WIDTH + self.active[block, 0]
-        cells = leaf.histogram + self.first[feature] * self.n_groups
-        for i in range(self.first[feature + 1] - self.first[feature]):
-            for group in range(self.n_groups):
-                add(self.sums + group, cells[i * self.n_groups + group])
-        return sum_of_squares(<int*>self.sums, self.n_outputs) / hessian if hessian > 0.0 else 0.0
+        return sum_of_squares(<int*>leaf.sums, self.n_outputs) / hessian if hessian > 0.0 else 0.0
 
-    cdef void find_split_of(self, Leaf* leaf, int feature) noexcept nogil:
+    cdef void find_split_of(
+        self, const Leaf* leaf, Py_ssize_t block, int position, Split* best
+    ) noexcept nogil:
+        """Compare the splits on a feature with the best split so far."""
+        cdef int feature = block * WIDTH + position
         cdef const Cell* cells = leaf.histogram + self.first[feature] * self.n_groups
+        cdef Cell* sums = self.left_sums + block * self.n_groups
+        cdef const Cell* of_missing
         cdef int n_bins = self.n_bins[feature], code, n_sorted = 0
         cdef Cell left, missing
         cdef unsigned char order[MAX_BINS]
@@ -950,30 +1017,32 @@ cdef class Grower:
                     )
                     n_sorted += 1
             sort_by(ratios, order, n_sorted)
-            self.scan(leaf, feature, cells, order, n_sorted, left, False)
+            self.scan(leaf, feature, cells, order, n_sorted, left, False, best)
             return
         if self.n_outputs > 1:
-            self.scan_outputs(leaf, feature, cells, n_bins, NULL)
-            if self.has_missing[feature] and cells[n_bins * self.n_groups].count:
-                self.scan_outputs(leaf, feature, cells, n_bins, cells + n_bins * self.n_groups)
+            self.scan_outputs(leaf, feature, cells, n_bins, NULL, sums, best)
+            of_missing = cells + n_bins * self.n_groups
+            if self.has_missing[feature] and of_missing.count:
+                self.scan_outputs(leaf, feature, cells, n_bins, of_missing, sums, best)
             return
         if self.has_missing[feature]:
             missing = cells[n_bins]
-        self.scan(leaf, feature, cells, NULL, n_bins, left, False)
+        self.scan(leaf, feature, cells, NULL, n_bins, left, False, best)
         if missing.count:
-            self.scan(leaf, feature, cells, NULL, n_bins, missing, True)
+            self.scan(leaf, feature, cells, NULL, n_bins, missing, True, best)
 
     cdef void scan(
         self,
-        Leaf* leaf,
+        const Leaf* leaf,
         int feature,
         const Cell* cells,
         const unsigned char* order,
         int n_bins,
         Cell left,
         bint missing_left,
+        Split* best_split,
     ) noexcept nogil:
-        """Compare the splits between successive bins with the best split of the leaf so far.
+        """Compare the splits between successive bins with the best split so far.
 
         The sums `left` are those of the missing values if they belong to the left child, else 0.
         """
@@ -984,9 +1053,9 @@ cdef class Grower:
         cdef double l2 = self.l2, min_hessian = self.min_hessian
         cdef double hessian_left, hessian_right, numerator, denominator
         cdef double gradient_left, gradient_right, sum_of_scores
-        cdef double best = leaf.split.gain
+        cdef double best = best_split.gain, almost = ALMOST_ONE * best
         cdef int best_position = -1
-        cdef Cell best_left
+        cdef Cell best_left = left
         cdef int constraint = self.monotonic[feature]
         for i in range(n_bins):
             code = order[i] if order else i
@@ -1022,42 +1091,46 @@ cdef class Grower:
                 + gradient_right * gradient_right * hessian_left
             )
             denominator = hessian_left * hessian_right
-            # Most splits are worse than the best one: no division for them.
-            if numerator > best * denominator:
+            # Most splits are clearly worse than the best one: no division for them.
+            if numerator > almost * denominator and numerator / denominator > best:
                 best, best_position, best_left = numerator / denominator, i, left
+                almost = ALMOST_ONE * best
         if best_position < 0:
             return
-        self.set_split(leaf, feature, best_position, best, best_left, missing_left, cells)
+        best_split.gain, best_split.left = best, best_left
+        self.set_split(leaf, feature, best_position, missing_left, cells, best_split)
         if not order:
             return
-        leaf.split.categorical = True
-        leaf.split.threshold = 0
+        best_split.categorical = True
+        best_split.threshold = 0
         for i in range(best_position + 1):
-            leaf.split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
+            best_split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
         if self.has_missing[feature]:
             code = self.n_bins[feature]
-            leaf.split.missing_left = leaf.split.left_categories[code >> 5] >> (code & 31) & 1
+            best_split.missing_left = best_split.left_categories[code >> 5] >> (code & 31) & 1
 
     cdef void scan_outputs(
         self,
-        Leaf* leaf,
+        const Leaf* leaf,
         int feature,
         const Cell* cells,
         int n_bins,
         const Cell* missing,
+        Cell* left,
+        Split* best_split,
     ) noexcept nogil:
-        """Do the same as `scan` for several outputs; see `score_of_leaf` for `sums`.
+        """Do the same as `scan` for several outputs.
 
         The cell `missing` is that of the missing values if they belong to the left child, or NULL.
+        The sums over the left child are written into the cell `left`.
         """
-        cdef Cell total = leaf.total, best_left
-        cdef Cell* left = self.left_sums
+        cdef Cell total = leaf.total, best_left = total
         cdef int* gradients_left = <int*>left
-        cdef const int* gradients = <int*>self.sums
+        cdef const int* gradients = <int*>leaf.sums
         cdef int i, k, group, n_groups = self.n_groups, n_outputs = self.n_outputs
         cdef int least_count = self.min_samples_leaf, best_position = -1
         cdef double hessian_left, hessian_right, squares_left, squares_right, difference
-        cdef double numerator, denominator, best = leaf.split.gain
+        cdef double numerator, denominator, best = best_split.gain, almost = ALMOST_ONE * best
         for group in range(n_groups):
             if missing:
                 left[group] = missing[group]
@@ -1088,33 +1161,31 @@ cdef class Grower:
             hessian_right = total.hessian - left.hessian + self.l2
             numerator = squares_left * hessian_right + squares_right * hessian_left
             denominator = hessian_left * hessian_right
-            if numerator > best * denominator:
+            if numerator > almost * denominator and numerator / denominator > best:
                 best, best_position, best_left = numerator / denominator, i, left[0]
+                almost = ALMOST_ONE * best
         if best_position >= 0:
-            self.set_split(
-                leaf, feature, best_position, best, best_left, missing != NULL, cells
-            )
+            best_split.gain, best_split.left = best, best_left
+            self.set_split(leaf, feature, best_position, missing != NULL, cells, best_split)
 
     cdef void set_split(
         self,
-        Leaf* leaf,
+        const Leaf* leaf,
         int feature,
         int threshold,
-        double sum_of_scores,
-        Cell left,
         bint missing_left,
         const Cell* cells,
+        Split* split,
     ) noexcept nogil:
-        """Set the best split of a leaf so far, on a feature whose cells are `cells`."""
-        leaf.split.gain, leaf.split.feature, leaf.split.left = sum_of_scores, feature, left
-        leaf.split.threshold, leaf.split.missing_left = threshold, missing_left
-        leaf.split.categorical = False
-        memset(leaf.split.left_categories, 0, sizeof(leaf.split.left_categories))
+        """Set a split whose `gain` and `left` are set, on a feature whose cells are `cells`."""
+        split.feature, split.threshold, split.missing_left = feature, threshold, missing_left
+        split.categorical = False
+        memset(split.left_categories, 0, sizeof(split.left_categories))
         if not (
             self.has_missing[feature] and cells[self.n_bins[feature] * self.n_groups].count
         ):
             # Values that were never missing here are sent to the larger child.
-            leaf.split.missing_left = 2 * left.count > leaf.total.count
+            split.missing_left = 2 * split.left.count > leaf.total.count
 
 
 cdef void sort_by(double* keys, unsigned char* values, int n) noexcept nogil:

@@ -19,12 +19,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, _ndcg_boost
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, _tree_choice
 from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.boosting._tree_choice import choose_trees
 from sklrank.metrics import average_precision_score, ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import (
+    HistogramTreeClassifier,
+    HistogramTreeRegressor,
+    StumpClassifier,
+    _histogram_tree,
+)
 
 
 def make_queries(seed, n=240):
@@ -206,6 +211,36 @@ def test_warm_start_cannot_remove_rounds(fingerprint):
     assert len(ranker.set_params(warm_start=False).fit(X, Y, qid=QID).estimators_) == 4
 
 
+@pytest.mark.parametrize("is_read", [False, True])
+def test_warm_start_chooses_no_trees_for_rounds_of_another_estimator(is_read, fingerprint):
+    ranker = fit(NDCGBoost(StumpClassifier(), n_estimators=2))
+    if is_read:
+        ranker = NDCGBoost.from_json(ranker.export_json())
+    ranker.set_params(estimator=None, warm_start=True, n_estimators=4)
+    before = fingerprint(ranker)
+    with pytest.raises(ValueError, match="estimator=None chooses.*warm_start=True"):
+        ranker.fit(X, Y, qid=QID)
+    assert fingerprint(ranker) == before
+    ranker.set_params(estimator=HistogramTreeRegressor()).fit(X, Y, qid=QID)
+    assert len(ranker.estimators_) == 4
+
+
+def test_another_estimator_between_default_trees():
+    """The trees chosen by the first fit are used again."""
+    ranker = fit(NDCGBoost(n_estimators=3, random_state=0, early_stopping=False), warm_start=True)
+    ranker.set_params(estimator=StumpClassifier(), n_estimators=4).fit(X, Y, qid=QID)
+    ranker.set_params(estimator=None, n_estimators=5).fit(X, Y, qid=QID)
+    tree = ranker.estimators_[-1]
+    assert isinstance(tree, HistogramTreeRegressor)
+    assert tree.max_leaf_nodes == ranker.max_leaf_nodes_
+
+
+def test_size_of_the_default_trees_is_defined_for_these_only():
+    ranker = fit(NDCGBoost(n_estimators=2, random_state=0))
+    assert hasattr(ranker, "max_leaf_nodes_")
+    assert not hasattr(fit(ranker.set_params(estimator=StumpClassifier())), "max_leaf_nodes_")
+
+
 def ndcg_by_order(y, scores, qid):
     """Return the NDCG whose gains are the numbers of lower grades."""
     lower = [len(set(y[y < grade])) for grade in y]
@@ -370,7 +405,7 @@ def test_default_trees_are_not_chosen_by_the_queries_of_early_stopping(monkeypat
         seen.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
         return choose_trees(trees, folds, *arguments)
 
-    monkeypatch.setattr(_ndcg_boost, "choose_trees", spy)
+    monkeypatch.setattr(_tree_choice, "choose_trees", spy)
     NDCGBoost(n_estimators=9, n_iter_no_change=5, validation_fraction=0.25).fit(X, y, qid)
     assert len(seen) == 5
     assert [sum(sizes) for sizes in seen] == [45 * 12] * 5
@@ -465,9 +500,6 @@ def test_verbose(verbose, n_lines, capsys):
     if verbose:
         assert lines[0].startswith("[NDCGBoost] round 1 of 12: objective ")
         assert lines[-1] == "[NDCGBoost] 12 rounds: n_estimators rounds were fitted"
-
-
-# -- Nothing to gain, and errors.
 
 
 # -- Boosted trees, the default of NDCGBoost.
@@ -579,6 +611,22 @@ def test_missing_values():
     assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
 
 
+def test_threads_do_not_change_the_ranker(monkeypatch):
+    data = make_many_queries(0)
+    one = NDCGBoost(n_estimators=9, random_state=0).fit(*data)
+    monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
+    two = NDCGBoost(n_estimators=9, random_state=0, n_jobs=2).fit(*data)
+    assert_array_equal(two.predict(data[0]), one.predict(data[0]))
+
+
+def test_missing_values_of_the_validation_set_only():
+    X_val, y_val, qid_val = make_many_queries(1)
+    missing = np.where(np.abs(X_val) > 2, np.nan, X_val)
+    ranker = NDCGBoost(n_estimators=9, random_state=0)
+    ranker.fit(*make_many_queries(0), X_val=missing, y_val=y_val, qid_val=qid_val)
+    assert_allclose(ranker.validation_scores_[-1], ranker.score(missing, y_val, qid_val))
+
+
 def test_queries_without_relevant_documents_do_not_matter():
     X, y, qid = make_many_queries(0)
     empty = np.isin(qid, [3, 59])
@@ -595,13 +643,13 @@ def as_validation(seed):
 def test_the_choice_uses_a_part_of_many_documents(monkeypatch):
     """If the drawn queries show nothing, all rounds are fitted."""
     X, y, qid = make_many_queries(0, n_queries=300)
-    monkeypatch.setattr(_ndcg_boost, "CHOICE_SAMPLES", 600)
+    monkeypatch.setattr(_tree_choice, "CHOICE_SAMPLES", 600)
     ranker = NDCGBoost(random_state=0).fit(X, y, qid)
     assert ranker.max_leaf_nodes_ > 2
     few = np.where(qid < 5, y, 0)
     ranker.set_params(n_estimators=7).fit(X, few, qid)
     assert 1 <= len(ranker.estimators_) <= 7
-    monkeypatch.setattr(_ndcg_boost, "CHOICE_SAMPLES", 1)
+    monkeypatch.setattr(_tree_choice, "CHOICE_SAMPLES", 1)
     assert len(ranker.fit(X, few, qid).estimators_) == 7
 
 
@@ -642,6 +690,9 @@ def test_trees_whose_features_are_binned_once(algorithm):
     assert np.isfinite(fitted.predict(missing)).all()
     with pytest.raises(ValueError, match="NaN"):
         algorithm(StumpClassifier(), **parameters).fit(missing, Y > 0, QID)
+
+
+# -- Nothing to gain, and errors.
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

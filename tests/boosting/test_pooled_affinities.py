@@ -221,6 +221,19 @@ def test_neighbors_that_mislead_are_not_used(estimator):
     assert (np.diff(model.loss_curve_) <= 0).all()
 
 
+def test_weights_of_sources_are_those_of_the_last_fit():
+    X, truth = misleading()
+    labels = np.where(np.arange(400) % 4 == 0, truth, -1)
+    tree = DecisionTreeClassifier(max_depth=1)
+    model = MCSSBClassifier(tree, 2, similarity="knn", warm_start=True, random_state=0)
+    assert not hasattr(model.fit(X, labels), "source_weights_")
+    model.set_params(similarity="auto", n_estimators=4).fit(X, labels)
+    assert len(model.estimators_) == 4
+    assert set(model.source_weights_) > set(CLASSIFIERS)
+    model.set_params(similarity="knn", warm_start=False).fit(X, labels)
+    assert not hasattr(model, "source_weights_")
+
+
 def test_neighbors_that_help_are_used():
     X, y = load_iris(return_X_y=True)
     labels = np.where(np.arange(150) % 7 == 0, y, -1)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._queries import Queries
 from sklrank.boosting._objectives import QueryObjective
-from sklrank.boosting._weak_learners import STEP_FRACTIONS, FeatureLearner
+from sklrank.boosting._single_features import STEP_FRACTIONS, FeatureLearner
 from sklrank.metrics import _document_lists, _document_ranking
 
 RANDOM = np.random.RandomState(0)

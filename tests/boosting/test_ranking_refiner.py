@@ -301,6 +301,14 @@ def test_score_leaves_out_documents_that_are_not_judged(data):
         model.score(X, judged, qid, np.ones(59))
 
 
+class TwoScores(LinearRegression):
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return X[:, :2]
+
+
 NO_BASE = RankingRefiner()
 BASE = RankingRefiner(0)
 BAD = [
@@ -309,6 +317,7 @@ BAD = [
     (NO_BASE, {"base_scores": np.zeros((60, 2))}, r"one score"),
     (NO_BASE, {"base_scores": np.full(60, np.nan)}, "base_scores contains NaN"),
     (RankingRefiner(4), {}, "base_ranker=4.*0 to 3"),
+    (RankingRefiner(TwoScores()), {}, "the scores of base_ranker must be one score"),
     (RankingRefiner("price"), {}, "base_ranker='price'.*no names"),
     (RankingRefiner(LinearRegression()), {}, "not fitted"),
     (RankingRefiner(-1), {}, "base_ranker"),

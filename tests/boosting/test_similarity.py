@@ -166,11 +166,13 @@ def test_samples_that_are_not_connected_to_a_labeled_one_have_no_affinity():
     [
         (np.ones((9, 3)), r"the shape \(9, 9\); got \(9, 3\)"),
         (np.ones((3, 3)), r"got \(3, 3\)"),
-        (-np.eye(9), "must not be negative; got -1"),
-        (np.triu(np.ones((9, 9))), "must be symmetric"),
+        (-np.eye(9), "similarities must not have negative entries; got -1"),
+        (np.triu(np.ones((9, 9))), "similarities must be a symmetric matrix"),
         (np.full((9, 9), np.nan), "NaN"),
     ],
 )
 def test_refuses_malformed_similarities(kind, matrix, message):
     with pytest.raises(ValueError, match=message):
         make_similarity(X, kind(matrix))
+    with pytest.raises(ValueError, match="the result of the callable similarity"):
+        make_similarity(X, lambda X: kind(matrix))

@@ -100,6 +100,7 @@ def test_losses_of_queries(objective_class):
             alone.append(single.value)
         assert objective.n_counted == 5
         assert_allclose(objective.losses_at(F), np.array(alone) / 5)
+        assert_allclose(objective.losses, np.array(alone) / 5)
         objective.set_scores(F)
         assert_allclose(objective.losses, np.array(alone) / 5)
         assert_allclose(objective.value, np.sum(alone) / 5)

@@ -54,6 +54,7 @@ def test_noise_replaces_labels():
         {"n_keywords": 39},
         {"n_features": 139},
         {"label_noise": 1.1},
+        {"label_noise": np.nan},
     ],
 )
 def test_bad_parameters_are_named(params):

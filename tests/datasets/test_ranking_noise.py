@@ -113,7 +113,7 @@ def test_truncated_normal_of_extreme_scales():
     "centers, theta, problem",
     [
         ([[1, 2]], -0.1, "theta"),
-        ([[1, 2]], np.nan, "theta must be a number .*got nan"),
+        ([[1, 2]], np.nan, "theta must be a number, got nan"),
         ([[1, 2], [1, 1]], 1.0, "centers must rank every label, without ties; row 1"),
         ([[1, np.nan]], 1.0, "centers must rank every label"),
         ([[np.nan]], 1.0, "centers must rank every label"),

@@ -12,9 +12,13 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from sklrank.datasets import make_sparse_label_ranking, sample_plackett_luce
-from sklrank.label_ranking import PlackettLuceRanker
-from sklrank.label_ranking._plackett_luce import PenalizedLikelihood, principal_axes
-from sklrank.label_ranking._plackett_luce_likelihood import RankingLikelihood
+from sklrank.label_ranking import PlackettLuceRanker, _plackett_luce_likelihood
+from sklrank.label_ranking._plackett_luce_likelihood import (
+    PenalizedLikelihood,
+    RankingLikelihood,
+    principal_axes,
+    topk_probabilities,
+)
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(90, 3))
@@ -288,9 +292,16 @@ def test_likelihood_of_the_predicted_rankings_is_the_largest(fitted):
     assert_array_equal(fitted.score_samples(X), expected)
 
 
-def test_topk_probabilities_of_distant_scores():
-    from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
+def test_probabilities_are_computed_in_blocks(fitted, monkeypatch):
+    topk, positions = fitted.predict_topk_proba(X, 2), fitted.expected_positions(X)
+    before = fitted.predict_pair_proba(X)
+    assert_allclose(positions, [[0.5 + sum(row[:, l]) for l in range(4)] for row in before])
+    monkeypatch.setattr(_plackett_luce_likelihood, "_BLOCK", 7)
+    assert_allclose(fitted.predict_topk_proba(X, 2), topk)
+    assert_array_equal(fitted.expected_positions(X), positions)
 
+
+def test_topk_probabilities_of_distant_scores():
     found = topk_probabilities(np.array([[0.0, 1000.0, -1000.0, 0.0]]), 2)
     assert_allclose(found, [[0.5, 1.0, 0.0, 0.5]], atol=1e-9)
 

@@ -26,7 +26,9 @@ from sklrank.label_ranking import (
     PairwiseRanker,
     PlackettLuceRanker,
     StackedRanker,
+    _pair_calibration,
 )
+from sklrank.label_ranking._pair_calibration import ordered_pairs
 from sklrank.label_ranking._stack_members import default_rankers
 from sklrank.label_ranking._stack_weights import WEIGHTINGS
 from sklrank.metrics import kendall_tau_score
@@ -133,6 +135,28 @@ def slow_logistic_weights(scores, Y):
 
     options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 10_000, "maxfev": 10_000}
     return np.exp(minimize(loss, np.zeros(len(scores)), method="Nelder-Mead", options=options).x)
+
+
+@pytest.mark.parametrize("block", [1, 60, 10**6])
+def test_pairs_are_drawn_from_many(monkeypatch, block):
+    """All ordered pairs, or as many as are allowed, each with the same probability."""
+    monkeypatch.setattr(_pair_calibration, "BLOCK", block)
+    every = [
+        (row, a, b)
+        for row, positions in enumerate(INCOMPLETE)
+        for a in range(5)
+        for b in range(5)
+        if positions[a] < positions[b]
+    ]
+    assert list(zip(*ordered_pairs(INCOMPLETE))) == every
+    monkeypatch.setattr(_pair_calibration, "MAX_PAIRS", 100)
+    drawn = list(zip(*ordered_pairs(INCOMPLETE)))
+    assert len(set(drawn)) == len(drawn) == 100
+    assert set(drawn) < set(every)
+    assert drawn == list(zip(*ordered_pairs(INCOMPLETE)))
+    # The mean of 100 rows of 120 has a standard deviation of about 3.5.
+    assert abs(np.mean([row for row, _, _ in drawn]) - 59.5) < 12
+    assert ordered_pairs(INCOMPLETE[:0])[0].shape == (0,)
 
 
 def test_logistic_weights_maximize_the_likelihood_of_held_out_pairs():

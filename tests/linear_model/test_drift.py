@@ -64,22 +64,27 @@ def test_no_detection_without_drift():
         assert not any(DriftTest(25.0).record_losses(rng.uniform(size=40_000) < mean))
 
 
-def test_ridge_starts_from_its_weights():
-    """The drift is detected by the rank losses; then W minimizes errors + alpha |W - W_0|^2."""
+@pytest.mark.parametrize("n_zeros", [0, 60])
+def test_ridge_starts_from_its_weights(n_zeros):
+    """The drift is detected by the rank losses; then W minimizes errors + alpha |W - W_0|^2.
+
+    With columns of zeros, the samples are sparse, and some steps are postponed.
+    """
+    samples = np.hstack([X, np.zeros((N, n_zeros))])
     model = OnlineRidgeClassifier(alpha=3.0, standardize=False, drift_threshold=12.0)
     targets, losses, base = np.eye(N_CLASSES)[Y], [0.5], None
-    model.partial_fit(X[:1], Y[:1], classes=range(N_CLASSES))
+    model.partial_fit(samples[:1], Y[:1], classes=range(N_CLASSES))
     for t in range(1, N):
-        scores = model.decision_function(X[t : t + 1])[0]
+        scores = model.decision_function(samples[t : t + 1])[0]
         losses.append(np.sum(scores > scores[Y[t]]) / (N_CLASSES - 1))
         before = model._learner.weight_table
-        model.partial_fit(X[t : t + 1], Y[t : t + 1])
+        model.partial_fit(samples[t : t + 1], Y[t : t + 1])
         if model.n_drifts_ == 1 and base is None:
             base, first = before, t
     assert N // 2 < first < N // 2 + 50
     assert np.flatnonzero(detections(losses, 12.0)).tolist() == [first]
-    F = np.column_stack([X, np.ones(N)])[first:]
-    penalty = np.diag([3.0] * 5 + [1.0])
+    F = np.column_stack([samples, np.ones(N)])[first:]
+    penalty = np.diag([3.0] * (5 + n_zeros) + [1.0])
     errors = targets[first:] - 1 / N_CLASSES - F @ base
     expected = base + np.linalg.solve(F.T @ F + penalty, F.T @ errors)
     assert_allclose(model._learner.weight_table, expected, atol=1e-9)

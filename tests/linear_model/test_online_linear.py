@@ -207,7 +207,7 @@ def test_ridge_of_sparse_samples(process_noise, n_dense, fingerprint):
     """The same filter, for runs of 10 samples with mostly zeros, of which some are dense."""
     rng = np.random.default_rng(n_dense)
     X = rng.normal(size=(100, 21))
-    X[rng.random(X.shape) < 0.9] = 0.0
+    X[rng.random(X.shape) < 0.95] = 0.0
     dense = np.arange(100) % 10 < n_dense
     X[dense] = rng.normal(size=(dense.sum(), 21))
     y, weights = rng.integers(0, 3, 100), rng.choice([0.0, 1.0, 2.5], 100)

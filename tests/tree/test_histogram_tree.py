@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
 
 
 def score(y, w, l2):
@@ -106,6 +106,23 @@ def test_order_of_the_samples_does_not_matter():
     assert_array_equal(permuted.tree_.nodes()["threshold"], tree.tree_.nodes()["threshold"])
 
 
+@pytest.mark.parametrize("kind", [HistogramTreeRegressor, HistogramTreeClassifier])
+def test_threads_do_not_change_the_tree(kind, monkeypatch):
+    """With more threads than blocks of eight features, ties between features, and few features."""
+    monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
+    rows = np.hstack([np.round(X), X[:, ::-1], np.round(X), X[:, :3]])
+    rows[X[:, 0] > 2, 4] = np.nan
+    y = Y if kind is HistogramTreeRegressor else np.digitize(Y, [0, 1, 2])
+    for max_features in None, 2:
+        parameters = {"min_samples_leaf": 3, "max_features": max_features, "random_state": 0}
+        one = kind(**parameters).fit(rows, y)
+        for n_jobs in 2, 3, 9:
+            several = kind(**parameters, n_jobs=n_jobs).fit(rows, y)
+            for name, values in one.tree_.nodes().items():
+                assert_array_equal(several.tree_.nodes()[name], values)
+            assert_array_equal(several.predict(rows), one.predict(rows))
+
+
 def test_bins_limit_the_thresholds():
     tree = HistogramTreeRegressor(max_bins=4, max_leaf_nodes=60, min_samples_leaf=1).fit(X, Y)
     nodes = tree.tree_.nodes()
@@ -157,6 +174,40 @@ def test_features_are_drawn():
     assert all(len(features) <= 3 for features in used)
     assert len(set.union(*used)) > 3
     assert_allclose(trees[0].feature_importances_.sum(), 1)
+
+
+def test_several_targets():
+    """The gain is the sum of those of the targets, and the predictions are the means of leaves."""
+    targets = np.column_stack([Y, X[:, 3] ** 2, 0 * Y, -2 * X[:, 8], Y])
+    weights = RANDOM.uniform(0.5, 2, size=600)
+    tree = HistogramTreeRegressor(max_leaf_nodes=9, l2_regularization=2.0)
+    predicted = tree.fit(X, targets, weights).predict(X)
+    assert predicted.shape == (600, 5)
+    leaves, relative = tree.tree_.apply(X), weights / weights.mean()
+    assert len(np.unique(leaves)) == 9
+    scores = 0.0
+    for leaf in np.unique(leaves):
+        part = leaves == leaf
+        sums = relative[part] @ targets[part]
+        assert_allclose(predicted[part] - sums / (relative[part].sum() + 2), 0, atol=1e-12)
+        scores += sums @ sums / (relative[part].sum() + 2)
+    sums = relative @ targets
+    gain = tree.tree_.nodes()["gain"].sum() / weights.mean()
+    assert_allclose(gain, scores - sums @ sums / (600 + 2), rtol=1e-6)
+    # The first split is the best of all.
+    first = HistogramTreeRegressor(max_leaf_nodes=2, max_bins=9, min_samples_leaf=1)
+    first.fit(np.round(X), targets)
+    total = targets.sum(axis=0)
+    gains = [
+        (left @ left) / n + ((total - left) @ (total - left)) / (600 - n) - total @ total / 600
+        for values in np.round(X).T
+        for threshold in np.unique(values)[:-1]
+        for n, left in [((values <= threshold).sum(), targets[values <= threshold].sum(axis=0))]
+    ]
+    assert_allclose(first.tree_.nodes()["gain"][0], max(gains), rtol=1e-6)
+    # A model that is fitted again to one target predicts one.
+    assert tree.fit(X, Y).predict(X).shape == (600,)
+    assert_array_equal(tree.predict(X), tree.fit(X, Y[:, np.newaxis]).predict(X))
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])

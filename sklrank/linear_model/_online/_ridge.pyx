@@ -68,7 +68,7 @@ from sklrank.linear_model._symmetric cimport rank_k_downdate, symmetric_matvec
 cdef enum:
     MAX_PENDING = 4
     # The features of a sample are sparse if at most the inverse of this share is nonzero.
-    SPARSITY = 4
+    SPARSITY = 8
 
 INTC = np.dtype(np.intc)
 cdef double ROUNDING = np.finfo(np.float64).eps

@@ -1,7 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A team of threads that divide the work of each phase of a loop, without the GIL.
 
-A round of boosting takes some hundred microseconds, which is too short for a thread pool. A
+A round of online boosting, or a split of a tree, takes some hundred microseconds, which is too
+short for a thread pool. A
 `ThreadTeam` keeps its threads during one call and starts each phase by releasing plain locks. This
 requires neither the GIL nor OpenMP. The calling thread is the first member of the team.
 """
