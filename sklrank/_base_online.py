@@ -28,6 +28,7 @@ from sklrank._validation import (
 )
 
 __all__ = [
+    "BATCH",
     "BaseOnline",
     "BaseOnlineClassifier",
     "row_blocks",
@@ -36,6 +37,9 @@ __all__ = [
     "undrawn_on_error",
 ]
 
+# Samples per compiled call. Ctrl-C interrupts training only between calls. Estimators whose samples
+# take longer to learn have smaller batches.
+BATCH = 10_000
 # Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
 
@@ -52,7 +56,9 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
     _multiplies_entries = False
-    _fitted_with_indicators = False  # The target was an indicator matrix, not class labels.
+    # Whether the classes name the columns of the target, such as an indicator matrix. Otherwise,
+    # the target consists of class labels.
+    _fitted_with_indicators = False
 
     @property
     def _accepts_nan(self):

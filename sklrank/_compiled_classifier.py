@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._base_online import BATCH, BaseOnlineClassifier, row_blocks, to_dense
 from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._relevance_lists import lists_of_rows
 from sklrank._sklearn import _fit_context
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["CompiledClassifier"]
-
-# Samples per compiled call. Ctrl-C interrupts training only between calls.
-BATCH = 10_000
 
 
 class CompiledClassifier(BaseOnlineClassifier):

@@ -60,8 +60,7 @@ cdef class DriftTest:
         return 0
 
     def record_losses(self, losses):
-        """Record losses one after the other, and return a list of True where drifts are detected.
-        """
+        """Record losses; return a list of bools, True where drifts are detected. For tests."""
         self.require_ready()
         return [self.record(loss) for loss in losses]
 

@@ -342,7 +342,7 @@ WRONG = {  # name: (method, arguments, error, what the message names)
     "more columns": ("partial_fit", {"X": np.hstack([X0, X0])}, ValueError, "8 features"),
     "one class": ("fit", {"y": np.ones_like(Y0)}, ValueError, "one class"),
     "regression": ("fit", {"y": X0[:, 0]}, ValueError, "[Uu]nknown label type|continuous"),
-    "no y": ("fit", {"y": None}, ValueError, "y"),
+    "no y": ("fit", {"y": None}, ValueError, "requires y"),
     "short y": ("fit", {"y": Y0[:-1]}, ValueError, "119.*120"),
     "short y, partial": ("partial_fit", {"y": Y0[:-1]}, ValueError, "119.*120"),
     "indicator": ("fit", {"y": np.eye(3, dtype=int)[Y0]}, ValueError, "y is an indicator matrix"),

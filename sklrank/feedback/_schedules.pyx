@@ -64,7 +64,7 @@ cdef class Schedule:
         """
 
     def record_rounds(self, hits, propensities):
-        """Record rounds one after the other, and return the list of the rates after each round."""
+        """Record rounds one after the other; return the list of the rates after each. For tests."""
         self.require_ready()
         rates = []
         for hit, propensity in zip(hits, propensities):

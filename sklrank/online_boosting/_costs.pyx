@@ -106,7 +106,7 @@ cdef class CostRule:
         return loss
 
     def cost_vector(self, Py_ssize_t i, scores, relevant, irrelevant, weights, baseline_size=None):
-        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ...; used by tests.
+        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ... For tests.
 
         `weights` has the shape `(len(relevant), len(irrelevant))`. If `baseline_size` is None, it
         is the number of relevant labels.
@@ -117,7 +117,7 @@ cdef class CostRule:
         return self._of_pairs(i, scores, relevant, irrelevant, weights, baseline_size)
 
     def loss_of_expert(self, scores, relevant, irrelevant, weights):
-        """Return the loss of an expert that gives these scores; used by tests."""
+        """Return the loss of an expert that gives these scores. For tests."""
         self.require_ready()
         return self._of_pairs(None, scores, relevant, irrelevant, weights, None)
 

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlineBooster"]
 
-# Samples per compiled call. Ctrl-C interrupts training, and `verbose` prints, only between calls.
+# Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
+# longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000
 
 

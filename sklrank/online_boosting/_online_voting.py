@@ -42,7 +42,9 @@ class OnlineVotingClassifier(CompiledClassifier):
         :class:`~sklrank.linear_model.OnlineRidgeClassifier`,
         :class:`~sklrank.tree.HoeffdingTreeClassifier` and :class:`OnlineVotingClassifier`. They are
         cloned. If None, two logistic regressions are used, one of standardized and one of raw
-        samples, which are scaled to the norm one.
+        samples, which are scaled to the norm one. Unlike in
+        :class:`~sklearn.ensemble.VotingClassifier`, they have no names, so that `set_params` cannot
+        set their parameters.
     learning_rate : float, default=1.0
         Learning rate of the weights. With larger values, the weights follow the losses faster.
     random_state : int, RandomState instance or None, default=None

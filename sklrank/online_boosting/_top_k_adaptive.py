@@ -78,7 +78,8 @@ class TopKAdaptive(TopKBooster):
         ``learning_rate="theory"``, the learning rate is proportional to the value at the start of
         the training.
         "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
-        decrease fastest, up to a constant factor. A callable maps t to the amount. `explore` uses
+        decrease fastest, up to a constant factor; it is not the schedule "decay" of the bandit
+        classifiers, ``t ** (-1 / 3) / 2``. A callable maps t to the amount. `explore` uses
         the amount of the next round for all samples.
     randomization : str, default="uniform"
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that

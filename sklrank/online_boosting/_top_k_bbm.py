@@ -96,7 +96,8 @@ class TopKBBM(TopKBooster):
         `score` evaluates the ranking by the scores without exploration, so a parameter search that
         maximizes `score` ignores the cost of showing less relevant labels.
         "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
-        decrease fastest, up to a constant factor. A callable maps t to the amount. `explore` uses
+        decrease fastest, up to a constant factor; it is not the schedule "decay" of the bandit
+        classifiers, ``t ** (-1 / 3) / 2``. A callable maps t to the amount. `explore` uses
         the amount of the next round for all samples.
     randomization : str, default="uniform"
         Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that

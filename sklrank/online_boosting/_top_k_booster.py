@@ -15,6 +15,7 @@ from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
 from sklrank.feedback._randomization import RANDOMIZATIONS
+from sklrank.feedback._schedules import rate_of_round
 from sklrank.linear_model._online._estimators import make_relevance_learner
 from sklrank.online_boosting._online_booster import BATCH, OnlineBooster, RankLossPrinter
 from sklrank.online_boosting._pair_feedback import (
@@ -234,13 +235,7 @@ class TopKBooster(OnlineBooster):
             return n_rounds**-0.25
         if not callable(self.exploration):
             return self.exploration
-        rate = self.exploration(n_rounds)
-        if not is_number(rate) or not 0 < rate <= 1:
-            raise ValueError(
-                f"exploration must return a number in (0, 1] for each round, got {rate!r} for "
-                f"round {n_rounds}"
-            )
-        return rate
+        return rate_of_round(self.exploration, n_rounds)
 
     def _exploration_rates(self, weights):
         """Return the amounts of exploration of samples of these weights, or None if constant."""

@@ -127,12 +127,19 @@ def test_rates_of_a_function_out_of_range(rate, fingerprint):
 
 def test_estimates_of_misses():
     """In the mean, that of the thesis is an upper bound, and the other one is unbiased."""
-    n_classes, rate = 4, 0.3
-    for best_is_right in (False, True):
-        p = 1 - rate + rate / n_classes
-        hit_probability = p * best_is_right
-        assert 1 - hit_probability >= 1 - best_is_right
-        assert 1 - hit_probability / p == pytest.approx(1 - best_is_right)
+    n_classes, rate, n_rounds = 4, 0.3, 20_000
+    p = 1 - rate + rate / n_classes
+    random_state = np.random.RandomState(0)
+    for wrong in (0.1, 0.4, 1.0):
+        hits = random_state.uniform(size=n_rounds) < (1 - wrong) * p
+        means = []
+        for name in ("ag2", "ag2-unbiased"):
+            schedule = make_schedule(name)
+            schedule.record_rounds(hits, np.full(n_rounds, p))
+            means.append(schedule.__getstate__()["sum_misses"] / n_rounds)
+        assert means[0] == pytest.approx(1 - (1 - wrong) * p, abs=0.02)
+        assert means[0] >= wrong
+        assert means[1] == pytest.approx(wrong, abs=0.02)
     text, unbiased = make_schedule("ag2"), make_schedule("ag2-unbiased")
     text.record_rounds([True, False] * 50, [p] * 100)
     unbiased.record_rounds([True, False] * 50, [p] * 100)

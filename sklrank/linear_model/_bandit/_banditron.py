@@ -49,7 +49,8 @@ class BanditronClassifier(BaseBanditClassifier):
         Banditron [1]_. The schedule "ag3-forgetting", which is not from the papers, usually leads
         to fewer mistakes and is recommended.
 
-        - "decay": the rate is :math:`t^{-1/3} / 2`.
+        - "decay": the rate is :math:`t^{-1/3} / 2`. (The boosters with top-k feedback have another
+          schedule of this name, :math:`t^{-1/4}`.)
         - "ag1", "ag2", "ag3": the rate depends on the feedback of the previous rounds ([2]_,
           Eqs. 6.4, 6.5 and 6.3, with the support function :math:`(1 + z)^{0.1}`).
         - "ag2-unbiased": this schedule is "ag2" with an unbiased estimate of the number of

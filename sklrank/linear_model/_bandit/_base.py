@@ -10,9 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
+from sklrank._base_online import (
+    BATCH,
+    BaseOnlineClassifier,
+    row_blocks,
+    to_dense,
+    undrawn_on_error,
+)
 from sklrank._call_guard import exclusive_call, shared_call
-from sklrank._compiled_classifier import BATCH
 from sklrank._progress import with_task_tree
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error

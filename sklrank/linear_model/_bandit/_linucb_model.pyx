@@ -70,6 +70,12 @@ cdef double GROWTH_ROUNDS = 100.0
 cdef enum:
     MAX_PENDING = 4
 
+# Values of the constant feature, next to samples of norm one. They determine the penalty on the
+# intercept, which is `alpha` divided by the square of the value, and its part in the confidence
+# bounds. A diagonal ignores that the constant is correlated with the other features.
+cdef double FULL_CONSTANT = 0.25
+cdef double DIAGONAL_CONSTANT = 0.5
+
 INTC = np.dtype(np.intc)
 
 
@@ -239,7 +245,7 @@ cdef class LinUCBModel(BanditModel):
             values[k] += bonus * sqrt(max(self.variances[k], 0.0))
         return first_largest(values, self.n_classes)
 
-    cdef void read(self, const Row* row) noexcept nogil:
+    cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         self.scale_row(row)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
@@ -382,7 +388,7 @@ cdef class FullLinUCB(LinUCBModel):
         n_pending = state.integers("n_pending", (n_classes,), 0, MAX_PENDING - 1, INTC)
         LinUCBModel.set_state(self, state)
         self.matrices, self.pending, self.n_pending = matrices, pending, n_pending
-        self.constant = 0.25
+        self.constant = FULL_CONSTANT
         return 0
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:
@@ -449,7 +455,7 @@ cdef class DiagonalLinUCB(LinUCBModel):
         squared_values = np.empty(diagonals.shape[1])
         LinUCBModel.set_state(self, state)
         self.diagonals, self.squared_values = diagonals, squared_values
-        self.constant = 0.5
+        self.constant = DIAGONAL_CONSTANT
         return 0
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:

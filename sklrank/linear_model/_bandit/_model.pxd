@@ -40,10 +40,10 @@ cdef class BanditModel(Persistent):
     cdef Py_ssize_t choose(self, const Row* row) noexcept nogil
 
     # Prepare to learn from a sample without a choice of a class, which takes most of the time.
-    cdef void read(self, const Row* row) noexcept nogil
+    cdef void prepare_to_learn(self, const Row* row) noexcept nogil
 
-    # Learn from the feedback for a sample. The last call of `choose` or `read` must have been for
-    # this sample. After `read`, the greedy class in the feedback is -1.
+    # Learn from the feedback for a sample. The last call of `choose` or `prepare_to_learn` must be
+    # for this sample. After `prepare_to_learn`, the greedy class in the feedback is -1.
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil
 
 

@@ -25,7 +25,8 @@ cdef class BanditModel:
 
     A subclass overrides `score` and `learn`. It overrides `choose` if the values of the classes
     differ from their scores, or if `score` needs scratch memory. Its `set_state` calls `set_sizes`,
-    and sets `needs_greedy`; if this is False, the subclass overrides `read` if necessary.
+    and sets `needs_greedy`; if this is False, the subclass overrides `prepare_to_learn` if
+    necessary.
     """
 
     cdef int set_sizes(
@@ -60,7 +61,7 @@ cdef class BanditModel:
         self.score(row, &self.values[0], NULL)
         return first_largest(&self.values[0], self.n_classes)
 
-    cdef void read(self, const Row* row) noexcept nogil:
+    cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         pass
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:

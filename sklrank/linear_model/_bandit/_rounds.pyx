@@ -116,7 +116,7 @@ cdef class BanditRounds(Persistent):
                     feedback.greedy = self.model.choose(&row)
                 else:
                     feedback.greedy = -1
-                    self.model.read(&row)
+                    self.model.prepare_to_learn(&row)
                 feedback.action = actions[i]
                 feedback.propensity = propensities[i]
                 feedback.reward = rewards[i]
@@ -183,9 +183,7 @@ cdef inline void draw_epsilon_greedy(
     # Set the action and its propensity, given the greedy class, the exploration rate and a random
     # number `draw` from [0, 1). With probability `rate`, the action is drawn uniformly from all
     # classes; otherwise it is the greedy class. The model explores if the draw is below the rate.
-    # The draw divided by the rate is then uniform on [0, 1) and determines the class. A function
-    # for another distribution, which may also use the scores, replaces the call of this function in
-    # `BanditRounds.show`.
+    # The draw divided by the rate is then uniform on [0, 1) and determines the class.
     cdef double rate = feedback.rate
     feedback.action = feedback.greedy
     if draw < rate:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import row_blocks, to_dense
-from sklrank._compiled_classifier import BATCH, CompiledClassifier
+from sklrank._base_online import BATCH, row_blocks, to_dense
+from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features, draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR

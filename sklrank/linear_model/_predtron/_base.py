@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import check_random_state, gen_batches
 
-from sklrank._base_online import slices
+from sklrank._base_online import BATCH, slices
 from sklrank._call_guard import shared_call
 from sklrank._progress import print_progress
 from sklrank._sklearn import Interval, StrOptions
@@ -334,8 +334,7 @@ class LinearModel:
         Whether samples are scored with the mean of the weights over the rounds.
     """
 
-    # Maximum number of rows of a compiled call. Ctrl-C interrupts training only between calls.
-    max_rows = 10_000
+    max_rows = BATCH  # maximum number of rows of a compiled call
     is_precomputed = False
 
     def __init__(self, mirror_map, constant, learning_rate, average):

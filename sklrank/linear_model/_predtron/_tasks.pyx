@@ -82,7 +82,7 @@ cdef class Task:
         self.chosen, self.n_rounds = rounds, len(rounds)
 
     def evaluate(self, Py_ssize_t i, scores):
-        """Return the loss of round `i` and its direction `(n_scores,)`, all 0 if the loss is 0."""
+        """Return the loss of round `i` and its direction `(n_scores,)`, 0 if it is 0. For tests."""
         cdef double loss
         if not 0 <= i < self.n_rounds:
             raise ValueError(f"i must be from 0 to {self.n_rounds - 1}, got {i}")
@@ -99,7 +99,8 @@ cdef class Task:
         return loss, np.array(direction[: len(scores)])
 
     def loss_ranges(self):
-        """Return the least nonzero and the greatest loss of each chosen round, `(n_rounds, 2)`."""
+        """Return the least nonzero and the greatest loss of each round, `(n_rounds, 2)`. For tests.
+        """
         ranges = [self.loss_range(i) for i in range(self.n_rounds)]
         return np.array([(r["min"], r["max"]) for r in ranges]).reshape(-1, 2)
 
