@@ -200,12 +200,12 @@ def recommended_learners(
     For :class:`TopKBBM` and :class:`TopKAdaptive` (``feedback="top-k"``), the list consists of one
     :class:`OnlineVotingClassifier`. It weights the votes of
 
-    - a logistic regression for each label, of raw samples, with the learning rates 0.3, 1 and 3. It
-      uses all features, rare ones too. Its `intercept_scaling` is small: otherwise, a label that is
-      shown and irrelevant would lower its intercept, and thus its probability for all samples;
+    - two logistic regressions for each label, one of standardized and one of raw samples, with the
+      learning rates 0.3, 1 and 3. The second one has a small `intercept_scaling`, which is better
+      for sparse samples: otherwise, a label that is shown and irrelevant would lower its intercept,
+      and thus its probability for all samples;
     - a ridge regression on the relevance of the labels shown, of standardized samples, with the
-      penalties 1 and 10 and an `intercept_scaling` of 0.7. More than 256 features are reduced to a
-      sketch of 256.
+      penalties 1 and 10. More than 256 features are reduced to a sketch of 256.
 
     They learn from the relevance of the labels shown and, unless all labels are shown, do not use
     the estimated costs, since the importance weights of the costs have a high variance. Therefore
@@ -288,21 +288,17 @@ def _full_information():
 def _top_k_feedback(n_passes):
     """Return three lists: the first learners, learners that are repeated, and the last learners."""
     logistic = OnlineLogisticRegression(
-        multi_class="ovr",
-        learning_rate=(0.3, 1, 3),
-        standardize=False,
-        normalize="l2",
-        intercept_scaling=0.3,
+        multi_class="ovr", learning_rate=(0.3, 1, 3), normalize="l2"
     )
     ridge = OnlineRidgeClassifier(
         alpha=(n_passes, 10 * n_passes),
         normalize="l2",
-        intercept_scaling=0.7,
         sketch_size=256,
         vote_smoothing=1,
         boosting_target="relevance",
     )
-    vote = OnlineVotingClassifier([logistic, ridge], learning_rate=2)
+    raw = clone(logistic).set_params(standardize=False, intercept_scaling=0.3)
+    vote = OnlineVotingClassifier([logistic, raw, ridge], learning_rate=2)
     return [vote], [vote], []
 
 
