@@ -967,8 +967,11 @@ def test_permutation_importance(algorithm):
 
 
 def test_mq2008(letor_data):
-    """The first fold; see examples/paper_ndcg_boost.py for all folds."""
-    X_train, grades, qid = letor_data(1, 2, 3)
-    ranker = NDCGBoost().fit(X_train, grades, qid=qid)
+    """The first fold, mean of three seeds; see examples/paper_ndcg_boost.py for all folds."""
+    X_train, *train = letor_data(1, 2, 3)
     X_test, grades, qid = letor_data(5)
-    assert ndcg_score(grades, ranker.predict(X_test), qid=qid, k=10) >= 0.72
+    scores = []
+    for seed in range(3):
+        ranker = NDCGBoost(random_state=seed).fit(X_train, *train)
+        scores.append(ndcg_score(grades, ranker.predict(X_test), qid=qid, k=10))
+    assert np.mean(scores) >= 0.715
