@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree._bin_codes import MAX_CATEGORIES
 from sklrank.tree._histogram_classifier import BinnedClassifier
-from sklrank.tree._histogram_trees import MAX_CATEGORIES, Tree
+from sklrank.tree._tree import Tree
 
 __all__ = ["read_model", "write_model"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank.tree._histogram_trees import BLOCK_WIDTH, encode
+from sklrank.tree._bin_codes import BLOCK_WIDTH, encode
 
 __all__ = [
     "Candidates",

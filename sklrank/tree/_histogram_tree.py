@@ -1,7 +1,7 @@
 """HistogramTreeRegressor, and what all trees that are grown on binned features share.
 
 `_histogram_classifier.py` contains the classifiers. All of them are grown by :class:`Grower`
-(`_histogram_trees.pyx`), a stump as a tree with two leaves.
+(`_grower.pyx`), a stump as a tree with two leaves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
 from sklrank.tree._binning import FeatureBlocks, codes_of_categories
-from sklrank.tree._histogram_trees import Grower
+from sklrank.tree._grower import Grower
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

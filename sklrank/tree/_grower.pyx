@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Growth of trees from histograms, and their predictions.
+"""Growth of trees from histograms.
 
 Each sample has a gradient g and a hessian h, of a loss that the tree shall decrease. A leaf with
 the sums G and H predicts -G / (H + l2), which decreases the quadratic approximation of the loss by
@@ -27,10 +27,8 @@ factors are powers of two, so that small integers remain proportional: a sample 
 effect of two samples. A cell consists of one group of four integers, which are added by one
 instruction, or of more groups if there are more than two outputs.
 
-Codes are stored in blocks of `WIDTH` features, `(n_blocks, n_samples, WIDTH)`: the histograms of a
-block fit in the first level of the cache, and the codes of a sample are read at once. After a
-split, the threads divide the blocks among them. Each of them finds the best split of its blocks,
-and the best one of these is the same for any number of threads.
+After a split, the threads divide the blocks of features (`_bin_codes.pyx`) among them. Each of them
+finds the best split of its blocks, and the best one of these is the same for any number of threads.
 
 A split on a numerical feature sends the samples with codes up to `threshold` to the left child. The
 last code of a feature with missing values stands for them; `missing_left` is the child to which
@@ -40,30 +38,22 @@ values of the left child and its descendants must not be above (constraint 1) or
 the right child. Each node passes the middle of the values of its children to them as a bound.
 """
 
-cimport cython
-from libc.math cimport fabs, frexp, isfinite, isnan, ldexp, rint
+from libc.math cimport fabs, frexp, isfinite, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from sklrank._state cimport Persistent, State
 from sklrank._thread_team cimport ThreadTeam
+from sklrank.tree._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
+from sklrank.tree._tree cimport Tree
 
 import numpy as np
 
 cdef enum:
-    WIDTH = 8
-    MAX_BINS = 256
-    WORDS = MAX_BINS // 32
     # Number of integers in a group of a cell, and between the gradients of the first two outputs.
     GROUP = 4
     SKIPPED = 2
     # The only phase of the threads.
     SEARCH = 0
-
-BLOCK_WIDTH = WIDTH
-MAX_CATEGORIES = MAX_BINS
-
-UINT32 = np.dtype(np.uint32)
 
 # Binary logarithm of a bound on the sums of integers, and of the largest finite power of two.
 cdef int LOG_SUM = 30, LARGEST_LOG = 1023
@@ -136,247 +126,6 @@ cdef inline void subtract(Cell* from_, Cell cell) noexcept nogil:
     from_.hessian -= cell.hessian
     from_.count -= cell.count
     from_.second -= cell.second
-
-
-cdef class Tree(Persistent):
-    """A tree that predicts a value for each sample.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
-    nodes : dict of ndarray
-        Arrays that describe the nodes, `(n_nodes,)` each. Node 0 is the root.
-
-        - `feature`: index of the feature on which a node splits; intc.
-        - `threshold`: values of the feature up to this number belong to the left child; float64. It
-          is not used for categorical features.
-        - `threshold_code`: the same in terms of the codes of the training samples; intc.
-        - `categorical`: 1 if the feature is categorical, else 0; intc.
-        - `left_categories`: the categories that belong to the left child, `(n_nodes, 8)` of uint32.
-          Bit b of word w is that of the category 32 w + b.
-        - `missing_left`: 1 if missing values belong to the left child, else 0; intc.
-        - `left`: index of the left child, which is larger than that of the node itself, or 0 for a
-          leaf; intc. The right child is the next node.
-        - `value`: prediction of a leaf; float64. Those of the other nodes are not used.
-          Trees of several outputs predict 0 here; the values are returned by `Grower.grow`.
-        - `gain`: the decrease of the loss by a split, times 2; 0 for a leaf; float64.
-        - `count`: number of training samples; intc.
-    """
-
-    cdef readonly Py_ssize_t n_features, n_nodes
-    cdef const int[::1] feature
-    cdef const int[::1] threshold_code
-    cdef const int[::1] categorical
-    cdef const int[::1] missing_left
-    cdef const int[::1] left
-    cdef const int[::1] count
-    cdef const unsigned int[:, ::1] left_categories
-    cdef const double[::1] threshold
-    cdef const double[::1] value
-    cdef const double[::1] gain
-
-    def __init__(self, Py_ssize_t n_features, dict nodes):
-        self.start({**nodes, "n_features": n_features})
-
-    cdef int set_state(self, State state) except -1:
-        cdef Py_ssize_t n_features = state.count("n_features", 1), n_nodes
-        left = state.get("left")
-        state.require(isinstance(left, np.ndarray) and left.ndim == 1, "left is not an array")
-        n_nodes = len(left)
-        state.require(n_nodes > 0, "there is no node")
-        left = state.integers("left", (n_nodes,), 0, max(0, n_nodes - 2), np.dtype(np.intc))
-        state.require(
-            bool(np.all((left == 0) | (left > np.arange(n_nodes)))), "a child precedes its parent"
-        )
-        state.require(
-            not self.is_ready or (n_nodes, n_features) == (self.n_nodes, self.n_features),
-            "the numbers of nodes and features cannot change",
-        )
-        shape = (n_nodes,)
-        integers = {
-            name: state.integers(name, shape, 0, high, np.dtype(np.intc))
-            for name, high in [
-                ("feature", n_features - 1),
-                ("threshold_code", MAX_BINS),
-                ("categorical", 1),
-                ("missing_left", 1),
-                ("count", np.iinfo(np.intc).max),
-            ]
-        }
-        floats = {name: state.constants(name, shape) for name in ("threshold", "value", "gain")}
-        categories = state.array("left_categories", (n_nodes, WORDS), UINT32, False)
-        self.assign(
-            n_features,
-            {**integers, **floats, "left": left, "left_categories": categories},
-        )
-        return 0
-
-    cdef int assign(self, Py_ssize_t n_features, dict nodes) except -1:
-        """Set the arrays, which have been checked."""
-        self.n_features, self.n_nodes = n_features, len(nodes["left"])
-        self.left, self.left_categories = nodes["left"], nodes["left_categories"]
-        self.feature, self.threshold_code = nodes["feature"], nodes["threshold_code"]
-        self.categorical, self.count = nodes["categorical"], nodes["count"]
-        self.missing_left, self.threshold = nodes["missing_left"], nodes["threshold"]
-        self.value, self.gain = nodes["value"], nodes["gain"]
-        return 0
-
-    cdef dict get_state(self):
-        return {"n_features": self.n_features, **self.nodes()}
-
-    def nodes(self):
-        """Return the arrays that describe the nodes."""
-        self.require_ready()
-        return {
-            "feature": np.array(self.feature),
-            "threshold": np.array(self.threshold),
-            "threshold_code": np.array(self.threshold_code),
-            "categorical": np.array(self.categorical),
-            "left_categories": np.array(self.left_categories),
-            "missing_left": np.array(self.missing_left),
-            "left": np.array(self.left),
-            "value": np.array(self.value),
-            "gain": np.array(self.gain),
-            "count": np.array(self.count),
-        }
-
-    def predict(self, const cython.floating[:, :] X):
-        """Return the value of each sample; the values of categorical features are codes."""
-        cdef Py_ssize_t i
-        self.check_width(X.shape[1])
-        predicted = np.empty(X.shape[0])
-        cdef double[::1] out = predicted
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(X.shape[0]):
-                    out[i] = self.value[self.find_leaf(&X[i, 0], X.strides[1])]
-        finally:
-            self.end_shared()
-        return predicted
-
-    def apply(self, const cython.floating[:, :] X):
-        """Return the index of the leaf of each sample; see `predict`."""
-        cdef Py_ssize_t i
-        self.check_width(X.shape[1])
-        leaves = np.empty(X.shape[0], dtype=np.intc)
-        cdef int[::1] out = leaves
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(X.shape[0]):
-                    out[i] = self.find_leaf(&X[i, 0], X.strides[1])
-        finally:
-            self.end_shared()
-        return leaves
-
-    cdef int check_width(self, Py_ssize_t n_features) except -1:
-        self.require_ready()
-        if n_features != self.n_features:
-            raise ValueError(f"X has {n_features} features, the tree has {self.n_features}")
-        return 0
-
-    cdef inline int find_leaf(
-        self, const cython.floating* row, Py_ssize_t stride
-    ) noexcept nogil:
-        """Return the leaf of a sample, whose values are `stride` bytes apart."""
-        cdef int node = 0
-        cdef double x
-        cdef bint is_left
-        while self.left[node]:
-            x = (<const cython.floating*>(<const char*>row + self.feature[node] * stride))[0]
-            if isnan(x):
-                is_left = self.missing_left[node]
-            elif self.categorical[node]:
-                is_left = 0.0 <= x < MAX_BINS and self.is_left_category(node, <int>x)
-            else:
-                is_left = x <= self.threshold[node]
-            node = self.left[node] + (not is_left)
-        return node
-
-    def predict_codes(self, const unsigned char[:, :, ::1] codes, const int[::1] n_bins):
-        """Return the value of each sample, given codes and `n_bins` as in :class:`Grower`."""
-        cdef Py_ssize_t i
-        cdef int node, code, feature
-        cdef bint is_left
-        self.require_ready()
-        check_codes(codes, n_bins)
-        if n_bins.shape[0] != self.n_features:
-            raise ValueError(f"n_bins has {n_bins.shape[0]} entries, not {self.n_features}")
-        predicted = np.empty(codes.shape[1])
-        cdef double[::1] out = predicted
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(codes.shape[1]):
-                    node = 0
-                    while self.left[node]:
-                        feature = self.feature[node]
-                        code = codes[feature // WIDTH, i, feature % WIDTH]
-                        if code == n_bins[feature]:
-                            is_left = self.missing_left[node]
-                        elif self.categorical[node]:
-                            is_left = self.is_left_category(node, code)
-                        else:
-                            is_left = code <= self.threshold_code[node]
-                        node = self.left[node] + (not is_left)
-                    out[i] = self.value[node]
-        finally:
-            self.end_shared()
-        return predicted
-
-    cdef bint is_left_category(self, int node, int code) noexcept nogil:
-        return self.left_categories[node, code >> 5] >> (code & 31) & 1
-
-
-def check_codes(codes, n_bins):
-    """Raise ValueError if the codes do not have blocks for all features."""
-    n_blocks, _, width = np.shape(codes)
-    if width != WIDTH or n_blocks != (len(n_bins) + WIDTH - 1) // WIDTH or n_blocks == 0:
-        raise ValueError(
-            f"codes of {len(n_bins)} features have the shape {np.shape(codes)}; there must be at "
-            f"least one feature, and blocks of {WIDTH}"
-        )
-
-
-def encode(
-    const cython.floating[:] values,
-    const double[::1] thresholds,
-    unsigned char missing,
-    unsigned char[:, ::1] codes,
-    Py_ssize_t position,
-):
-    """Write the number of thresholds below each value into `codes[:, position]`.
-
-    NaN has the code `missing`. Return whether a value is NaN.
-    """
-    cdef Py_ssize_t i
-    cdef const double* base
-    cdef Py_ssize_t length, half, n = thresholds.shape[0]
-    cdef double value
-    cdef bint any_missing = False
-    if codes.shape[0] != values.shape[0] or not 0 <= position < codes.shape[1] or n >= MAX_BINS:
-        raise ValueError("values, thresholds and codes do not fit each other")
-    with nogil:
-        for i in range(values.shape[0]):
-            value = values[i]
-            if isnan(value):
-                codes[i, position] = missing
-                any_missing = True
-                continue
-            if n == 0:
-                codes[i, position] = 0
-                continue
-            # Binary search without branches.
-            base = &thresholds[0]
-            length = n
-            while length > 1:
-                half = length // 2
-                base += half * (base[half - 1] < value)
-                length -= half
-            codes[i, position] = base - &thresholds[0] + (base[0] < value)
-    return any_missing
 
 
 cdef class Grower(ThreadTeam):
@@ -940,7 +689,7 @@ cdef class Grower(ThreadTeam):
             sample = samples[i]
             code = codes[<Py_ssize_t>sample * WIDTH + position]
             if split.categorical:
-                is_left = split.left_categories[code >> 5] >> (code & 31) & 1
+                is_left = contains(split.left_categories, code)
             else:
                 is_left = split.missing_left if code == missing else code <= split.threshold
             # Both are written, without a branch that the processor would have to predict.
@@ -1107,7 +856,7 @@ cdef class Grower(ThreadTeam):
             best_split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
         if self.has_missing[feature]:
             code = self.n_bins[feature]
-            best_split.missing_left = best_split.left_categories[code >> 5] >> (code & 31) & 1
+            best_split.missing_left = contains(best_split.left_categories, code)
 
     cdef void scan_outputs(
         self,
