@@ -13,10 +13,11 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import StrOptions, _BaseComposition
+from sklrank._sklearn import HasMethods, StrOptions, _BaseComposition
 from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
+from sklrank.label_ranking._score_pairs import ScorePairRanker
 from sklrank.label_ranking._stack_members import (
     chooses_alpha,
     default_rankers,
@@ -25,7 +26,12 @@ from sklrank.label_ranking._stack_members import (
     scores_of,
     with_alpha_of,
 )
-from sklrank.label_ranking._stack_weights import WEIGHTINGS, best_weighting, pair_scale
+from sklrank.label_ranking._stack_weights import (
+    WEIGHTINGS,
+    best_weighting,
+    non_negative_weights,
+    pair_scale,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -50,6 +56,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     are then fitted to all samples. The score of a :class:`PlackettLuceRanker`, also as the last
     step of a pipeline, is the negative expected position of the label, because the scores of that
     model are not bounded.
+
+    A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
+    for each pair of labels; see the parameter `final_estimator`.
 
     Two kinds of rankers need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is
     fitted once, to all samples, and its held-out scores are the out-of-bag scores. A
@@ -105,6 +114,13 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "auto": "logistic" if its mean Kendall tau of held-out samples, whose rankings were not
           used for the weights, is larger by more than the standard error of the difference;
           otherwise "least_squares".
+    final_estimator : {"auto"}, classifier or None, default="auto"
+        Classifier that corrects the weighted sum. For each pair of labels, a clone of it learns
+        from the held-out samples which label comes first. Its features are the weighted sums of the
+        two labels and their difference. For each label, the predicted probabilities that it comes
+        before other labels are added up. This total and the weighted sum are combined by
+        non-negative least squares. If "auto", the classifier is a logistic regression on cubic
+        polynomials of the features. If None, the weighted sum is not corrected.
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.
@@ -124,6 +140,11 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         comparable, because their scores have different scales; compare `shares_` instead.
     weighting_ : {"least_squares", "logistic"}
         Rule that determined the weights.
+    final_estimator_ : PairwiseRanker or None
+        The classifiers of the pairs of labels. None if `final_estimator` is None, or if the
+        weighted sum agrees better with the held-out samples without them.
+    final_weights_ : ndarray of shape (2,)
+        Weights of the weighted sum and of the total of the probabilities.
     pair_scale_ : float
         Factor of the scores in the logistic model of `predict_pair_proba`.
     shares_ : dict of str to float
@@ -174,6 +195,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         "estimators": [list, None],
         "cv": [StrOptions({"auto"}), "cv_object"],
         "weighting": [StrOptions({"auto", "least_squares", "logistic"})],
+        "final_estimator": [StrOptions({"auto"}), HasMethods(["fit", "predict"]), None],
     }
 
     def __init__(
@@ -182,6 +204,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         *,
         cv: Any = "auto",
         weighting: Literal["auto", "least_squares", "logistic"] = "auto",
+        final_estimator: Any = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -189,6 +212,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         self.estimators = estimators
         self.cv = cv
         self.weighting = weighting
+        self.final_estimator = final_estimator
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -238,8 +262,13 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
         first = [has_oob_scores(ranker) or chooses_alpha(ranker) for ranker in rankers]
+        groups = np.concatenate([np.full(len(test), fold) for fold, (_, test) in enumerate(folds)])
+        if len(folds) == 1:
+            groups = np.arange(len(groups)) % _N_FOLDS
         n_by_folds = sum(not has_oob_scores(ranker) for ranker in rankers)
         n_fits = n_by_folds * len(folds) + len(rankers)
+        if self.final_estimator is not None:
+            n_fits += len(np.unique(groups)) + 1
         first_models = iter(
             self._fit_in_parallel(
                 [
@@ -253,17 +282,56 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         )
         models = [next(first_models) if is_first else None for is_first in first]
         scores, held_out = self._held_out(rankers, models, X, positions, folds, n_fits)
-        groups = np.concatenate([np.full(len(test), fold) for fold, (_, test) in enumerate(folds)])
-        if len(folds) == 1:
-            groups = np.arange(len(groups)) % _N_FOLDS
         self.weighting_ = self.weighting
         if self.weighting == "auto":
             self.weighting_ = best_weighting(scores, held_out, groups)
         weights, shares = WEIGHTINGS[self.weighting_](scores, held_out)
-        self.pair_scale_ = pair_scale(np.tensordot(weights, scores, axes=1), held_out)
+        combined = np.tensordot(weights, scores, axes=1)
+        combined = self._fit_final(combined, held_out, groups, n_fits)
+        self.pair_scale_ = pair_scale(combined, held_out)
         self.estimators_ = self._fit_kept(rankers, models, weights, X, positions)
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
+
+    def _fit_final(self, combined, positions, groups, n_fits):
+        """Fit the final estimator to combined scores; return the corrected scores.
+
+        The scores and the positions are those of held-out samples, and `groups` are the folds in
+        which the final estimator is evaluated. All results have shape `(n_samples, n_labels)`.
+        """
+        self.final_estimator_, self.final_weights_ = None, np.array([1.0, 0.0])
+        if self.final_estimator is None:
+            return combined
+        classifier = None if isinstance(self.final_estimator, str) else self.final_estimator
+        ranker = ScorePairRanker(classifier, voting="soft")
+        none_unseen = np.zeros(positions.shape[1], dtype=bool)
+        tests = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+        votes = np.empty_like(combined)
+        votes[np.concatenate(tests)] = np.concatenate(
+            self._fit_in_parallel(
+                [
+                    delayed(fit_and_score)(
+                        clone(ranker),
+                        combined,
+                        positions,
+                        np.setdiff1d(np.arange(len(combined)), test),
+                        test,
+                        none_unseen,
+                    )
+                    for test in tests
+                ],
+                "final estimator on a fold",
+                n_fits,
+            )
+        )
+        weights, _ = non_negative_weights(np.array([combined, votes]), positions)
+        if weights[1] == 0:
+            return combined
+        self.final_weights_ = weights
+        [self.final_estimator_] = self._fit_in_parallel(
+            [delayed(fit_ranker)(ranker, combined, positions)], "final estimator", n_fits
+        )
+        return weights[0] * combined + weights[1] * votes
 
     def _fit_kept(self, rankers, models, weights, X, positions):
         """Return the rankers with positive weights, fitted to all samples."""
@@ -364,7 +432,11 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         X = self._check_fitted_rows(X)
         scores = self._in_parallel(delayed(scores_of)(ranker, X) for ranker in self.estimators_)
         weights = [weight for weight in self.weights_.values() if weight > 0]
-        return np.tensordot(weights, scores, axes=1)
+        combined = np.tensordot(weights, scores, axes=1)
+        if self.final_estimator_ is None:
+            return combined
+        votes = self.final_estimator_.decision_function(combined)
+        return self.final_weights_[0] * combined + self.final_weights_[1] * votes
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:

@@ -12,13 +12,13 @@ from scipy.optimize import minimize, nnls
 from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank.label_ranking import (
@@ -45,7 +45,7 @@ SAME_FOR_ALL = LabelwiseRanker(DummyRegressor())
 
 
 def stacked(**rankers):
-    return StackedRanker([*rankers.items()], cv=3, weighting="least_squares")
+    return StackedRanker([*rankers.items()], cv=3, weighting="least_squares", final_estimator=None)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_labels_that_a_training_fold_does_not_rank_have_no_weight_in_its_scores(
     assert_allclose([*ranker.weights_.values()], expected)
 
 
-def held_out_scores(rankers):
+def held_out_scores(rankers, Y=Y):
     scores = np.zeros((len(rankers), *Y.shape))
     for held_out, ranker in zip(scores, rankers):
         for train, test in KFold(3).split(X):
@@ -230,6 +230,71 @@ def test_out_of_bag_scores_are_held_out_scores():
     assert_array_equal(
         ranker.named_estimators_["forest"].decision_function(X), fitted.decision_function(X)
     )
+
+
+def slow_votes(scores, Y, new_scores, classifier):
+    """Fit a classifier for each pair; sum up the probabilities that a label comes first."""
+    votes = np.zeros(new_scores.shape)
+    for a in range(5):
+        for b in range(a + 1, 5):
+            rows = [i for i in range(len(Y)) if Y[i, a] < Y[i, b] or Y[i, a] > Y[i, b]]
+            features = [
+                np.column_stack([s[:, a], s[:, b], s[:, a] - s[:, b]]) for s in (scores, new_scores)
+            ]
+            model = clone(classifier).fit(features[0][rows], (Y[:, a] < Y[:, b])[rows])
+            before = model.predict_proba(features[1])[:, 1]
+            votes[:, a] += before
+            votes[:, b] += 1 - before
+    return votes
+
+
+@pytest.mark.parametrize("targets", [Y, INCOMPLETE], ids=["complete", "incomplete"])
+@pytest.mark.parametrize("classifier", ["auto", LogisticRegression(C=10.0)])
+def test_the_final_estimator_learns_pairs_from_held_out_sums(classifier, targets):
+    rankers = [TREE, LINEAR]
+    ranker = stacked(tree=TREE, linear=LINEAR).set_params(final_estimator=classifier)
+    ranker.fit(X, targets)
+    weights = [*ranker.weights_.values()]
+    combined = np.tensordot(weights, held_out_scores(rankers, targets), axes=1)
+    if classifier == "auto":
+        polynomials = SplineTransformer(2, extrapolation="linear", include_bias=False)
+        classifier = make_pipeline(polynomials, StandardScaler(), LogisticRegression())
+    votes = np.zeros(Y.shape)
+    for train, test in KFold(3).split(X):
+        votes[test] = slow_votes(combined[train], targets[train], combined[test], classifier)
+    expected, _ = WEIGHTINGS["least_squares"](np.array([combined, votes]), targets)
+    assert expected[1] > 0
+    assert_allclose(ranker.final_weights_, expected, rtol=1e-3)
+    fitted = [clone(member).fit(X, targets).decision_function(X) for member in rankers]
+    summed = np.tensordot(weights, fitted, axes=1)
+    votes = slow_votes(combined, targets, summed, classifier)
+    total = ranker.final_weights_ @ np.array([summed.ravel(), votes.ravel()])
+    assert_allclose(ranker.decision_function(X), total.reshape(Y.shape), rtol=1e-3, atol=1e-4)
+
+
+def test_a_useless_final_estimator_changes_nothing():
+    expected = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, Y)
+    ranker = clone(expected).set_params(final_estimator=DummyClassifier()).fit(X, Y)
+    assert expected.final_estimator_ is ranker.final_estimator_ is None
+    assert_array_equal(ranker.final_weights_, [1, 0])
+    assert_array_equal(ranker.decision_function(X), expected.decision_function(X))
+
+
+def test_the_final_estimator_learns_biases_of_pairs():
+    """Labels whose utility is below 0 are ranked by their index, as some programs rank ties."""
+    random = np.random.RandomState(0)
+    samples = random.normal(size=(500, 4))
+    utility = np.maximum(samples @ random.normal(size=(4, 6)), 0)
+    positions = np.argsort(np.argsort(-utility, axis=1, kind="stable"), axis=1) + 1
+    train, test = slice(300), slice(300, None)
+    plain = stacked(linear=LINEAR).fit(samples[train], positions[train])
+    corrected = (
+        clone(plain).set_params(final_estimator="auto").fit(samples[train], positions[train])
+    )
+    gain = corrected.score(samples[test], positions[test]) - plain.score(
+        samples[test], positions[test]
+    )
+    assert gain > 0.05
 
 
 @pytest.mark.parametrize("in_pipeline", [False, True])
