@@ -272,7 +272,7 @@ class HistogramTreeClassifier(BinnedClassifier):
 
     def _check_classes(self, classes):
         if len(classes) < 2:
-            raise ValueError(f"y must have two classes or more, got one class: {classes[0]!r}")
+            raise ValueError(f"y must have two classes or more, got only {classes.tolist()}")
 
 
 def n_targets(n_classes):
