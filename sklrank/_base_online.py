@@ -1,5 +1,6 @@
 """Base classes of all online estimators, which check the input and create or continue a model."""
 
+from abc import abstractmethod
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from reprlib import repr as shortened
@@ -129,14 +130,14 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     """Base class of the online classifiers and boosters.
 
-    A subclass defines `_start_model(classes)`, which sets `classes_` and all other attributes of an
-    untrained model. It sets `_accepts_indicators` if the target may be an indicator matrix.
+    A subclass sets `_accepts_indicators` if the target may be an indicator matrix.
     """
 
     _accepts_indicators = False
 
+    @abstractmethod
     def _start_model(self, classes):
-        raise NotImplementedError(f"{type(self).__name__} must define _start_model")
+        """Set `classes_` and all other attributes of an untrained model."""
 
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
         """Check samples with their targets, and create a model if there is none yet.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,9 +32,9 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     _accepts_sparse = True
 
+    @abstractmethod
     def _make_learner(self, n_features, n_classes, random_state):
         """Return an untrained :class:`~sklrank._online_learner.OnlineLearner`."""
-        raise NotImplementedError(f"{type(self).__name__} must define _make_learner")
 
     def _init_model(self, n_features, classes, random_state=None):
         """Create an untrained model.

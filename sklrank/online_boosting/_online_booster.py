@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from contextlib import nullcontext
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ __all__ = ["OnlineBooster"]
 BATCH = 1000
 
 
-class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
+class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
     A subclass defines `_make_cost_rule`, which returns the rule for the costs of votes. Expert i
