@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from recording_learners import make_rows
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -22,13 +23,6 @@ from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.online_boosting._learner_kinds import CostSensitiveOneVsAll, copies_of
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
-
-
-def make_rows(n=40, m=4, seed=0):
-    random = np.random.RandomState(seed)
-    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
-    Y[3], Y[7] = 0, 1
-    return random.normal(size=(n, 2)), Y
 
 
 X, Y = make_rows()
