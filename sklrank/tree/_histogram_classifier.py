@@ -265,7 +265,9 @@ class HistogramTreeClassifier(BinnedClassifier):
 
     def _check_classes(self, classes):
         if len(classes) < 2:
-            raise ValueError(f"y must have two classes or more, got only {classes.tolist()}")
+            raise ValueError(
+                f"y has one class only, {classes.tolist()}; a classification tree needs two or more"
+            )
 
 
 def n_targets(n_classes):
