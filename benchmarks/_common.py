@@ -1,5 +1,6 @@
 """Helpers of the benchmarks: one thread, CPU time, data, and aligned tables."""
 
+import argparse
 import os
 import platform
 from importlib import metadata
@@ -28,6 +29,16 @@ class Stopwatch:
         self.seconds += process_time() - self._start
 
 
+def least_seconds(action, *arguments, repetitions=3):
+    """Return the least CPU seconds of several runs of ``action(*arguments)``."""
+    found = []
+    for _ in range(repetitions):
+        with Stopwatch() as watch:
+            action(*arguments)
+        found.append(watch.seconds)
+    return min(found)
+
+
 def print_header(*notes, peers=("river",)):
     """Limit BLAS to one thread; print the versions of libraries, the machine, and `notes`."""
     threadpool_limits(1)
@@ -41,6 +52,20 @@ def print_header(*notes, peers=("river",)):
     print(f"{os.cpu_count()} cores ({platform.machine()}); one thread; times are CPU times")
     for note in notes:
         print(note)
+
+
+def run_parts(parts, description, *notes):
+    """Run all parts of a script, or those that the command line names by their numbers.
+
+    A part is a function of `quick`, which is True if small data suffice.
+    """
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small data, to check that it runs")
+    parser.add_argument("--only", type=int, nargs="+", choices=parts, default=list(parts))
+    arguments = parser.parse_args()
+    print_header(*notes)
+    for number in arguments.only:
+        parts[number](arguments.quick)
 
 
 def print_table(title, columns, rows):

@@ -13,12 +13,10 @@ Libraries that are not installed are left out.
     python benchmarks/bandit.py [--quick] [--only 1 3]
 """
 
-import argparse
-
 import numpy as np
 from _bandit_peers import play_river
 from _bare_banditron import compiled, play_plain, play_tuned
-from _common import Stopwatch, print_header, print_table
+from _common import Stopwatch, least_seconds, print_table, run_parts
 from scipy import sparse
 from sklearn.base import clone
 
@@ -34,7 +32,6 @@ MODELS = {
     "LinUCB, random features": LinUCBClassifier(),
 }
 SLOWEST = ("LinUCB, full", "LinUCB, random features")
-REPETITIONS = 3
 # Sums may be reordered, as in the compiled modules of the package.
 FLAGS = {
     "any machine": ["-O3", "-ffast-math"],
@@ -54,16 +51,6 @@ def clusters(n_samples, density=1.0):
     return X, y
 
 
-def seconds(action, *arguments):
-    """Return the least CPU seconds of several runs."""
-    times = []
-    for _ in range(REPETITIONS):
-        with Stopwatch() as watch:
-            action(*arguments)
-        times.append(watch.seconds)
-    return min(times)
-
-
 def started(model, X, y):
     """Return a copy of the model that has learned from ten samples."""
     model = clone(model).set_params(random_state=0)
@@ -76,15 +63,15 @@ def speed(quick):
     n_few, n_river = min(n_samples, 50_000), 200 if quick else 2000
     rates = {}
     for name, loop in (("plain", play_plain), ("tuned", play_tuned)):
-        rates[f"NumPy loop, {name}"] = n_few / seconds(loop, X[:n_few], y[:n_few], N_CLASSES)
+        rates[f"NumPy loop, {name}"] = n_few / least_seconds(loop, X[:n_few], y[:n_few], N_CLASSES)
     for name, flags in FLAGS.items():
         loop = compiled(flags)
         if loop is not None:
-            rates[f"C loop, {name}"] = n_samples / seconds(loop, X, y, N_CLASSES)
+            rates[f"C loop, {name}"] = n_samples / least_seconds(loop, X, y, N_CLASSES)
     for name, model in MODELS.items():
         n_used = n_samples // 10 if name in SLOWEST else n_samples
         model = started(model, X, y)
-        rates[name] = n_used / seconds(model.partial_fit, X[:n_used], y[:n_used])
+        rates[name] = n_used / least_seconds(model.partial_fit, X[:n_used], y[:n_used])
     try:
         with Stopwatch() as watch:
             play_river(X[:n_river], y[:n_river], N_CLASSES, 0, alpha=0.1, beta=10.0)
@@ -112,7 +99,7 @@ def sparse_speed(quick):
         for density in (0.3, 0.1, 0.03):
             X, y = clusters(n_samples, density)
             for samples in (X, sparse.csr_array(X)):
-                rate = n_samples / seconds(started(model, samples, y).partial_fit, samples, y)
+                rate = n_samples / least_seconds(started(model, samples, y).partial_fit, samples, y)
                 row.append(f"{rate / 1e6:.2f}")
         table.append(row)
     columns = ["million rounds a second"]
@@ -130,7 +117,7 @@ def one_by_one(quick):
     X, y = clusters(1000)
     n_calls, rows = 200 if quick else 2000, []
     for name, model in MODELS.items():
-        time = seconds(play_one, started(model, X, y), X[:1], y[:1], n_calls)
+        time = least_seconds(play_one, started(model, X, y), X[:1], y[:1], n_calls)
         rows.append([name, f"{1e6 * time / n_calls:.0f}"])
     print_table("3. One sample: explore, partial_fit_feedback", ["", "microseconds"], rows)
 
@@ -138,15 +125,5 @@ def one_by_one(quick):
 PARTS = {1: speed, 2: sparse_speed, 3: one_by_one}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small data, to check that it runs")
-    parser.add_argument("--only", type=int, nargs="+", choices=PARTS, default=list(PARTS))
-    arguments = parser.parse_args()
-    print_header("A round shows one class and learns whether it was right.")
-    for part in arguments.only:
-        PARTS[part](arguments.quick)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(PARTS, __doc__, "A round shows one class and learns whether it was right.")

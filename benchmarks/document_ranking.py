@@ -26,7 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from _common import Stopwatch, load_mq2008, print_header, print_table
+from _common import Stopwatch, least_seconds, load_mq2008, print_header, print_table
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank._queries import Queries
@@ -77,15 +77,6 @@ def rankers():
     }
 
 
-def least_seconds(fit, data, repetitions):
-    seconds = []
-    for _ in range(repetitions):
-        with Stopwatch() as watch:
-            fit(*data)
-        seconds.append(watch.seconds)
-    return min(seconds)
-
-
 def megabytes(makers, name, data):
     """Return the peak memory of a fit in a separate process, which reads the data from files."""
     with TemporaryDirectory() as folder:
@@ -120,7 +111,7 @@ def compare(repetitions):
         row = [name]
         try:
             for title, data in sets.items():
-                seconds = least_seconds(fit, data, repetitions)
+                seconds = least_seconds(fit, *data, repetitions=repetitions)
                 reference.setdefault(title, seconds)
                 row += [f"{seconds:.3f}", f"{seconds / reference[title]:.2f}"]
             rows.append([*row, f"{megabytes(rankers, name, data):.0f}"])
@@ -136,7 +127,7 @@ def compare_trees(repetitions):
     rows = []
     for kind in HistogramTreeClassifier, DecisionTreeClassifier:
         ranker = RankBoost(kind(max_leaf_nodes=8, min_samples_leaf=20), 10)
-        seconds = least_seconds(ranker.fit, mq2008(), repetitions)
+        seconds = least_seconds(ranker.fit, *mq2008(), repetitions=repetitions)
         rows.append([kind.__name__, f"{100 * seconds:.1f}"])
     print_table("RankBoost with 8 leaves, 10 rounds", ["weak learner", "ms a round"], rows)
 
@@ -147,7 +138,7 @@ def grow(repetitions):
         row = [f"{40_000 // n_documents} x {n_documents}"]
         for share in (0.05, 0.4):
             data = synthetic(40_000 // n_documents, n_documents, share)
-            seconds = least_seconds(rankers()["NDCGBoost"], data, repetitions)
+            seconds = least_seconds(rankers()["NDCGBoost"], *data, repetitions=repetitions)
             row.append(f"{10 * seconds:.2f}")
         rows.append(row)
     print_table(

@@ -11,7 +11,7 @@ import argparse
 from itertools import combinations
 
 import numpy as np
-from _common import Stopwatch, print_header, print_table
+from _common import least_seconds, print_header, print_table
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -38,16 +38,6 @@ def pairs_by_hand(estimator, X, Y):
         clone(estimator).fit(X, Y[:, a] < Y[:, b]).predict_proba(X)
         for a, b in combinations(range(Y.shape[1]), 2)
     ]
-
-
-def seconds(run, repetitions):
-    """Return the least time of several runs."""
-    found = []
-    for _ in range(repetitions):
-        with Stopwatch() as watch:
-            run()
-        found.append(watch.seconds)
-    return min(found)
 
 
 def main():
@@ -77,10 +67,10 @@ def main():
         "pairwise, 45 logistic": (PairwiseRanker(logistic), pairs_by_hand, logistic),
     }
     print_header()
-    rows = []
+    rows, n = [], arguments.repetitions
     for name, (ranker, by_hand, estimator) in cases.items():
-        alone = seconds(lambda b=by_hand, e=estimator: b(e, X, Y), arguments.repetitions)
-        ranked = seconds(lambda r=ranker: r.fit(X, Y).predict(X), arguments.repetitions)
+        alone = least_seconds(by_hand, estimator, X, Y, repetitions=n)
+        ranked = least_seconds(lambda r=ranker: r.fit(X, Y).predict(X), repetitions=n)
         rows.append([name, f"{alone:.2f}", f"{ranked:.2f}", f"{100 * (ranked / alone - 1):+.1f} %"])
     columns = ["CPU seconds, fit and predict", "by hand", "ranker", "overhead"]
     print_table(f"{n_samples} samples, 30 features, 10 labels, {n_trees} trees", columns, rows)

@@ -14,12 +14,11 @@
     SKLRANK_DATA=folder python benchmarks/online_boosting.py [--quick] [--only 1 3]
 """
 
-import argparse
 import resource
 import time
 
 import numpy as np
-from _common import MULTILABEL, Stopwatch, load_multilabel, print_header, print_table
+from _common import MULTILABEL, Stopwatch, load_multilabel, print_table, run_parts
 
 from sklrank.datasets import make_multilabel_ranking_stream
 from sklrank.linear_model import OnlineRidgeClassifier
@@ -176,15 +175,5 @@ def long_stream(quick):
 PARTS = {1: mediamill, 2: every_set, 3: growth, 4: threads, 5: long_stream}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, as a smoke test")
-    parser.add_argument("--only", type=int, nargs="+", choices=PARTS, default=list(PARTS))
-    arguments = parser.parse_args()
-    print_header("Only part 4 uses threads, and prints wall times.")
-    for number in arguments.only:
-        PARTS[number](arguments.quick)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(PARTS, __doc__, "Only part 4 uses threads, and prints wall times.")

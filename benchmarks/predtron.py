@@ -28,7 +28,7 @@ import os
 import tracemalloc
 
 import numpy as np
-from _common import Stopwatch, print_header, print_table
+from _common import least_seconds, print_header, print_table
 from _predtron_accuracy import classes, document_rankings, grades, label_rankings, label_sets
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
@@ -36,7 +36,6 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 
 from sklrank.linear_model import PredtronClassifier, PredtronQueryRanker
 
-REPETITIONS = 3
 N_QUERIES, N_DOCUMENTS = 200, 100
 
 
@@ -97,16 +96,6 @@ def fit_river(X, y):
     return True
 
 
-def seconds(action, *arguments):
-    """Return the least CPU seconds of several runs."""
-    times = []
-    for _ in range(REPETITIONS):
-        with Stopwatch() as watch:
-            action(*arguments)
-        times.append(watch.seconds)
-    return min(times)
-
-
 def peak_megabytes(action, *arguments):
     tracemalloc.start()
     action(*arguments)
@@ -136,7 +125,7 @@ def rounds(quick):
         "sparse": sparse_rows(n_rows),
     }
     rates = {
-        (name, kind): n / seconds(fit, X[:n], y[:n])
+        (name, kind): n / least_seconds(fit, X[:n], y[:n])
         for name, fit in fits.items()
         if fit is not fit_river or fit(data["2 classes"][0][:1], data["2 classes"][1][:1])
         for kind, (X, y) in data.items()
@@ -175,8 +164,8 @@ def queries(n_grades):
 def query_time(data, **parameters):
     """Return the microseconds per query of a fit of one pass, and of each further pass."""
     n_further = 3
-    one = seconds(PredtronQueryRanker(**parameters).fit, *data)
-    more = seconds(PredtronQueryRanker(max_iter=1 + n_further, **parameters).fit, *data)
+    one = least_seconds(PredtronQueryRanker(**parameters).fit, *data)
+    more = least_seconds(PredtronQueryRanker(max_iter=1 + n_further, **parameters).fit, *data)
     return 1e6 * one / N_QUERIES, 1e6 * (more - one) / (n_further * N_QUERIES)
 
 
@@ -192,7 +181,7 @@ def solver_time(X, y, qid):
         gains = np.exp2(y[rows]) - 1
         best = -np.sort(-gains) @ discounts
         costs.append(np.outer(gains / best, discounts) - np.outer(scores[rows], position_values))
-    return 1e6 * seconds(lambda: [linear_sum_assignment(cost) for cost in costs]) / N_QUERIES
+    return 1e6 * least_seconds(lambda: [linear_sum_assignment(cost) for cost in costs]) / N_QUERIES
 
 
 def assignments(quick):

@@ -12,11 +12,10 @@
     SKLRANK_DATA=folder python benchmarks/top_k_feedback.py [--quick] [--only 1 3]
 """
 
-import argparse
 import time
 
 import numpy as np
-from _common import Stopwatch, load_multilabel, print_header, print_table
+from _common import Stopwatch, load_multilabel, print_table, run_parts
 from online_boosting import stand_in
 
 from sklrank.metrics import rank_loss
@@ -136,15 +135,5 @@ def losses(quick):
 PARTS = {1: passes, 2: exploring, 3: losses}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, as a smoke test")
-    parser.add_argument("--only", type=int, nargs="+", choices=PARTS, default=list(PARTS))
-    arguments = parser.parse_args()
-    print_header()
-    for number in arguments.only:
-        PARTS[number](arguments.quick)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(PARTS, __doc__)

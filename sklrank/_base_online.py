@@ -1,5 +1,6 @@
 """Base classes of all online estimators, which check the input and create or continue a model."""
 
+from abc import abstractmethod
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from reprlib import repr as shortened
@@ -56,9 +57,9 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
     _multiplies_entries = False
-    # Whether the classes name the columns of the target, such as an indicator matrix. Otherwise,
-    # the target consists of class labels.
-    _fitted_with_indicators = False
+    # Whether the target has a column for each label, as an indicator matrix has. Otherwise, it
+    # consists of class labels.
+    _has_label_columns = False
 
     @property
     def _accepts_nan(self):
@@ -107,7 +108,7 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 
     def _check_same_classes(self, classes):
         # The order matters only where classes name the columns of an indicator matrix.
-        given = np.ravel(classes) if self._fitted_with_indicators else sorted_classes(classes)
+        given = np.ravel(classes) if self._has_label_columns else sorted_classes(classes)
         if not np.array_equal(given, self.classes_):
             known, given = self.classes_.tolist(), given.tolist()
             of_known, of_given = set(known), set(given)
@@ -129,14 +130,14 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     """Base class of the online classifiers and boosters.
 
-    A subclass defines `_start_model(classes)`, which sets `classes_` and all other attributes of an
-    untrained model. It sets `_accepts_indicators` if the target may be an indicator matrix.
+    A subclass sets `_accepts_indicators` if the target may be an indicator matrix.
     """
 
     _accepts_indicators = False
 
+    @abstractmethod
     def _start_model(self, classes):
-        raise NotImplementedError(f"{type(self).__name__} must define _start_model")
+        """Set `classes_` and all other attributes of an untrained model."""
 
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
         """Check samples with their targets, and create a model if there is none yet.
@@ -168,14 +169,14 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             X = self._check_rows(X, reset=restart)
             # Parameters may have changed since the model was created. The model still accepts the
             # kind of target with which it was created.
-            multilabel = self._accepts_indicators or (self._fitted_with_indicators and not restart)
+            multilabel = self._accepts_indicators or (self._has_label_columns and not restart)
             target = check_target(y, multilabel=multilabel)
             n_samples = X.shape[0]
             if target.values.shape[0] != n_samples:
                 raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")
             weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
             if restart:
-                self._fitted_with_indicators = target.multilabel
+                self._has_label_columns = target.multilabel
                 self._start_model(check_classes(target, classes))
             else:
                 self._check_same_labels(target, classes)
@@ -203,7 +204,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             self._validate_params()
             X = self._check_rows(X, reset=True)
             names = check_label_names(classes)
-            self._fitted_with_indicators = indicators
+            self._has_label_columns = indicators
             self._start_model(names if indicators else sorted_classes(names))
         return X
 
@@ -215,11 +216,11 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
 
     def _check_same_labels(self, target: Target, classes):
-        if target.multilabel != self._fitted_with_indicators:
+        if target.multilabel != self._has_label_columns:
             kinds = ("class labels", "an indicator matrix")
             raise ValueError(
                 f"y holds {kinds[target.multilabel]}, but the first call had "
-                f"{kinds[self._fitted_with_indicators]}; call fit to start anew"
+                f"{kinds[self._has_label_columns]}; call fit to start anew"
             )
         if classes is not None:
             self._check_same_classes(classes)

@@ -1,5 +1,7 @@
 """Base class of all estimators."""
 
+from abc import ABCMeta
+
 import sklearn.base
 
 from sklrank._state import with_format, without_format
@@ -10,8 +12,8 @@ __all__ = ["BaseEstimator"]
 DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
 
 
-class BaseEstimator(sklearn.base.BaseEstimator):
-    """Base class of all estimators.
+class BaseEstimator(sklearn.base.BaseEstimator, metaclass=ABCMeta):
+    """Base class of all estimators, which may have abstract methods.
 
     Models are saved with the state format and the version. Loading a model raises an error if this
     version of sklrank cannot read its state, instead of returning a model that fails later. HTML

@@ -92,7 +92,7 @@ def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     if missing.any():
         sample = missing.argmax()
         raise ValueError(
-            f"qid must be known for every sample, got {qid[sample]!r} for sample {sample}: leave "
+            f"qid must be known for every sample, got {qid[sample]} for sample {sample}: leave "
             "such samples out, or give each an id of its own."
         )
     return codes.astype(np.intp, copy=False), names

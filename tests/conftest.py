@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
@@ -102,6 +103,22 @@ def wide_csr():
         return matrix
 
     return make
+
+
+@pytest.fixture
+def documents():
+    """Draw documents of twelve queries in random order, with ties; one query has none relevant."""
+    rng = np.random.RandomState(0)
+    qid = rng.randint(12, size=50)
+    y = rng.randint(3, size=50) * (qid != 4)
+    return y, rng.randint(4, size=50) / 4.0, qid
+
+
+@pytest.fixture
+def routing():
+    """Enable the routing of metadata by scikit-learn."""
+    with config_context(enable_metadata_routing=True):
+        yield
 
 
 @pytest.fixture

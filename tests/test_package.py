@@ -141,6 +141,20 @@ def test_compiled_files_start_with_the_directives(path):
     assert path.read_text().splitlines()[0] == DIRECTIVES
 
 
+def test_classes_with_abstract_methods_are_abstract():
+    """Python ignores the decorator in classes without the metaclass ABCMeta."""
+    classes = [
+        thing
+        for name in MODULES
+        for thing in vars(importlib.import_module(name)).values()
+        if inspect.isclass(thing)
+        and thing.__module__ == name
+        and any(getattr(each, "__isabstractmethod__", False) for each in vars(thing).values())
+    ]
+    assert len(classes) > 10
+    assert [each for each in classes if not inspect.isabstract(each)] == []
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings(name, monkeypatch):
     """The doctests run on the installed package."""

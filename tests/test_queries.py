@@ -62,11 +62,11 @@ def test_series_of_categories():
         ([1, 2], r"qid must be of shape \(3,\), got \(2,\)"),
         ([[1], [2], [3]], r"qid must be of shape \(3,\), got \(3, 1\)"),
         ("abc", r"qid must be of shape \(3,\), got \(\)"),
-        ([1.0, np.nan, 2.0], "qid must be known for every sample, got .*nan.* for sample 1"),
+        ([1.0, np.nan, 2.0], "qid must be known for every sample, got nan for sample 1"),
         (np.array(["a", "a", None], dtype=object), "qid must "),
         (np.array([None] * 3), "qid must "),
         (np.array([1, "a", 2], dtype=object), "qid must hold ids of one kind"),
-        (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "got .*NaT.* for sample 1"),
+        (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "got NaT for sample 1"),
     ],
 )
 def test_refuses_malformed_ids(qid, message):

@@ -76,7 +76,7 @@ def label_ranking_from_classification(
     """
     X, y = check_X_y(X, y)
     if len(np.unique(y)) < 2:
-        raise ValueError(f"y must have two classes or more to rank, got only {y[0]!r}.")
+        raise ValueError(f"y must have two classes or more to rank, got only {y.tolist()[0]!r}.")
     if estimator is None:
         estimator, features = GaussianNB(), _for_naive_bayes(X)
     else:

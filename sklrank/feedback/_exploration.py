@@ -264,7 +264,7 @@ def _indices_of_names(actions, names):
         ) from error
     if len(repeated):
         raise ValueError(
-            f"classes must name each label once, got {names[order][repeated[0]]!r} twice"
+            f"classes must name each label once, got {names[order].tolist()[repeated[0]]!r} twice"
         )
     if len(unknown):
         raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
@@ -281,8 +281,8 @@ def _whole_numbers(actions):
         if np.array_equal(whole, actions):
             return whole
     raise ValueError(
-        f"actions in frame are names, such as {actions.flat[0]!r}: pass `classes`, the names in "
-        "the order of the labels (an estimator's classes_)"
+        f"actions in frame are names, such as {actions.tolist()[0][0]!r}: pass `classes`, the "
+        "names in the order of the labels (an estimator's classes_)"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["LabelRanker"]
 
 
-class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator, metaclass=ABCMeta):
+class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
     """Base class of the label rankers.
 
     A subclass defines `fit`, `_check_rows`, `_fit_rankings` and `_label_scores`.

@@ -191,8 +191,8 @@ def _check(y_true, y_pred, reject_label):
 
 def _choose_label(y_pred, label):
     """Return the label of rejected samples, which is NaN or has the type of the predictions."""
-    known = y_pred[~is_missing(y_pred)] if y_pred.dtype.kind == "O" else y_pred[:1]
-    are_strings = {isinstance(prediction, str) for prediction in known.tolist()}
+    known = (y_pred[~is_missing(y_pred)] if y_pred.dtype.kind == "O" else y_pred[:1]).tolist()
+    are_strings = {isinstance(prediction, str) for prediction in known}
     if label is None:
         if len(are_strings) == 2:
             raise ValueError("y_pred holds strings and numbers: pass reject_label")

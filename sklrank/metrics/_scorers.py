@@ -10,6 +10,7 @@ To define a scorer, add a subclass of :class:`Scorer` that defines `score`, and 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -143,11 +144,11 @@ class Scorer(BaseEstimator):
     ) -> float:
         return self.score(estimator, X, y_true, **metadata)
 
+    @abstractmethod
     def score(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the score of the predictions for `X` given the target `y`."""
-        raise NotImplementedError
 
     def _accept_sample_weight(self):
         # scikit-learn 1.9 calls this method for each scorer in a search with several metrics.

@@ -51,7 +51,7 @@ cdef class EstimatorLearner(OnlineLearner):
     cdef str kind               # see `_learner_kinds`
     cdef bint weighted          # whether `partial_fit` accepts weights
     cdef bint takes_classes     # whether `partial_fit` accepts classes
-    cdef object credits         # (n_classes,) see `copies_of`; None if `weighted`
+    cdef object remainders      # (n_classes,) see `copies_of`; None if `weighted`
     cdef object total           # (2,)
 
     def __init__(
@@ -63,7 +63,7 @@ cdef class EstimatorLearner(OnlineLearner):
                 "n_features": n_features,
                 "all_labels": np.arange(n_classes),
                 "is_fitted": is_fitted,
-                "credits": np.zeros(n_classes),
+                "remainders": np.zeros(n_classes),
                 "total": np.zeros(2),
             }
         )
@@ -75,7 +75,9 @@ cdef class EstimatorLearner(OnlineLearner):
             "all_labels": self.all_labels,
             "is_fitted": self.is_fitted,
         }
-        return state if self.weighted else state | {"credits": self.credits, "total": self.total}
+        if self.weighted:
+            return state
+        return state | {"remainders": self.remainders, "total": self.total}
 
     cdef int set_state(self, State state) except -1:
         cdef Py_ssize_t n_features = state.count("n_features", 1)
@@ -92,15 +94,16 @@ cdef class EstimatorLearner(OnlineLearner):
         cdef str kind = kind_of(estimator)
         state.require(kind is not None, f"{estimator!r} cannot be boosted")
         cdef bint weighted = kind == "costs" or accepts_parameter(estimator, "sample_weight")
-        credits = total = None
+        remainders = total = None
         if not weighted:
-            credits, total = state.floats("credits", (n_classes,)), state.floats("total", (2,))
+            remainders = state.floats("remainders", (n_classes,))
+            total = state.floats("total", (2,))
             state.require(
-                np.min(credits) >= 0.0 and np.max(credits) < 1.0 and np.min(total) >= 0.0
+                np.min(remainders) >= 0.0 and np.max(remainders) < 1.0 and np.min(total) >= 0.0
                 and np.all(np.isfinite(total)),
-                "credits or total are out of range",
+                "remainders or total are out of range",
             )
-        self.kind, self.weighted, self.credits, self.total = kind, weighted, credits, total
+        self.kind, self.weighted, self.remainders, self.total = kind, weighted, remainders, total
         self.takes_classes = accepts_parameter(estimator, "classes")
         self.n_features, self.n_classes = n_features, n_classes
         self.estimator, self.is_fitted, self.all_labels = estimator, is_fitted, all_labels
@@ -251,18 +254,18 @@ cdef class EstimatorLearner(OnlineLearner):
             )
         self.is_fitted = True
 
-    def partial_fit(self, rows, target, weights, credits, classes):
+    def partial_fit(self, rows, target, weights, indices, classes):
         """Call `partial_fit` of the estimator, with as many copies of rows as their weights tell.
 
-        `credits` are the positions of the credits that the rows use, see `copies_of`.
+        `indices` are those of the remainders of the rows, see `copies_of`.
         """
         arguments = {"classes": classes} if self.takes_classes else {}
         if self.weighted:
             arguments["sample_weight"] = weights
         else:
-            carried = self.credits[credits]
-            copies = copies_of(weights, carried, self.total)
-            self.credits[credits] = carried
+            remainders = self.remainders[indices]
+            copies = copies_of(weights, remainders, self.total)
+            self.remainders[indices] = remainders
             if not copies.any():
                 return
             rows, target = np.repeat(rows, copies, axis=0), np.repeat(target, copies, axis=0)

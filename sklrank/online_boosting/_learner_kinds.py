@@ -84,11 +84,11 @@ def parameters_of(function):
     return set(signature(function).parameters)
 
 
-def copies_of(weights, credits, total):
+def copies_of(weights, remainders, total):
     """Return how often to learn each of several samples instead of learning it with a weight.
 
-    The mean number of copies is one. A sample has ``weight / mean weight so far`` copies. The
-    fractions are not lost: they are carried over to the next sample that uses the same credit, so
+    The mean number of copies is one. A sample has ``weight / mean weight so far`` copies, rounded
+    down. The remainder is added to the next sample that uses the same entry of `remainders`, so
     that the number of copies of all samples differs by less than one from their relative weights.
     Thus no random numbers are needed.
 
@@ -96,8 +96,8 @@ def copies_of(weights, credits, total):
     ----------
     weights : ndarray of shape (n,)
         Weights, not negative.
-    credits : ndarray of shape (n,)
-        Fractions of copies that were carried over, which are changed in place.
+    remainders : ndarray of shape (n,)
+        Remainders of earlier samples, which are changed in place.
     total : ndarray of shape (2,)
         Sum and number of the positive weights so far, which are changed in place.
 
@@ -108,9 +108,9 @@ def copies_of(weights, credits, total):
     """
     total += weights.sum(), np.count_nonzero(weights)
     if total[0] > 0.0:
-        credits += weights / (total[0] / total[1])
-    copies = np.floor(credits)
-    credits -= copies
+        remainders += weights / (total[0] / total[1])
+    copies = np.floor(remainders)
+    remainders -= copies
     return copies.astype(np.intp)
 
 
@@ -161,11 +161,11 @@ class CostSensitiveOneVsAll(ClassifierMixin, BaseEstimator):
             self.classes_ = np.arange(len(costs))
             self.estimators_ = [clone(self.estimator) for _ in costs]
             self.n_learned_ = np.zeros(len(costs), dtype=np.intp)
-            self.credits_, self.total_ = np.zeros(len(costs)), np.zeros(2)
+            self.remainders_, self.total_ = np.zeros(len(costs)), np.zeros(2)
         gains = costs.mean() - costs
         weighted = accepts_parameter(self.estimator, "sample_weight")
         if not weighted:
-            copies = copies_of(np.abs(gains), self.credits_, self.total_)
+            copies = copies_of(np.abs(gains), self.remainders_, self.total_)
         for label in np.flatnonzero(gains if weighted else copies):
             n_copies = 1 if weighted else copies[label]
             self.estimators_[label].partial_fit(

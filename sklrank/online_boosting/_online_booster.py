@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from contextlib import nullcontext
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ __all__ = ["OnlineBooster"]
 BATCH = 1000
 
 
-class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
+class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
     A subclass defines `_make_cost_rule`, which returns the rule for the costs of votes. Expert i
@@ -237,7 +237,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             For two class labels, the difference between the scores of the second and the first.
         """
         scores = self._label_scores(X)
-        return scores if self._fitted_with_indicators else two_class_difference(scores)
+        return scores if self._has_label_columns else two_class_difference(scores)
 
     @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -258,7 +258,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             less to an irrelevant label.
         """
         scores = self._label_scores(X)
-        if self._fitted_with_indicators:
+        if self._has_label_columns:
             # After the subtraction, equal scores and their mean are exactly 0. Without it, the mean
             # could be rounded to a value below all of the scores.
             scores = scores - scores.min(axis=1, keepdims=True)
@@ -284,7 +284,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier, metaclass=ABCMeta):
             mean fraction of label pairs in the correct order. If it was fitted with class labels,
             the accuracy.
         """
-        if self._fitted_with_indicators:
+        if self._has_label_columns:
             check_columns(column_names(y), self.classes_)
             return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
         return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)

@@ -121,8 +121,6 @@ class OnlineVotingClassifier(CompiledClassifier):
             estimator = clone(template)
             estimator._validate_params()
             set_random_states(estimator, random_state)
-            if getattr(estimator, "random_state", None) is not None:
-                generator.seed(estimator.random_state)
             estimators.append(estimator._init_model(n_features, np.arange(n_classes), generator))
         self.estimators_ = estimators
         return VotingLearner([estimator._learner for estimator in estimators], self.learning_rate)

@@ -218,7 +218,7 @@ class TopKBooster(OnlineBooster):
         if not is_integer(self.k) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
         smallest = 1 if self.cost_estimate == "labels" else 2
-        if self.k < smallest or (self.k > n_labels and self._fitted_with_indicators):
+        if self.k < smallest or (self.k > n_labels and self._has_label_columns):
             raise ValueError(
                 f"k={self.k} labels cannot be shown if there are {n_labels}; 'k' must be from "
                 f"{smallest} to {n_labels}"

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, unchanged_on_error
@@ -123,8 +122,8 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
             Predicted class labels: the class of the largest weight in the leaf, or the first of
             them if there are several.
         """
-        check_is_fitted(self)
-        return self.classes_[self._predict_checked(self._check_X(X))]
+        predicted = self._predict_checked(self._check_X(X))
+        return self.classes_[predicted]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class: its proportion of the weight of the leaf.
@@ -139,8 +138,8 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         ndarray of shape (n_samples, n_classes)
             Probabilities of the classes, in the order of `classes_`. Each row sums to 1.
         """
-        check_is_fitted(self)
-        return self._proportions.take(self._find_leaves(self._check_X(X)), axis=0)
+        leaves = self._find_leaves(self._check_X(X))
+        return self._proportions.take(leaves, axis=0)
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the natural logarithm of the probability of each class.
@@ -159,15 +158,9 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _check_X(self, X):
-        return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-
     def _predict_checked(self, X):
         """Return the predicted class index of each sample of a validated array `X`."""
         return self._leaf_outputs("predict").take(self._find_leaves(X))
-
-    def _find_leaves(self, X):
-        return self.tree_.apply(self._encode_categories(X))
 
     def _leaf_outputs(self, response_method):
         """Return the predicted class index, or the probability of class 1, in each node."""
@@ -272,7 +265,9 @@ class HistogramTreeClassifier(BinnedClassifier):
 
     def _check_classes(self, classes):
         if len(classes) < 2:
-            raise ValueError(f"y must have two classes or more, got one class: {classes[0]!r}")
+            raise ValueError(
+                f"y has one class only, {classes.tolist()}; a classification tree needs two or more"
+            )
 
 
 def n_targets(n_classes):

@@ -73,6 +73,14 @@ class HistogramTree(BaseEstimator):
         nodes = self.tree_.nodes()
         return np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
 
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+
+    def _find_leaves(self, X):
+        """Return the index of the leaf of each sample of a validated array `X`."""
+        return self.tree_.apply(self._encode_categories(X))
+
     def _encode_categories(self, X):
         """Return `X` as floats, or a copy in which categories are replaced by their codes."""
         X = encoded = as_floats(X)
@@ -330,16 +338,13 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         ndarray of shape (n_samples,) or (n_samples, n_targets)
             Predicted targets.
         """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self._predict_checked(X)
+        return self._predict_checked(self._check_X(X))
 
     def _predict_checked(self, X):
         """Return the predictions for a validated array `X`."""
-        X = self._encode_categories(X)
         if self._leaf_values is None:
-            return self.tree_.predict(X)
-        return self._leaf_values.take(self.tree_.apply(X), axis=0)
+            return self.tree_.predict(self._encode_categories(X))
+        return self._leaf_values.take(self._find_leaves(X), axis=0)
 
     def _l2_regularization(self):
         return self.l2_regularization

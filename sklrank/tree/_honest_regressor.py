@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,7 +77,7 @@ def group_means(y, groups, n_groups: int):
     return np.column_stack(sums) / np.bincount(groups, minlength=n_groups)[:, np.newaxis]
 
 
-class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator, metaclass=ABCMeta):
+class HonestRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):
     """Base class of the honest regressors.
 
     A subclass defines `_fit(X, y, random_state)` and `_predict(X)`. The base class validates their

@@ -3,6 +3,7 @@ cimport cython
 from sklrank._state cimport Persistent
 
 
+@cython.final
 cdef class Tree(Persistent):
     cdef readonly Py_ssize_t n_features, n_nodes
     cdef const int[::1] feature

@@ -12,6 +12,7 @@ import numpy as np
 UINT32 = np.dtype(np.uint32)
 
 
+@cython.final
 cdef class Tree(Persistent):
     """A tree that predicts a value for each sample.
 

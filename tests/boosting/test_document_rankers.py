@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -898,12 +897,6 @@ def test_score_without_qid(algorithm):
 
 
 # -- With scikit-learn's tools.
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
 
 
 def test_a_search_over_a_pipeline(routing):

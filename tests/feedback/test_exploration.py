@@ -100,7 +100,7 @@ def test_invalid_frames():
         Exploration.from_frame(frame, classes=[0, 1])
     with pytest.raises(ValueError, match="actions in frame are names, such as 'a'"):
         Exploration.from_frame(SHOWN.to_frame(classes=list("aaaaa")))
-    with pytest.raises(ValueError, match="actions in frame are names, such as"):
+    with pytest.raises(ValueError, match=r"actions in frame are names, such as \d"):
         Exploration.from_frame(frame.astype({"action_0": float}) + 0.5)
     with pytest.raises(ValueError, match="frame has no rows"):
         Exploration.from_frame(frame[:0])
@@ -250,7 +250,7 @@ def test_names_of_two_kinds_are_refused():
     frame = SHOWN.to_frame(classes=list("abcde"))
     with pytest.raises(ValueError, match="must be names of one kind"):
         Exploration.from_frame(frame.replace("a", 1).astype(object), classes=list("abcde"))
-    with pytest.raises(ValueError, match="classes must name each label once, got .*'c'.* twice"):
+    with pytest.raises(ValueError, match="classes must name each label once, got 'c' twice"):
         Exploration.from_frame(frame, classes=list("abcdec"))
     with pytest.raises(ValueError, match="classes must name labels"):
         Exploration.from_frame(frame, classes=[list("abcde")])

@@ -157,6 +157,21 @@ def test_forgetting_adapts_to_recent_rounds():
     assert rates["ag3-forgetting"][1] > 0.1 > 0.03 > rates["ag3"][1]
 
 
+def check_self_tuned(rates, rule, hits, slope_2, slope_1):
+    """Check the rates of all rounds: Eqs. 6.3 to 6.5 with the derivatives of w_2 and w_1."""
+    for t, rate in enumerate(rates, start=1):
+        before = np.array(hits[: t - 1], dtype=float)
+        gain, miss = np.sum(1 + 2 * before), np.sum(1 - before)
+        if rule == "ag1":
+            wanted = slope_2(gain) / (2 * slope_2(0))
+        elif rule == "ag2":
+            wanted = slope_2(t) / (2 * slope_1(miss))
+        else:
+            wanted = slope_2(gain) / (2 * slope_1(miss))
+        assert rate == pytest.approx(wanted, rel=1e-12)
+        assert 0 < rate <= 0.5
+
+
 @given(
     rounds=ROUNDS,
     powers=st.tuples(st.floats(0.05, 1), st.floats(0.05, 1)).map(sorted),
@@ -168,18 +183,8 @@ def test_support_functions_of_choice(rounds, powers, rule):
     hits, propensities = [hit for hit, _ in rounds], [p for _, p in rounds]
     schedule = make_schedule(SelfTunedExploration(rule, power=l2, miss_power=l1))
     rates = [schedule.rate, *schedule.record_rounds(hits, propensities)]
-    for t, rate in enumerate(rates, start=1):
-        before = np.array(hits[: t - 1], dtype=float)
-        gain, miss = np.sum(1 + 2 * before), np.sum(1 - before)
-        slope_2, slope_1 = (lambda z, l=l: l * (1 + z) ** (l - 1) for l in (l2, l1))
-        if rule == "ag1":
-            wanted = slope_2(gain) / (2 * slope_2(0))
-        elif rule == "ag2":
-            wanted = slope_2(t) / (2 * slope_1(miss))
-        else:
-            wanted = slope_2(gain) / (2 * slope_1(miss))
-        assert rate == pytest.approx(wanted, rel=1e-12)
-        assert 0 < rate <= 0.5
+    slopes = [lambda z, l=l: l * (1 + z) ** (l - 1) for l in (l2, l1)]
+    check_self_tuned(rates, rule, hits, *slopes)
 
 
 def inverse(z):
@@ -211,16 +216,7 @@ def test_support_functions_of_the_user(rule, functions, rounds, cuts, pickled):
         rates += schedule.record_rounds(part, np.ones(len(part)))
         schedule = pickle.loads(pickle.dumps(schedule)) if pickled else schedule
         assert schedule.rate == rates[-1]
-    for t, rate in enumerate(rates, start=1):
-        gain, miss = np.sum(1 + 2 * hits[: t - 1]), np.sum(1 - hits[: t - 1])
-        if rule == "ag1":
-            wanted = slope_2(gain) / (2 * slope_2(0))
-        elif rule == "ag2":
-            wanted = slope_2(t) / (2 * slope_1(miss))
-        else:
-            wanted = slope_2(gain) / (2 * slope_1(miss))
-        assert rate == pytest.approx(wanted, rel=1e-12)
-        assert 0 < rate <= 0.5
+    check_self_tuned(rates, rule, hits, slope_2, slope_1)
 
 
 @pytest.mark.parametrize("rule", ["ag1", "ag2", "ag3"])

@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from class_streams import stream
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -56,17 +57,6 @@ BANDITRONS = [name for name, model in MODELS.items() if isinstance(model, Bandit
 @pytest.fixture(params=MODELS)
 def model(request):
     return clone(MODELS[request.param])
-
-
-def stream(seed=0, n_rows=150, n_classes=4, n_features=6):
-    """Integers, whose sums are exact in any order: sparse and dense rows have equal scores."""
-    random = np.random.RandomState(seed)
-    y = random.randint(n_classes, size=n_rows)
-    X = (
-        random.poisson(0.7, (n_rows, n_features))
-        + random.randint(3, size=(n_classes, n_features))[y]
-    )
-    return X.astype(np.float64), y
 
 
 # -- The algorithms, sample by sample in plain Python.
@@ -525,6 +515,57 @@ def test_logs_in_data_frames():
 # -- Errors.
 
 X0, Y0 = stream(n_rows=20)
+BAD_PARAMETERS = {
+    BanditronClassifier: {
+        "exploration": [-0.1, 1.5, "ag4", None, 0],
+        "mirror_map": ["hyperbolic", None, np.maximum],
+        "learning_rate": [0, -1, 1e61, "fast"],
+        "fit_intercept": ["yes", None],
+        "max_iter": [0, 1.5],
+        "random_state": ["seed", -1],
+    },
+    LinUCBClassifier: {
+        "covariance": ["half", 1, None],
+        "kernel": ["poly", None],
+        "n_components": [0, 1.5, None],
+        "gamma": [0, -1, None],
+        "bonus": [-1, None],
+        "alpha": [0, 1e-11, None],
+        "clip": [0, -1, "no"],
+        "drift_threshold": [0, -1, "no"],
+        "exploration": [-0.1, 1.5, "ag4", None],
+        "fit_intercept": ["yes", None],
+        "max_iter": [0, 1.5],
+        "random_state": ["seed", -1],
+    },
+}
+
+
+@pytest.mark.parametrize("make", BAD_PARAMETERS)
+def test_every_parameter_is_checked(make):
+    assert set(BAD_PARAMETERS[make]) == set(make().get_params())
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (make, name, value)
+        for make, parameters in BAD_PARAMETERS.items()
+        for name, values in parameters.items()
+        for value in values
+    ],
+)
+def test_bad_parameter_is_named(make, name, value, fingerprint):
+    model = make(**{name: value})
+    before = fingerprint(model)
+    for call in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=name):
+            call(X0, Y0)
+    with pytest.raises(ValueError, match=name):
+        model.explore(X0, classes=range(4))
+    assert fingerprint(model) == before
+
+
 SHOWN = Exploration(Y0 % 4, np.full(20, 0.5))
 BAD_FEEDBACK = {
     "no record": (7, np.ones(20), "exploration must have actions"),

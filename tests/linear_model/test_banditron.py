@@ -1,9 +1,10 @@
-"""BanditronClassifier: expected steps, mirror maps, parameters, and the mistake bound."""
+"""BanditronClassifier: expected steps, mirror maps, and the mistake bound."""
 
 import pickle
 
 import numpy as np
 import pytest
+from class_streams import stream
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import LinearSVC
 from sklrank.feedback._schedules import SCHEDULES
@@ -12,16 +13,6 @@ from sklrank.datasets import make_keyword_documents
 from sklrank.feedback import Exploration
 from sklrank.linear_model import BanditronClassifier
 from sklrank.linear_model._mirror._parameter import MIRROR_MAPS
-
-
-def stream(seed=0, n_rows=150, n_classes=4, n_features=6):
-    random = np.random.RandomState(seed)
-    y = random.randint(n_classes, size=n_rows)
-    X = (
-        random.poisson(0.7, (n_rows, n_features))
-        + random.randint(3, size=(n_classes, n_features))[y]
-    )
-    return X.astype(np.float64), y
 
 
 @pytest.mark.parametrize("exploration", [0.2, "ag2", "ag3-forgetting"])
@@ -64,35 +55,6 @@ def test_maps_scale_with_the_learning_rate(name):
     assert models[0].error_rate_ == models[1].error_rate_
     assert_array_equal(models[0].predict(X), models[1].predict(X))
     assert_allclose(1024 * models[0].coef_, models[1].coef_, rtol=1e-9)
-
-
-X0, Y0 = stream(n_rows=20)
-BAD_PARAMETERS = {
-    "exploration": [-0.1, 1.5, "ag4", None, 0],
-    "mirror_map": ["hyperbolic", None, np.maximum],
-    "learning_rate": [0, -1, 1e61, "fast"],
-    "fit_intercept": ["yes", None],
-    "max_iter": [0, 1.5],
-    "random_state": ["seed", -1],
-}
-
-
-def test_every_parameter_is_checked():
-    assert set(BAD_PARAMETERS) == set(BanditronClassifier().get_params())
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name in BAD_PARAMETERS for value in BAD_PARAMETERS[name]]
-)
-def test_bad_parameter_is_named(name, value, fingerprint):
-    model = BanditronClassifier(**{name: value})
-    before = fingerprint(model)
-    for call in (model.fit, model.partial_fit):
-        with pytest.raises(ValueError, match=name):
-            call(X0, Y0)
-    with pytest.raises(ValueError, match=name):
-        model.explore(X0, classes=range(4))
-    assert fingerprint(model) == before
 
 
 @pytest.mark.slow

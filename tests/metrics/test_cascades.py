@@ -62,15 +62,6 @@ METRICS = {
 every_metric = pytest.mark.parametrize(("metric", "slow"), METRICS.values(), ids=METRICS)
 
 
-@pytest.fixture
-def documents():
-    """Draw documents of twelve queries in random order, with ties; one has none relevant."""
-    rng = np.random.RandomState(0)
-    qid = rng.randint(12, size=50)
-    y = rng.randint(3, size=50) * (qid != 4)
-    return y, rng.randint(4, size=50) / 4.0, qid
-
-
 @every_metric
 @pytest.mark.parametrize("k", [None, 1, 3, 100])
 @pytest.mark.parametrize("ties", TIES)

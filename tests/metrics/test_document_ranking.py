@@ -16,15 +16,6 @@ METRICS = {"ndcg": ndcg_score, "dcg": dcg_score, "ap": average_precision_score}
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 
 
-@pytest.fixture
-def documents():
-    """Draw documents of twelve queries in random order, with ties; some have none relevant."""
-    rng = np.random.RandomState(0)
-    qid = rng.randint(12, size=50)
-    y = rng.randint(3, size=50) * (qid != 4)
-    return y, rng.randint(4, size=50) / 4.0, qid
-
-
 def slow_dcg(grades, k=None, gain=lambda y: 2**y - 1, discount=lambda rank: 1 / log2(1 + rank)):
     """Compute the DCG of documents in the order of `grades`."""
     return sum(gain(y) * discount(i) for i, y in enumerate(grades[:k], start=1))

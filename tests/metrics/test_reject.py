@@ -61,8 +61,8 @@ def test_rejections_are_found(expected, metric, true, found, label):
     ("found", "label", "problem"),
     [
         (["cat", "dog", -1], {}, "y_pred holds strings and numbers: pass reject_label"),
-        (["cat", "dog", "cat"], {"reject_label": -1}, "reject_label=-1 must be a string"),
-        ([0, 1, 1], {"reject_label": "reject"}, "reject_label='reject' must be a number"),
+        (["cat", "dog", "cat"], {"reject_label": -1}, "-1 must be a string, as y_pred holds 'cat'"),
+        ([0, 1, 1], {"reject_label": "reject"}, "'reject' must be a number, as y_pred holds 0"),
         ([0, np.nan, 1], {"reject_label": "reject"}, "reject_label='reject' must be a number"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn import clone, config_context
+from sklearn import clone
 from sklearn.base import BaseEstimator
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
@@ -53,12 +53,6 @@ def documents():
     X, qid = rng.normal(size=(300, 4)), rng.randint(30, size=300)
     y = np.digitize(2 * X[:, 0] + X[:, 1] + rng.normal(size=300), [1, 3])
     return X, y, np.array([f"q{q}" for q in qid])
-
-
-@pytest.fixture
-def routing():
-    with config_context(enable_metadata_routing=True):
-        yield
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

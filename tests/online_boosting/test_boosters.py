@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -485,48 +485,6 @@ def test_attributes_that_were_read_do_not_change(attribute):
         copies.append(read[-1].copy())
     assert_array_equal(read, copies)
     assert len(np.unique(copies, axis=0)) == 4
-
-
-class EdgeVoter(ClassifierMixin, BaseEstimator):
-    """A learner that votes at random, with an edge: its vote is feature `index` of the sample."""
-
-    def __init__(self, index=0):
-        self.index = index
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self.classes_ = classes
-        return self
-
-    def predict(self, X):
-        return X[:, self.index].astype(int)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", ["hinge", "rank"])
-def test_theorem_2(loss):
-    """With learners that have the edge, the mean loss stays below phi_N(0) (S = 0, Table 1)."""
-    random = np.random.RandomState(0)
-    n_learners, m, edge, n = 40, 4, 0.3, 1500
-    Y = np.zeros((n, m), dtype=int)
-    Y[np.arange(n), random.randint(m, size=n)] = 1
-    u = np.where(Y, (1 - edge) / m + edge, (1 - edge) / m)
-    draws = random.uniform(size=(n, n_learners))
-    votes = (draws[:, :, None] > u.cumsum(axis=1)[:, None]).sum(axis=2)
-    model = OnlineBMR(
-        [EdgeVoter(i) for i in range(n_learners)],
-        n_learners,
-        edge=edge,
-        loss=loss,
-        max_features=None,
-    )
-    # An untrained learner has uniform votes: learn one sample first.
-    scores = model.partial_fit(votes[:1], Y[:1]).progressive_fit(votes, Y)
-    bound = np.exp(-(edge**2) * n_learners / 2)
-    gaps = (scores - scores[Y == 1][:, None])[Y == 0].reshape(n, m - 1)
-    if loss == "hinge":
-        assert np.maximum(1 + gaps, 0).mean() < (n_learners + 1) * bound
-    else:
-        assert ((gaps > 0) + 0.5 * (gaps == 0)).mean() < bound
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from recording_learners import make_rows
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -22,13 +23,6 @@ from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.online_boosting._learner_kinds import CostSensitiveOneVsAll, copies_of
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
-
-
-def make_rows(n=40, m=4, seed=0):
-    random = np.random.RandomState(seed)
-    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
-    Y[3], Y[7] = 0, 1
-    return random.normal(size=(n, 2)), Y
 
 
 X, Y = make_rows()
@@ -318,17 +312,17 @@ def test_binary_learners_of_two_labels_learn_single_labels():
     st.lists(st.lists(st.integers(0, 12), min_size=3, max_size=3), min_size=1, max_size=30),
 )
 def test_copies_replace_weights(rows):
-    """Each credit has the whole part of the sum of its relative weights, in exact numbers."""
-    credits, total = np.zeros(3), np.zeros(2)
+    """Copies are the whole part of the sum of the relative weights, in exact numbers."""
+    remainders, total = np.zeros(3), np.zeros(2)
     exact, given, weight_sum, count = [Fraction(0)] * 3, np.zeros(3, dtype=int), 0, 0
     for row in rows:
-        given += copies_of(np.array(row, dtype=float), credits, total)
+        given += copies_of(np.array(row, dtype=float), remainders, total)
         weight_sum, count = weight_sum + sum(row), count + sum(w > 0 for w in row)
         for l, weight in enumerate(row):
             exact[l] += Fraction(weight * count, weight_sum) if weight else 0
             # Rounding may shift a copy by one sample if the sum is an integer.
             assert -1e-9 <= exact[l] - given[l] <= 1 + 1e-9
-        assert credits.min() >= 0 and credits.max() < 1
+        assert remainders.min() >= 0 and remainders.max() < 1
 
 
 class Unweighted(Binary):
@@ -345,14 +339,14 @@ class Unweighted(Binary):
 def test_learners_without_weights_learn_copies():
     model = AdaOLMR([Unweighted()], n_estimators=1, random_state=0).fit(X, Y)
     c = full_information(model, X, Y)[WITH_PAIRS]
-    credits, weight_sum, count, expected = np.zeros(4), 0.0, 0, []
+    remainders, weight_sum, count, expected = np.zeros(4), 0.0, 0, []
     for x, y, costs in zip(X[WITH_PAIRS], Y[WITH_PAIRS], c):
         weights = {l: costs.max() - costs[l] for l in np.flatnonzero(y)}
         weight_sum, count = weight_sum + sum(weights.values()), count + len(weights)
         for l, weight in weights.items():
-            credits[l] += weight / (weight_sum / count)
-            while credits[l] >= 1:
-                credits[l] -= 1
+            remainders[l] += weight / (weight_sum / count)
+            while remainders[l] >= 1:
+                remainders[l] -= 1
                 expected.append((*x, l))
     calls = model.estimators_[0].calls_
     found = [(*x, l) for rows, labels in calls for x, l in zip(rows, labels)]

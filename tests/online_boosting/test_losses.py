@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from recording_learners import make_rows
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklrank.online_boosting._gradients import ExponentialCosts
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -131,7 +132,7 @@ def test_tabulated_hinge_and_rank_are_the_closed_forms():
 @pytest.mark.parametrize("make", [OnlineBMR, TopKBBM])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_bad_losses_are_refused(make, loss, message, fingerprint):
-    X, Y = make_rows()
+    X, Y = make_rows(m=5)
     model = make("trees", n_estimators=4, random_state=0).fit(X, Y)
     before = fingerprint(model)
     for method in (model.fit, make("trees", n_estimators=4, loss=loss).partial_fit):
@@ -185,13 +186,6 @@ def test_exponential_costs_are_the_gradient():
 
 
 # -- Rounds.
-
-
-def make_rows(n=40, m=5, seed=0):
-    random = np.random.RandomState(seed)
-    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
-    Y[3], Y[7] = 0, 1
-    return random.normal(size=(n, 2)), Y
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -256,7 +250,7 @@ def test_pairs_weighted_by_discounts(m):
 
 def test_discounts_multiply_importance_weights():
     """With top-k feedback, by the ranks of all labels."""
-    X, Y = make_rows()
+    X, Y = make_rows(m=5)
     m = 5
     model = TopKBBM(
         LEARNERS, k=3, exploration=0.5, pair_weights="dcg", propensity_clip=(0, 1), random_state=0
@@ -295,7 +289,7 @@ def test_discounts_multiply_importance_weights():
 )
 def test_empirical_edges_of_gradients(make, parameters):
     """Eq. 10 of Jung & Tewari and Eq. 5 of Raman et al.: - sum c . h / sum w, w = |c|_1 / 2."""
-    X, Y = make_rows()
+    X, Y = make_rows(m=5)
     model = make(LEARNERS, random_state=0, **parameters).fit(X, Y)
     for learner, edge in zip(model.estimators_, model.empirical_edges_):
         gain = -sum(c @ h for c, h in learner.calls_)
@@ -315,7 +309,7 @@ class Baseline(Recorder):
 @pytest.mark.parametrize("make", [OnlineBMR, AdaOLMR])
 def test_learners_of_known_edge(make, loss):
     """Their empirical edge is this edge, after a first sample with uniform votes."""
-    _, Y = make_rows()
+    _, Y = make_rows(m=5)
     Y = Y[Y.any(axis=1) & ~Y.all(axis=1)]
     model = make([Baseline(0.1), Baseline(0.2), Baseline(-0.1)], random_state=0)
     if make is OnlineBMR:
@@ -329,7 +323,7 @@ def test_learners_of_known_edge(make, loss):
 
 def test_empirical_edges_are_kept(fingerprint):
     """In chunks, with pickles, before any pair is known, and in arrays that were read."""
-    X, Y = make_rows()
+    X, Y = make_rows(m=5)
     at_once = AdaOLMR("trees", n_estimators=4, random_state=0).fit(X, Y)
     pieces = AdaOLMR("trees", n_estimators=4, random_state=0).partial_fit(X[3:4], Y[3:4])
     assert_array_equal(pieces.empirical_edges_, np.zeros(4))
@@ -402,6 +396,31 @@ def votes_with_an_edge(Y, n_learners, edge, random):
     u = (1 - n_relevant * edge) / Y.shape[1] + edge * Y
     draws = random.uniform(size=(len(Y), n_learners))
     return (draws[:, :, None] > u.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["hinge", "rank"])
+def test_theorem_2_of_jung_and_tewari(loss):
+    """With learners that have the edge, the mean loss stays below phi_N(0) (S = 0, Table 1)."""
+    random = np.random.RandomState(0)
+    n_learners, m, edge, n = 40, 4, 0.3, 1500
+    Y = np.eye(m, dtype=int)[random.randint(m, size=n)]
+    votes = votes_with_an_edge(Y, n_learners, edge, random)
+    model = OnlineBMR(
+        [EdgeVoter(i) for i in range(n_learners)],
+        n_learners,
+        edge=edge,
+        loss=loss,
+        max_features=None,
+    )
+    # An untrained learner has uniform votes: learn one sample first.
+    scores = model.partial_fit(votes[:1], Y[:1]).progressive_fit(votes, Y)
+    bound = np.exp(-(edge**2) * n_learners / 2)
+    gaps = (scores - scores[Y == 1][:, None])[Y == 0].reshape(n, m - 1)
+    if loss == "hinge":
+        assert np.maximum(1 + gaps, 0).mean() < (n_learners + 1) * bound
+    else:
+        assert ((gaps > 0) + 0.5 * (gaps == 0)).mean() < bound
 
 
 @pytest.mark.slow

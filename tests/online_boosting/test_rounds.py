@@ -5,8 +5,8 @@ from threading import Thread
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from recording_learners import Recorder, check_calls, make_rows
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.online_boosting._gradients import LogisticCosts
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -17,24 +17,6 @@ from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
 
 
-class Recorder(ClassifierMixin, BaseEstimator):
-    """A weak learner that records its calls of partial_fit, and votes by the sums of weights."""
-
-    def __init__(self, tilt=1.0):
-        self.tilt = tilt
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        if not hasattr(self, "calls_"):
-            self.calls_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
-        self.calls_.append((X.copy(), y.copy(), sample_weight.copy()))
-        np.add.at(self.totals_, y, sample_weight)
-        return self
-
-    def predict_proba(self, X):
-        votes = self.totals_ * np.exp(self.tilt * np.cos(np.arange(len(self.totals_)) * X[0, 0]))
-        return votes[np.newaxis] / votes.sum()
-
-
 class Stubborn(Recorder):
     """A weak learner of single labels, without predict_proba."""
 
@@ -42,13 +24,6 @@ class Stubborn(Recorder):
 
     def predict(self, X):
         return self.classes_[[np.argmax(Recorder.predict_proba(self, X)[0])]]
-
-
-def make_rows(n=40, m=4, seed=0):
-    random = np.random.RandomState(seed)
-    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
-    Y[3], Y[7] = 0, 1
-    return random.normal(size=(n, 2)), Y
 
 
 def slow_rounds(X, Y, tilts, cost_of, learns_weights, hedge, one_hot=False, weight=None):
@@ -122,15 +97,6 @@ def slow_potential(n_learners, edge, loss):
         return np.array([phi(n, s + step[l], relevant, irrelevant) for l in range(len(s))])
 
     return cost_of
-
-
-def check_calls(model, calls):
-    for estimator, expected in zip(model.estimators_, calls):
-        assert len(estimator.calls_) == len(expected)
-        for (rows, labels, weights), (x, relevant, importance) in zip(estimator.calls_, expected):
-            assert_array_equal(rows, np.repeat(x[None], len(relevant), axis=0))
-            assert_array_equal(labels, relevant)
-            assert_allclose(weights, importance, atol=1e-10, rtol=1e-10)
 
 
 def test_ada_olmr_is_algorithm_3():

@@ -6,7 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from recording_learners import Recorder, check_calls, make_rows
+from sklearn.base import clone
 from sklrank.online_boosting._gradients import LogisticCosts
 
 from sklrank.feedback import Exploration, UniformRandomization
@@ -16,13 +17,6 @@ from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
 
 EXACT = {"propensity_clip": (0, 1)}
-
-
-def make_rows(n=30, m=4, seed=0):
-    random = np.random.RandomState(seed)
-    Y = (random.uniform(size=(n, m)) < 0.4).astype(int)
-    Y[3], Y[7] = 0, 1
-    return random.normal(size=(n, 3)), Y
 
 
 # -- The rules of the paper, for each pair.
@@ -73,24 +67,6 @@ def wrong(i, scores, a, b):
     return float(scores[b] >= scores[a])
 
 
-class Recorder(ClassifierMixin, BaseEstimator):
-    """A weak learner that records its calls of partial_fit, and votes by the sums of weights."""
-
-    def __init__(self, tilt=1.0):
-        self.tilt = tilt
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        if not hasattr(self, "calls_"):
-            self.calls_, self.totals_, self.classes_ = [], np.ones(len(classes)), classes
-        self.calls_.append((X[0].copy(), y.copy(), sample_weight.copy()))
-        np.add.at(self.totals_, y, sample_weight)
-        return self
-
-    def predict_proba(self, X):
-        votes = self.totals_ * np.exp(self.tilt * np.cos(np.arange(len(self.totals_)) * X[0, 0]))
-        return votes[np.newaxis] / votes.sum()
-
-
 def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf, start=1.0):
     """Return the learners' calls, alpha, and log weights of experts of Algorithms 1 to 3."""
     totals = [None] * len(tilts)
@@ -119,15 +95,6 @@ def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf, s
     return calls, alpha, log_v
 
 
-def check_calls(model, calls):
-    for estimator, expected in zip(model.estimators_, calls):
-        assert len(estimator.calls_) == len(expected)
-        for (row, labels, weights), (x, relevant, importance) in zip(estimator.calls_, expected):
-            assert_array_equal(row, x)
-            assert_array_equal(labels, relevant)
-            assert_allclose(weights, importance, atol=1e-10, rtol=1e-10)
-
-
 def shown_and_clicked(X, Y, scheme, k, seed=0):
     record = scheme.explore(np.random.RandomState(seed).normal(size=Y.shape), k, random_state=seed)
     return record, np.take_along_axis(Y, record.actions, axis=1)
@@ -136,7 +103,7 @@ def shown_and_clicked(X, Y, scheme, k, seed=0):
 @pytest.mark.parametrize("make", RANDOMIZATIONS.values())
 @pytest.mark.parametrize("k", [2, 3])
 def test_top_k_bbm_is_algorithm_2(make, k):
-    X, Y = make_rows()
+    X, Y = make_rows(30)
     record, rewards = shown_and_clicked(X, Y, make(0.5), k)
     tilts = [0.5, -0.5, 1.0]
     model = TopKBBM([Recorder(t) for t in tilts], n_estimators=3, edge=0.3, random_state=0, **EXACT)
@@ -184,7 +151,7 @@ def test_top_k_adaptive_is_algorithm_3(rate, clip, start):
 
 def test_propensities_are_clipped_at_the_bounds():
     """For the weights, not in the record (Appendix C.2)."""
-    X, Y = make_rows()
+    X, Y = make_rows(30)
     record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.2), 2)
     cut = Exploration(record.actions, np.clip(record.propensities, 0.1, 0.7))
     assert not np.array_equal(cut.propensities, record.propensities)

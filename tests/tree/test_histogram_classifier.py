@@ -116,7 +116,7 @@ def test_samples_of_weight_zero_are_ignored():
 @pytest.mark.parametrize(
     ("parameters", "labels", "message"),
     [
-        ({}, np.ones(400), "two classes or more, got one class"),
+        ({}, np.ones(400), r"one class only, \[1.0\]; .* two or more"),
         ({}, X[:, 0], "continuous"),
         ({"categorical_features": [3]}, Y, "categorical_features and monotonic_cst are supported"),
         ({"monotonic_cst": [1] * 10}, Y, "categorical_features and monotonic_cst are supported"),

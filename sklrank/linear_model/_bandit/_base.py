@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -39,8 +40,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
     A subclass must have the parameters `exploration`, `fit_intercept`, `max_iter` and
-    `random_state`, and a method `_make_model(n_classes, random_state)` that returns its compiled
-    model.
+    `random_state`.
     """
 
     _accepts_sparse = True
@@ -57,8 +57,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         "random_state": ["random_state"],
     }
 
+    @abstractmethod
     def _make_model(self, n_classes, random_state):
-        raise NotImplementedError(f"{type(self).__name__} must define _make_model")
+        """Return an untrained :class:`~sklrank.linear_model._bandit._model.BanditModel`."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     @exclusive_call

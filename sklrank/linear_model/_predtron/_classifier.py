@@ -406,7 +406,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
             difference between the scores of the second and the first class.
         """
         scores = self._add_first_class(self._scores(X))
-        return scores if self._fitted_with_indicators else two_class_difference(scores)
+        return scores if self._has_label_columns else two_class_difference(scores)
 
     @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -424,7 +424,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
             the predicted labels. Ties are broken in favor of the class that is first in `classes_`.
         """
         scores = self._scores(X)
-        if self._fitted_with_indicators:
+        if self._has_label_columns:
             return (scores > 0).astype(np.intp)
         best, rejected = self._decide(scores)
         predictions = self.classes_[best]
@@ -482,7 +482,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
         """
         check_is_fitted(self, "classes_")
         if self.reject_label_ is None:
-            if self._fitted_with_indicators:
+            if self._has_label_columns:
                 target = check_target(y, multilabel=True)
                 check_columns(target.names, self.classes_)
                 y = target.values.astype(np.intp)
@@ -508,7 +508,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     def _start_model(self, classes):
         self.classes_ = classes
         self.reject_label_ = self._reject_rule = None
-        if self._fitted_with_indicators:
+        if self._has_label_columns:
             self._subset_losses = SubsetLosses(self.loss, len(classes))
             n_scores = len(classes)
         else:
@@ -548,7 +548,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
     def _make_task(self, X, y, classes, *, restart):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
         self._check_pairwise(X)
-        if self._fitted_with_indicators:
+        if self._has_label_columns:
             losses = self._subset_losses = copy(self._subset_losses)
             losses.cover(np.diff(indptr))
             task = SubsetTask(
@@ -564,7 +564,7 @@ class PredtronClassifier(PredtronMixin, BaseOnlineClassifier):
 
     def _add_first_class(self, scores):
         """Return the scores with a column of zeros for the first class if two classes share one."""
-        if self._fitted_with_indicators or scores.shape[1] > 1:
+        if self._has_label_columns or scores.shape[1] > 1:
             return scores
         return np.column_stack([np.zeros(len(scores)), scores])
 

@@ -181,7 +181,7 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
     0.96
     """
 
-    _fitted_with_indicators = True
+    _has_label_columns = True
     _parameter_constraints: dict = {
         **PredtronRankerMixin._parameter_constraints,
         "fit_intercept": ["boolean"],
