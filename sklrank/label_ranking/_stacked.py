@@ -119,8 +119,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         from the held-out samples which label comes first. Its features are the weighted sums of the
         two labels and their difference. For each label, the predicted probabilities that it comes
         before other labels are added up. This total and the weighted sum are combined by
-        non-negative least squares. If "auto", the classifier is a logistic regression on cubic
-        polynomials of the features. If None, the weighted sum is not corrected.
+        non-negative least squares. If "auto", the classifier is a logistic regression on the
+        features, their squares and their products. If None, the weighted sum is not corrected.
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.

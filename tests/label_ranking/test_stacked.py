@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank.label_ranking import (
@@ -257,8 +257,8 @@ def test_the_final_estimator_learns_pairs_from_held_out_sums(classifier, targets
     weights = [*ranker.weights_.values()]
     combined = np.tensordot(weights, held_out_scores(rankers, targets), axes=1)
     if classifier == "auto":
-        polynomials = SplineTransformer(2, extrapolation="linear", include_bias=False)
-        classifier = make_pipeline(polynomials, StandardScaler(), LogisticRegression())
+        polynomials = PolynomialFeatures(2, include_bias=False)
+        classifier = make_pipeline(StandardScaler(), polynomials, LogisticRegression())
     votes = np.zeros(Y.shape)
     for train, test in KFold(3).split(X):
         votes[test] = slow_votes(combined[train], targets[train], combined[test], classifier)
