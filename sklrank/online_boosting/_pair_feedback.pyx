@@ -49,8 +49,9 @@ cdef class PairFeedback:
     def set_discounted(self, bint discounted):
         """Weight pairs by the discounts of the current ranks of their labels, or do not."""
         self.discounted = discounted
-        self.discounts = np.empty(self.n_labels if discounted else 0)
-        self.ranking = make_items(2 * self.n_labels if discounted else 0)
+        if discounted:
+            self.discounts = np.empty(self.n_labels)
+            self.ranking = make_items(2 * self.n_labels)
 
     # The DCG discount of the label at position r is 1 / log2(1 + r). Labels of equal score are
     # ranked by their index.
@@ -108,8 +109,9 @@ cdef class FullInformation(PairFeedback):
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
         self.set_discounted(discounted)
-        n_relevant = np.diff(indptr) if discounted else np.empty(0, dtype=np.intp)
-        self.weights = np.empty(np.max(n_relevant * (n_labels - n_relevant), initial=0))
+        if discounted:
+            n_relevant = np.diff(indptr)
+            self.weights = np.empty(np.max(n_relevant * (n_labels - n_relevant), initial=0))
 
     cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t n_relevant = self.indptr[t + 1] - self.indptr[t]
