@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, check_cv
 from sklrank._sklearn import _safe_indexing
 from sklrank.label_ranking._fit_task import fit_task
 
-__all__ = ["fit_ranker", "shuffled_folds", "split_rankings"]
+__all__ = ["fit_ranker", "folds_of_held_out", "shuffled_folds", "split_rankings"]
 
 
 def shuffled_folds(n_folds, seed):
@@ -52,6 +52,30 @@ def split_rankings(splitter, X, positions, cv):
 def as_indices(rows):
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def folds_of_held_out(folds, n_folds):
+    """Return folds for models of the held-out samples, whose folds are concatenated.
+
+    Each fold holds out the same samples as before. A single fold is divided into `n_folds` parts.
+
+    Parameters
+    ----------
+    folds : list of (ndarray of int, ndarray of int)
+        The training samples and the held-out samples of each fold.
+    n_folds : int
+        Number of parts of a single fold.
+
+    Returns
+    -------
+    list of (ndarray of int, ndarray of int)
+        The indices of the other and of the held-out samples in the concatenation.
+    """
+    sizes = [len(test) for _, test in folds]
+    groups = np.repeat(np.arange(len(folds)), sizes)
+    if len(folds) == 1:
+        groups = np.arange(*sizes) % n_folds
+    return [(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in np.unique(groups)]
 
 
 @fit_task

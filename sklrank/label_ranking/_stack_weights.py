@@ -74,19 +74,18 @@ def root_mean_squares(scores):
 WEIGHTINGS = {"least_squares": non_negative_weights, "logistic": logistic_weights}
 
 
-def best_weighting(scores, positions, groups):
-    """Return the name of the weighting that agrees best with held-out samples.
+def best_weighting(scores, positions, folds):
+    """Return the name of the weighting that agrees best with the samples that folds hold out.
 
-    The weights for the samples of a group are computed from the samples of all other groups. It is
-    "least_squares" unless the mean tau of "logistic" is larger by more than its standard error.
+    It is "least_squares" unless the mean tau of "logistic" is larger by more than its standard
+    error.
     """
     taus = {name: np.zeros(len(positions)) for name in WEIGHTINGS}
-    for group in np.unique(groups):
-        test = groups == group
-        if test.all() or np.isnan(positions[~test]).all():
+    for train, test in folds:
+        if np.isnan(positions[train]).all():
             continue
         for name, compute in WEIGHTINGS.items():
-            weights, _ = compute(scores[:, ~test], positions[~test])
+            weights, _ = compute(scores[:, train], positions[train])
             combined = np.tensordot(weights, scores[:, test], axes=1)
             taus[name][test] = kendall_tau_score(positions[test], -combined, average=False)
     gain = taus["logistic"] - taus["least_squares"]

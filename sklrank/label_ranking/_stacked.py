@@ -14,7 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
 from sklrank._sklearn import HasMethods, StrOptions, _BaseComposition
-from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
+from sklrank.label_ranking._held_out import (
+    fit_ranker,
+    folds_of_held_out,
+    shuffled_folds,
+    split_rankings,
+)
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._score_pairs import ScorePairRanker
@@ -262,13 +267,11 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
         first = [has_oob_scores(ranker) or chooses_alpha(ranker) for ranker in rankers]
-        groups = np.concatenate([np.full(len(test), fold) for fold, (_, test) in enumerate(folds)])
-        if len(folds) == 1:
-            groups = np.arange(len(groups)) % _N_FOLDS
+        second_folds = folds_of_held_out(folds, _N_FOLDS)
         n_by_folds = sum(not has_oob_scores(ranker) for ranker in rankers)
         n_fits = n_by_folds * len(folds) + len(rankers)
         if self.final_estimator is not None:
-            n_fits += len(np.unique(groups)) + 1
+            n_fits += len(second_folds) + 1
         first_models = iter(
             self._fit_in_parallel(
                 [
@@ -284,20 +287,20 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         scores, held_out = self._held_out(rankers, models, X, positions, folds, n_fits)
         self.weighting_ = self.weighting
         if self.weighting == "auto":
-            self.weighting_ = best_weighting(scores, held_out, groups)
+            self.weighting_ = best_weighting(scores, held_out, second_folds)
         weights, shares = WEIGHTINGS[self.weighting_](scores, held_out)
         combined = np.tensordot(weights, scores, axes=1)
-        combined = self._fit_final(combined, held_out, groups, n_fits)
+        combined = self._fit_final(combined, held_out, second_folds, n_fits)
         self.pair_scale_ = pair_scale(combined, held_out)
         self.estimators_ = self._fit_kept(rankers, models, weights, X, positions)
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
 
-    def _fit_final(self, combined, positions, groups, n_fits):
+    def _fit_final(self, combined, positions, folds, n_fits):
         """Fit the final estimator to combined scores; return the corrected scores.
 
-        The scores and the positions are those of held-out samples, and `groups` are the folds in
-        which the final estimator is evaluated. All results have shape `(n_samples, n_labels)`.
+        The scores and the positions, of shape `(n_samples, n_labels)`, are those of held-out
+        samples. The folds divide these samples once more.
         """
         self.final_estimator_, self.final_weights_ = None, np.array([1.0, 0.0])
         if self.final_estimator is None:
@@ -305,25 +308,17 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         classifier = None if isinstance(self.final_estimator, str) else self.final_estimator
         ranker = ScorePairRanker(classifier, voting="soft")
         none_unseen = np.zeros(positions.shape[1], dtype=bool)
-        tests = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-        votes = np.empty_like(combined)
-        votes[np.concatenate(tests)] = np.concatenate(
-            self._fit_in_parallel(
-                [
-                    delayed(fit_and_score)(
-                        clone(ranker),
-                        combined,
-                        positions,
-                        np.setdiff1d(np.arange(len(combined)), test),
-                        test,
-                        none_unseen,
-                    )
-                    for test in tests
-                ],
-                "final estimator on a fold",
-                n_fits,
-            )
+        fold_votes = self._fit_in_parallel(
+            [
+                delayed(fit_and_score)(clone(ranker), combined, positions, *fold, none_unseen)
+                for fold in folds
+            ],
+            "final estimator on a fold",
+            n_fits,
         )
+        votes = np.empty_like(combined)
+        for (_, test), scores in zip(folds, fold_votes):
+            votes[test] = scores
         weights, _ = non_negative_weights(np.array([combined, votes]), positions)
         if weights[1] == 0:
             return combined
