@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,15 +204,15 @@ def _choose_features(labels, varies: np.ndarray, rng: np.random.RandomState) -> 
         return np.sort(rng.choice(varying, labels, replace=False))
     features = np.asarray(labels)
     if features.ndim != 1 or features.dtype.kind not in "iu":
-        raise ValueError(f"labels must be an integer or feature indices, got {labels!r}.")
+        raise ValueError(f"labels must be an integer or feature indices, got {shortened(labels)}.")
     if not ((features >= 0) & (features < n_features)).all() or len(set(features)) < len(features):
         raise ValueError(
-            f"labels must be features from 0 to {n_features - 1}, each once, got {labels!r}."
+            f"labels must be features from 0 to {n_features - 1}, each once, got {shortened(labels)}."
         )
     if not 2 <= len(features) < n_features:
         raise ValueError(
             f"labels must be at least two of the {n_features} features and leave one of them, got "
-            f"{labels!r}."
+            f"{shortened(labels)}."
         )
     if not varies[features].all():
         constant = features[~varies[features]].tolist()

@@ -57,7 +57,8 @@ def as_indices(rows):
 def folds_of_held_out(folds, n_folds):
     """Return folds for models of the held-out samples, whose folds are concatenated.
 
-    Each fold holds out the same samples as before. A single fold is divided into `n_folds` parts.
+    Each fold holds out the same samples as before, and a sample that other folds hold out, too, is
+    not a training sample. A single fold is divided into `n_folds` parts.
 
     Parameters
     ----------
@@ -71,11 +72,12 @@ def folds_of_held_out(folds, n_folds):
     list of (ndarray of int, ndarray of int)
         The indices of the other and of the held-out samples in the concatenation.
     """
-    sizes = [len(test) for _, test in folds]
-    groups = np.repeat(np.arange(len(folds)), sizes)
+    samples = np.concatenate([test for _, test in folds])
+    groups = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
     if len(folds) == 1:
-        groups = np.arange(*sizes) % n_folds
-    return [(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in np.unique(groups)]
+        groups = np.arange(len(samples)) % n_folds
+    tests = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    return [(np.flatnonzero(~np.isin(samples, samples[test])), test) for test in tests]
 
 
 @fit_task

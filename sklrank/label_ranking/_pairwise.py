@@ -159,12 +159,7 @@ class PairwiseRanker(DecompositionRanker):
             models = iter(
                 self._fit_in_parallel(
                     [
-                        delayed(fit_pair)(
-                            clone(template),
-                            self._pair_samples(X, pairs[pair]),
-                            compared[:, pair],
-                            wins[:, pair],
-                        )
+                        delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
                         for pair in np.flatnonzero(learned)
                     ],
                     "pair",
@@ -187,10 +182,6 @@ class PairwiseRanker(DecompositionRanker):
             )
         return several and self.multi_output
 
-    def _pair_samples(self, X, pair):
-        """Return the samples for the classifier of a pair of labels."""
-        return X
-
     def _pair_probabilities(self, X):
         """Return the probabilities that the first label of a pair comes before the second.
 
@@ -202,8 +193,8 @@ class PairwiseRanker(DecompositionRanker):
         elif self._learned_pairs.any():
             probabilities[:, self._learned_pairs] = np.column_stack(
                 self._in_parallel(
-                    delayed(positive_probability)(model, self._pair_samples(X, pair))
-                    for model, pair in zip(self.estimators_, self.pairs_)
+                    delayed(positive_probability)(model, X)
+                    for model in self.estimators_
                     if model is not None
                 )
             )

@@ -9,7 +9,7 @@ from sklrank._rankings import relative_positions
 from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
 from sklrank.metrics import kendall_tau_score
 
-__all__ = ["WEIGHTINGS", "best_weighting", "pair_scale"]
+__all__ = ["WEIGHTINGS", "best_weighting", "non_negative_weights", "pair_scale"]
 
 
 def non_negative_weights(scores, positions):

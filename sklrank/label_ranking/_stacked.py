@@ -13,7 +13,7 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import HasMethods, StrOptions, _BaseComposition
+from sklrank._sklearn import StrOptions, _BaseComposition
 from sklrank.label_ranking._held_out import (
     fit_ranker,
     folds_of_held_out,
@@ -21,8 +21,8 @@ from sklrank.label_ranking._held_out import (
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
+from sklrank.label_ranking._pair_correction import PairCorrection
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
-from sklrank.label_ranking._score_pairs import ScorePairRanker
 from sklrank.label_ranking._stack_members import (
     chooses_alpha,
     default_rankers,
@@ -37,6 +37,7 @@ from sklrank.label_ranking._stack_weights import (
     non_negative_weights,
     pair_scale,
 )
+from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,6 +48,8 @@ __all__ = ["StackedRanker"]
 _N_FOLDS = 5
 # With more samples only one fold is held out.
 _MANY_SAMPLES = 5000
+# With fewer held-out samples, pairs are not corrected: a pair has ten weights.
+_MIN_CORRECTED = 20
 
 
 class StackedRanker(MetaLabelRanker, _BaseComposition):
@@ -63,7 +66,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     model are not bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
-    for each pair of labels; see the parameter `final_estimator`.
+    for each pair of labels; see the parameter `pair_correction`.
 
     Two kinds of rankers need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is
     fitted once, to all samples, and its held-out scores are the out-of-bag scores. A
@@ -119,13 +122,14 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "auto": "logistic" if its mean Kendall tau of held-out samples, whose rankings were not
           used for the weights, is larger by more than the standard error of the difference;
           otherwise "least_squares".
-    final_estimator : {"auto"}, classifier or None, default="auto"
-        Classifier that corrects the weighted sum. For each pair of labels, a clone of it learns
-        from the held-out samples which label comes first. Its features are the weighted sums of the
-        two labels and their difference. For each label, the predicted probabilities that it comes
-        before other labels are added up. This total and the weighted sum are combined by
-        non-negative least squares. If "auto", the classifier is a logistic regression on the
-        features, their squares and their products. If None, the weighted sum is not corrected.
+    pair_correction : bool, default=True
+        Whether to correct the weighted sum for each pair of labels. A logistic regression learns
+        from the held-out samples which of the two labels comes first. Its features are the weighted
+        sums of the two labels, their difference, and the squares and products of these. For each
+        label, the predicted probabilities that it comes before other labels are added up. This
+        total and the weighted sum are combined by non-negative least squares. There is no
+        correction if there are fewer than 20 held-out samples, or if it does not increase the mean
+        Kendall tau of held-out samples.
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.
@@ -145,11 +149,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         comparable, because their scores have different scales; compare `shares_` instead.
     weighting_ : {"least_squares", "logistic"}
         Rule that determined the weights.
-    final_estimator_ : PairwiseRanker or None
-        The classifiers of the pairs of labels. None if `final_estimator` is None, or if the
-        weighted sum agrees better with the held-out samples without them.
-    final_weights_ : ndarray of shape (2,)
-        Weights of the weighted sum and of the total of the probabilities.
+    correction_weights_ : ndarray of shape (2,)
+        Weights of the weighted sum and of the total of the probabilities; (1, 0) if the weighted
+        sum is not corrected.
     pair_scale_ : float
         Factor of the scores in the logistic model of `predict_pair_proba`.
     shares_ : dict of str to float
@@ -200,7 +202,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         "estimators": [list, None],
         "cv": [StrOptions({"auto"}), "cv_object"],
         "weighting": [StrOptions({"auto", "least_squares", "logistic"})],
-        "final_estimator": [StrOptions({"auto"}), HasMethods(["fit", "predict"]), None],
+        "pair_correction": ["boolean"],
     }
 
     def __init__(
@@ -209,7 +211,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         *,
         cv: Any = "auto",
         weighting: Literal["auto", "least_squares", "logistic"] = "auto",
-        final_estimator: Any = "auto",
+        pair_correction: bool = True,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -217,7 +219,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         self.estimators = estimators
         self.cv = cv
         self.weighting = weighting
-        self.final_estimator = final_estimator
+        self.pair_correction = pair_correction
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -270,8 +272,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         second_folds = folds_of_held_out(folds, _N_FOLDS)
         n_by_folds = sum(not has_oob_scores(ranker) for ranker in rankers)
         n_fits = n_by_folds * len(folds) + len(rankers)
-        if self.final_estimator is not None:
-            n_fits += len(second_folds) + 1
         first_models = iter(
             self._fit_in_parallel(
                 [
@@ -290,43 +290,31 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             self.weighting_ = best_weighting(scores, held_out, second_folds)
         weights, shares = WEIGHTINGS[self.weighting_](scores, held_out)
         combined = np.tensordot(weights, scores, axes=1)
-        combined = self._fit_final(combined, held_out, second_folds, n_fits)
+        combined = self._correct(combined, held_out, second_folds)
         self.pair_scale_ = pair_scale(combined, held_out)
         self.estimators_ = self._fit_kept(rankers, models, weights, X, positions)
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
 
-    def _fit_final(self, combined, positions, folds, n_fits):
-        """Fit the final estimator to combined scores; return the corrected scores.
+    def _correct(self, combined, positions, folds):
+        """Fit the correction to the combined scores of held-out samples; return corrected scores.
 
-        The scores and the positions, of shape `(n_samples, n_labels)`, are those of held-out
-        samples. The folds divide these samples once more.
+        The scores and the positions have shape `(n_samples, n_labels)`. The folds divide the
+        held-out samples once more.
         """
-        self.final_estimator_, self.final_weights_ = None, np.array([1.0, 0.0])
-        if self.final_estimator is None:
+        self._correction, self.correction_weights_ = None, np.array([1.0, 0.0])
+        if not self.pair_correction or len(combined) < _MIN_CORRECTED:
             return combined
-        classifier = None if isinstance(self.final_estimator, str) else self.final_estimator
-        ranker = ScorePairRanker(classifier, voting="soft")
-        none_unseen = np.zeros(positions.shape[1], dtype=bool)
-        fold_votes = self._fit_in_parallel(
-            [
-                delayed(fit_and_score)(clone(ranker), combined, positions, *fold, none_unseen)
-                for fold in folds
-            ],
-            "final estimator on a fold",
-            n_fits,
-        )
+        correction = PairCorrection(positions.shape[1])
         votes = np.empty_like(combined)
-        for (_, test), scores in zip(folds, fold_votes):
-            votes[test] = scores
+        for train, test in folds:
+            votes[test] = correction.fit(combined[train], positions[train]).votes(combined[test])
         weights, _ = non_negative_weights(np.array([combined, votes]), positions)
-        if weights[1] == 0:
+        corrected = weights[0] * combined + weights[1] * votes
+        if kendall_tau_score(positions, -corrected) <= kendall_tau_score(positions, -combined):
             return combined
-        self.final_weights_ = weights
-        [self.final_estimator_] = self._fit_in_parallel(
-            [delayed(fit_ranker)(ranker, combined, positions)], "final estimator", n_fits
-        )
-        return weights[0] * combined + weights[1] * votes
+        self._correction, self.correction_weights_ = correction.fit(combined, positions), weights
+        return corrected
 
     def _fit_kept(self, rankers, models, weights, X, positions):
         """Return the rankers with positive weights, fitted to all samples."""
@@ -428,10 +416,10 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         scores = self._in_parallel(delayed(scores_of)(ranker, X) for ranker in self.estimators_)
         weights = [weight for weight in self.weights_.values() if weight > 0]
         combined = np.tensordot(weights, scores, axes=1)
-        if self.final_estimator_ is None:
+        if self._correction is None:
             return combined
-        votes = self.final_estimator_.decision_function(combined)
-        return self.final_weights_[0] * combined + self.final_weights_[1] * votes
+        sum_weight, votes_weight = self.correction_weights_
+        return sum_weight * combined + votes_weight * self._correction.votes(combined)
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:

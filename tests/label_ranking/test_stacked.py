@@ -12,11 +12,17 @@ from scipy.optimize import minimize, nnls
 from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RepeatedKFold,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
@@ -27,8 +33,10 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
     _pair_calibration,
+    _pair_correction,
 )
 from sklrank.label_ranking._pair_calibration import ordered_pairs
+from sklrank.label_ranking._pair_correction import PairCorrection
 from sklrank.label_ranking._stack_members import default_rankers
 from sklrank.label_ranking._stack_weights import WEIGHTINGS
 from sklrank.metrics import kendall_tau_score
@@ -40,12 +48,13 @@ Y = np.argsort(np.argsort(-UTILITY, axis=1), axis=1) + 1
 INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
 LINEAR = LabelwiseRanker(Ridge(), incomplete="relative")
 TREE = LabelwiseRanker(DecisionTreeRegressor(max_depth=4, random_state=0), incomplete="relative")
+RIDGE = LabelwiseRanker(Ridge(100.0), incomplete="relative")
 LOGISTIC = PairwiseRanker(LogisticRegression(), voting="soft")
 SAME_FOR_ALL = LabelwiseRanker(DummyRegressor())
 
 
 def stacked(**rankers):
-    return StackedRanker([*rankers.items()], cv=3, weighting="least_squares", final_estimator=None)
+    return StackedRanker([*rankers.items()], cv=3, weighting="least_squares", pair_correction=False)
 
 
 @pytest.fixture(scope="module")
@@ -232,8 +241,8 @@ def test_out_of_bag_scores_are_held_out_scores():
     )
 
 
-def slow_votes(scores, Y, new_scores, classifier):
-    """Fit a classifier for each pair; sum up the probabilities that a label comes first."""
+def slow_votes(scores, Y, new_scores):
+    """Fit scikit-learn's classifier for each pair; sum up the probabilities to come first."""
     votes = np.zeros(new_scores.shape)
     for a in range(5):
         for b in range(a + 1, 5):
@@ -241,60 +250,134 @@ def slow_votes(scores, Y, new_scores, classifier):
             features = [
                 np.column_stack([s[:, a], s[:, b], s[:, a] - s[:, b]]) for s in (scores, new_scores)
             ]
-            model = clone(classifier).fit(features[0][rows], (Y[:, a] < Y[:, b])[rows])
-            before = model.predict_proba(features[1])[:, 1]
+            polynomials = PolynomialFeatures(2, include_bias=False)
+            logistic = LogisticRegression(tol=1e-8, max_iter=10_000)
+            model = make_pipeline(StandardScaler(), polynomials, logistic)
+            wins = (Y[:, a] < Y[:, b])[rows]
+            if wins.all() or not wins.any():
+                before = np.full(len(new_scores), np.mean(wins) if rows else 0.5)
+            else:
+                before = model.fit(features[0][rows], wins).predict_proba(features[1])[:, 1]
             votes[:, a] += before
             votes[:, b] += 1 - before
     return votes
 
 
-@pytest.mark.parametrize("targets", [Y, INCOMPLETE], ids=["complete", "incomplete"])
-@pytest.mark.parametrize("classifier", ["auto", LogisticRegression(C=10.0)])
-def test_the_final_estimator_learns_pairs_from_held_out_sums(classifier, targets):
-    rankers = [TREE, LINEAR]
-    ranker = stacked(tree=TREE, linear=LINEAR).set_params(final_estimator=classifier)
-    ranker.fit(X, targets)
+def rank_ties_by_index(n_samples, seed):
+    """Make samples and positions; labels of negative utility are ranked by their index."""
+    random = np.random.RandomState(seed)
+    samples, weights = (
+        random.normal(size=(n_samples, 4)),
+        np.random.RandomState(0).normal(size=(4, 5)),
+    )
+    utility = np.maximum(samples @ weights, 0)
+    return samples, np.argsort(np.argsort(-utility, axis=1, kind="stable"), axis=1) + 1.0
+
+
+@pytest.mark.parametrize("block", [1, 10**6])
+def test_votes_are_those_of_logistic_regressions(block, monkeypatch):
+    """One for each pair, with ties, missing labels, and labels of which one is always first."""
+    monkeypatch.setattr(_pair_correction, "_BLOCK", block)
+    scores, positions = rank_ties_by_index(150, seed=1)
+    scores = np.column_stack([scores, scores.sum(axis=1)])
+    positions[:20, 0] = positions[:20, 1]
+    positions[40:80, 2] = np.nan
+    for always_first in (False, True):
+        if always_first:
+            positions[:, 3], positions[:, 4] = 0, np.nan
+        correction = PairCorrection(5).fit(scores[:100], positions[:100])
+        expected = slow_votes(scores[:100], positions[:100], scores[100:])
+        assert_allclose(correction.votes(scores[100:]), expected, atol=1e-5)
+
+
+def test_newtons_method_finds_the_minimum_of_separable_data():
+    """The loss is flat at first, so that whole steps are too long."""
+    scores = np.array([[0.0, 0.1], [0.0, -0.1], [1e3, 0.0], [-1e3, 0.0]] * 30)
+    positions = np.where(scores[:, :1] - scores[:, 1:] > 0, [[1, 2]], [[2, 1]])
+    votes = PairCorrection(2).fit(scores, positions).votes(scores)
+    logistic = LogisticRegression(tol=1e-8, max_iter=10_000)
+    model = make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False), logistic)
+    features = np.column_stack([scores, scores[:, 0] - scores[:, 1]])
+    expected = model.fit(features, positions[:, 0] == 1).predict_proba(features)[:, 1]
+    assert_allclose(votes[:, 0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("first", "overlapping", "incomplete", "helps"),
+    [
+        (RIDGE, False, False, True),
+        (RIDGE, False, True, True),
+        (RIDGE, True, False, True),
+        (TREE, False, False, False),
+        (TREE, True, True, False),
+    ],
+)
+def test_pairs_are_corrected_by_votes_of_held_out_sums(first, overlapping, incomplete, helps):
+    samples, positions = rank_ties_by_index(120, seed=1)
+    if incomplete:
+        positions[np.random.RandomState(0).uniform(size=positions.shape) < 0.2] = np.nan
+    splitter = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0) if overlapping else KFold(3)
+    folds = [*splitter.split(samples)]
+    rankers = {"first": first, "linear": LINEAR}
+    ranker = StackedRanker([*rankers.items()], cv=folds, weighting="least_squares")
+    ranker.fit(samples, positions)
     weights = [*ranker.weights_.values()]
-    combined = np.tensordot(weights, held_out_scores(rankers, targets), axes=1)
-    if classifier == "auto":
-        polynomials = PolynomialFeatures(2, include_bias=False)
-        classifier = make_pipeline(StandardScaler(), polynomials, LogisticRegression())
-    votes = np.zeros(Y.shape)
-    for train, test in KFold(3).split(X):
-        votes[test] = slow_votes(combined[train], targets[train], combined[test], classifier)
-    expected, _ = WEIGHTINGS["least_squares"](np.array([combined, votes]), targets)
-    assert expected[1] > 0
-    assert_allclose(ranker.final_weights_, expected, rtol=1e-3)
-    fitted = [clone(member).fit(X, targets).decision_function(X) for member in rankers]
-    summed = np.tensordot(weights, fitted, axes=1)
-    votes = slow_votes(combined, targets, summed, classifier)
-    total = ranker.final_weights_ @ np.array([summed.ravel(), votes.ravel()])
-    assert_allclose(ranker.decision_function(X), total.reshape(Y.shape), rtol=1e-3, atol=1e-4)
+    combined = [
+        np.tensordot(
+            weights,
+            [
+                clone(member).fit(samples[train], positions[train]).decision_function(samples[test])
+                for member in rankers.values()
+            ],
+            axes=1,
+        )
+        for train, test in folds
+    ]
+    votes = []
+    for fold, (_, test) in enumerate(folds):
+        pairs = [
+            (combined[other][row], positions[sample])
+            for other, (_, held_out) in enumerate(folds)
+            for row, sample in enumerate(held_out)
+            if sample not in test
+        ]
+        votes.append(slow_votes(*map(np.array, zip(*pairs)), combined[fold]))
+    held_out = np.concatenate([positions[test] for _, test in folds])
+    combined, votes = np.concatenate(combined), np.concatenate(votes)
+    expected, _ = WEIGHTINGS["least_squares"](np.array([combined, votes]), held_out)
+    corrected = expected[0] * combined + expected[1] * votes
+    if kendall_tau_score(held_out, -corrected) <= kendall_tau_score(held_out, -combined):
+        expected = [1, 0]
+    assert (expected[1] > 0) == helps
+    assert_allclose(ranker.correction_weights_, expected, rtol=1e-3)
+    fitted = [clone(member).fit(samples, positions) for member in rankers.values()]
+    summed = np.tensordot(weights, [member.decision_function(samples) for member in fitted], axes=1)
+    total = expected[0] * summed + expected[1] * slow_votes(combined, held_out, summed)
+    assert_allclose(ranker.decision_function(samples), total, atol=1e-4)
 
 
-def test_a_useless_final_estimator_changes_nothing():
-    expected = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X, Y)
-    ranker = clone(expected).set_params(final_estimator=DummyClassifier()).fit(X, Y)
-    assert expected.final_estimator_ is ranker.final_estimator_ is None
-    assert_array_equal(ranker.final_weights_, [1, 0])
-    assert_array_equal(ranker.decision_function(X), expected.decision_function(X))
-
-
-def test_the_final_estimator_learns_biases_of_pairs():
-    """Labels whose utility is below 0 are ranked by their index, as some programs rank ties."""
-    random = np.random.RandomState(0)
-    samples = random.normal(size=(500, 4))
-    utility = np.maximum(samples @ random.normal(size=(4, 6)), 0)
-    positions = np.argsort(np.argsort(-utility, axis=1, kind="stable"), axis=1) + 1
+def test_the_correction_learns_biases_of_pairs():
+    samples, positions = rank_ties_by_index(500, seed=1)
     train, test = slice(300), slice(300, None)
     plain = stacked(linear=LINEAR).fit(samples[train], positions[train])
-    corrected = (
-        clone(plain).set_params(final_estimator="auto").fit(samples[train], positions[train])
-    )
+    corrected = clone(plain).set_params(pair_correction=True).fit(samples[train], positions[train])
     gain = corrected.score(samples[test], positions[test]) - plain.score(
         samples[test], positions[test]
     )
-    assert gain > 0.05
+    assert gain > 0.02
+
+
+@pytest.mark.parametrize("target", ["few", "tied"])
+def test_no_correction_that_does_not_help(target):
+    samples, positions = rank_ties_by_index(60, seed=1)
+    if target == "few":
+        samples, positions = samples[:19], positions[:19]
+    else:
+        positions[:] = 1.0
+    plain = stacked(linear=LINEAR).fit(samples, positions)
+    ranker = clone(plain).set_params(pair_correction=True).fit(samples, positions)
+    assert_array_equal(ranker.correction_weights_, [1, 0])
+    assert_array_equal(ranker.decision_function(samples), plain.decision_function(samples))
 
 
 @pytest.mark.parametrize("in_pipeline", [False, True])
