@@ -207,7 +207,8 @@ def _choose_features(labels, varies: np.ndarray, rng: np.random.RandomState) -> 
         raise ValueError(f"labels must be an integer or feature indices, got {shortened(labels)}.")
     if not ((features >= 0) & (features < n_features)).all() or len(set(features)) < len(features):
         raise ValueError(
-            f"labels must be features from 0 to {n_features - 1}, each once, got {shortened(labels)}."
+            f"labels must be features from 0 to {n_features - 1}, each once, got "
+            f"{shortened(labels)}."
         )
     if not 2 <= len(features) < n_features:
         raise ValueError(
