@@ -53,23 +53,26 @@ class PairCorrection:
         pairs = list(combinations(range(self.n_labels), 2))
         self.pairs = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         n_pairs = len(pairs)
-        self.frequencies = np.full(n_pairs, 0.5)
+        self.frequencies, self.learned = np.full(n_pairs, 0.5), np.zeros(n_pairs, dtype=bool)
         self.means, self.scales = np.zeros((3, n_pairs)), np.ones((3, n_pairs))
         self.coefficients = np.zeros((n_pairs, _N_FEATURES))
         for block in self._blocks(len(scores)):
             first, second = positions[:, self.pairs[block]].transpose(2, 0, 1)
             wins, compared = first < second, (first < second) | (first > second)
             n_compared = compared.sum(axis=0)
-            known = n_compared > 0
-            self.frequencies[block][known] = wins.sum(axis=0)[known] / n_compared[known]
-            shares = compared / np.maximum(n_compared, 1)
+            divisors = np.maximum(n_compared, 1)
+            shares, frequencies = compared / divisors, wins.sum(axis=0) / divisors
+            frequencies[n_compared == 0] = 0.5
+            self.frequencies[block] = frequencies
+            self.learned[block] = (frequencies > 0) & (frequencies < 1)
             raw = self._raw_features(scores, block)
             self.means[:, block] = (shares * raw).sum(axis=1)
             centered = raw - self.means[:, np.newaxis, block]
             deviations = np.sqrt((shares * centered**2).sum(axis=1))
             self.scales[:, block] = np.where(deviations > 0, deviations, 1.0)
-            self.coefficients[block] = fit_logistic(self._features(scores, block), wins, compared)
-        self.learned = (self.frequencies > 0) & (self.frequencies < 1)
+            features = self._features(scores, block)
+            compared &= self.learned[block]
+            self.coefficients[block] = fit_logistic(features, wins, compared)
         return self
 
     def votes(self, scores):
