@@ -35,7 +35,10 @@ def split_rankings(splitter, X, positions, cv):
         The training samples and the held-out samples of each fold.
     """
     try:
-        folds = [tuple(map(as_indices, fold)) for fold in check_cv(splitter).split(X, positions)]
+        folds = [
+            tuple(as_indices(rows, len(positions)) for rows in fold)
+            for fold in check_cv(splitter).split(X, positions)
+        ]
     except ValueError as error:
         raise ValueError(
             f"cv={cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
@@ -49,9 +52,15 @@ def split_rankings(splitter, X, positions, cv):
     return folds
 
 
-def as_indices(rows):
+def as_indices(rows, n_samples):
     rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
+    if rows.dtype != bool:
+        if rows.size and not -n_samples <= rows.min() <= rows.max() < n_samples:
+            raise ValueError("an index is out of range.")
+        return rows % n_samples  # Negative indices count from the end.
+    if rows.shape != (n_samples,):
+        raise ValueError(f"a mask has the shape {rows.shape}.")
+    return np.flatnonzero(rows)
 
 
 def folds_of_held_out(folds, n_folds):

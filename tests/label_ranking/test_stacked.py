@@ -627,6 +627,8 @@ def test_folds_may_be_masks():
     ("cv", "message"),
     [
         (121, "cv=121 cannot split 120 rankings"),
+        ([(range(60), range(60, 121))], "cannot split 120 rankings: an index is out of range"),
+        ([(np.ones(90, bool), np.ones(90, bool))], r"cannot split 120.*a mask has the shape \(90,"),
         (StratifiedKFold(3), r"cv=StratifiedKFold\(.*\) cannot split 120 rankings.*KFold"),
         ([], r"cv=\[\] must make at least one fold"),
         ([([0, 1, 2], [])], "cv=.* must .* each with .* held-out samples"),
