@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 from scipy.special import expit
 
-from sklrank.label_ranking._pairwise import sum_votes
+from sklrank.label_ranking._pairwise import compare_pairs, pairs_of_labels, sum_votes
 
 __all__ = ["PairCorrection"]
 
@@ -50,21 +48,16 @@ class PairCorrection:
 
     def fit(self, scores, positions):
         """Fit the models to scores and positions, each of shape `(n_samples, n_labels)`."""
-        pairs = list(combinations(range(self.n_labels), 2))
-        self.pairs = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-        n_pairs = len(pairs)
+        self.pairs = pairs_of_labels(self.n_labels)
+        n_pairs = len(self.pairs)
         self.frequencies, self.learned = np.full(n_pairs, 0.5), np.zeros(n_pairs, dtype=bool)
         self.means, self.scales = np.zeros((3, n_pairs)), np.ones((3, n_pairs))
         self.coefficients = np.zeros((n_pairs, _N_FEATURES))
         for block in self._blocks(len(scores)):
-            first, second = positions[:, self.pairs[block]].transpose(2, 0, 1)
-            wins, compared = first < second, (first < second) | (first > second)
-            n_compared = compared.sum(axis=0)
-            divisors = np.maximum(n_compared, 1)
-            shares, frequencies = compared / divisors, wins.sum(axis=0) / divisors
-            frequencies[n_compared == 0] = 0.5
+            wins, compared, frequencies = compare_pairs(positions, self.pairs[block])
             self.frequencies[block] = frequencies
             self.learned[block] = (frequencies > 0) & (frequencies < 1)
+            shares = compared / np.maximum(compared.sum(axis=0), 1)
             raw = self._raw_features(scores, block)
             self.means[:, block] = (shares * raw).sum(axis=1)
             centered = raw - self.means[:, np.newaxis, block]

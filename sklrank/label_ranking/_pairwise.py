@@ -19,7 +19,7 @@ from sklrank.label_ranking._fit_task import fit_task
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["PairwiseRanker"]
+__all__ = ["PairwiseRanker", "compare_pairs", "pairs_of_labels", "sum_votes"]
 
 
 class PairwiseRanker(DecompositionRanker):
@@ -139,17 +139,13 @@ class PairwiseRanker(DecompositionRanker):
                 "estimator must be a classifier, which learns comparisons; got the regressor "
                 f"{self.estimator!r}: use LabelwiseRanker for regressors"
             )
-        n_labels = positions.shape[1]
-        pairs = np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
-        first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
+        pairs = pairs_of_labels(positions.shape[1])
+        wins, compared, frequencies = compare_pairs(positions, pairs)
         # Wins are stored as integers because some classifiers misread boolean indicator matrices.
-        wins = (first < second).astype(np.intp)
-        compared = (wins > 0) | (first > second)
-        n_compared = compared.sum(axis=0)
-        frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
+        wins = wins.astype(np.intp)
         # Only pairs with samples of both classes are learned. The outcome of all other pairs is
         # constant or unknown.
-        learned = (frequencies > 0) & (frequencies < 1) & (n_compared > 0)
+        learned = (frequencies > 0) & (frequencies < 1) & compared.any(axis=0)
         self._jointly = self._fits_jointly(compared[:, learned])
         template = self._template_of_fit(self._jointly)
         if self._jointly:
@@ -241,6 +237,36 @@ class PairwiseRanker(DecompositionRanker):
         before[:, first, second] = probabilities
         before[:, second, first] = 1.0 - probabilities
         return before
+
+
+def pairs_of_labels(n_labels):
+    """Return the pairs of labels, of shape `(n_pairs, 2)`, each with the smaller label first."""
+    return np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
+
+
+def compare_pairs(positions, pairs):
+    """Return which label of each pair comes first in rankings.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+    pairs : ndarray of int of shape (n_pairs, 2)
+        Pairs of labels.
+
+    Returns
+    -------
+    wins, compared : ndarray of bool of shape (n_samples, n_pairs)
+        Whether the first label comes first, and whether one of the two comes first.
+    frequencies : ndarray of shape (n_pairs,)
+        Frequency of wins among comparisons; 1/2 if there are none.
+    """
+    first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
+    wins = first < second
+    compared = wins | (first > second)
+    n_compared = compared.sum(axis=0)
+    frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
+    return wins, compared, frequencies
 
 
 def sum_votes(votes, pairs, n_labels):
