@@ -63,7 +63,7 @@ class PairCorrection:
             centered = raw - self.means[:, np.newaxis, block]
             deviations = np.sqrt((shares * centered**2).sum(axis=1))
             self.scales[:, block] = np.where(deviations > 0, deviations, 1.0)
-            features = self._features(scores, block)
+            features = self._features(raw, block)
             compared &= self.learned[block]
             self.coefficients[block] = fit_logistic(features, wins, compared)
         return self
@@ -76,7 +76,8 @@ class PairCorrection:
         """
         probabilities = np.tile(self.frequencies, (len(scores), 1))
         for block in self._blocks(len(scores)):
-            margins = margins_of(self._features(scores, block), self.coefficients[block])
+            features = self._features(self._raw_features(scores, block), block)
+            margins = margins_of(features, self.coefficients[block])
             learned = self.learned[block]
             probabilities[:, block][:, learned] = expit(margins[:, learned])
         return sum_votes(probabilities, self.pairs, self.n_labels)
@@ -86,22 +87,23 @@ class PairCorrection:
         return [slice(start, start + size) for start in range(0, len(self.pairs), size)]
 
     def _raw_features(self, scores, block):
+        """Return the scores and their differences, of shape `(3, n_samples, n_pairs)`."""
         first, second = scores[:, self.pairs[block]].transpose(2, 0, 1)
         return np.array([first, second, first - second])
 
-    def _features(self, scores, block):
+    def _features(self, raw, block):
         """Return the features, of shape `(n_pairs, n_samples, n_features)`."""
-        raw = self._raw_features(scores, block) - self.means[:, np.newaxis, block]
-        raw = (raw / self.scales[:, np.newaxis, block]).transpose(2, 1, 0)
-        features = np.ones((*raw.shape[:2], _N_FEATURES))
-        features[..., 1:4] = raw
+        centered = raw - self.means[:, np.newaxis, block]
+        standardized = (centered / self.scales[:, np.newaxis, block]).transpose(2, 1, 0)
+        features = np.ones((*standardized.shape[:2], _N_FEATURES))
+        features[..., 1:4] = standardized
         first, second = np.triu_indices(3)
-        features[..., 4:] = raw[..., first] * raw[..., second]
+        features[..., 4:] = standardized[..., first] * standardized[..., second]
         return features
 
 
 def fit_logistic(features, wins, compared):
-    r"""Fit logistic regressions by Newton's method, all at once.
+    """Fit logistic regressions by Newton's method, all at once.
 
     The penalty is half of the squared norm of the coefficients without the intercept.
 
