@@ -13,7 +13,7 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import StrOptions, _BaseComposition
+from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
 from sklrank.label_ranking._held_out import (
     fit_ranker,
     folds_of_held_out,
@@ -269,7 +269,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
         first = [has_oob_scores(ranker) or chooses_alpha(ranker) for ranker in rankers]
-        second_folds = folds_of_held_out(folds, _N_FOLDS)
         n_by_folds = sum(not has_oob_scores(ranker) for ranker in rankers)
         n_fits = n_by_folds * len(folds) + len(rankers)
         first_models = iter(
@@ -285,6 +284,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         )
         models = [next(first_models) if is_first else None for is_first in first]
         scores, held_out = self._held_out(rankers, models, X, positions, folds, n_fits)
+        second_folds = folds_of_held_out(folds, _N_FOLDS)
         self.weighting_ = self.weighting
         if self.weighting == "auto":
             self.weighting_ = best_weighting(scores, held_out, second_folds)
@@ -296,6 +296,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
 
+    @one_blas_thread
     def _correct(self, combined, positions, folds):
         """Fit the correction to the combined scores of held-out samples; return corrected scores.
 
