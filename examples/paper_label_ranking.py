@@ -4,8 +4,7 @@ The first table has the mean Kendall tau of held-out samples in shuffled ten-fol
 as mean and standard deviation over folds and repetitions, in per cent. Its columns are
 
 - the paper's models: random forests (RF), trees (DT) and shallow trees (SDT; depth 5, which the
-  paper does not state), labelwise as in the paper with one model for each label, and one-versus-one
-  with one model of all pairs, which takes a fraction of the time of one model for each pair;
+  paper does not state), one for each label (labelwise) or for each pair of labels (one-versus-one);
 - `StackedRanker()`, the recommended configuration, with the same parameters on all sets;
 - the best figure of any method in the paper's Tables 6 and 7. A set counts as reached if the mean
   of the recommended ranker, rounded to the two decimals of the tables, is not below that figure.
@@ -75,7 +74,7 @@ LABELWISE = {
     "SDT": LabelwiseRanker(DecisionTreeRegressor(max_depth=5, random_state=0)),
 }
 ONE_VERSUS_ONE = {
-    title: PairwiseRanker(classifier, multi_output="auto")
+    title: PairwiseRanker(classifier)
     for title, classifier in {
         "RF 1v1": RandomForestClassifier(random_state=0),
         "DT 1v1": DecisionTreeClassifier(random_state=0),
