@@ -40,6 +40,7 @@ from sklrank.label_ranking import (
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.label_ranking._relevance_features import RelevanceFeatures
+from sklrank.label_ranking._tied_tails import TiedTailRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -150,6 +151,7 @@ ESTIMATORS = [
     LeafSizeForest(n_estimators=25),
     RadialFeatures(n_components=20),
     RelevanceFeatures(n_components=20, max_samples=30),
+    TiedTailRanker(alpha=0.1),
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(
         similarity="rbf", weighting="sample_weight", learning_rate=1.0, n_estimators=10

@@ -66,6 +66,7 @@ from sklrank.label_ranking import (
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.label_ranking._relevance_features import RelevanceFeatures
+from sklrank.label_ranking._tied_tails import TiedTailRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -151,6 +152,7 @@ CONFIGURATIONS = {
     "LeafSizeForest(n_estimators=2)": NUMBERS,
     "RadialFeatures(n_components=4)": NUMBERS,
     "RelevanceFeatures(n_components=4)": RANKINGS,
+    "TiedTailRanker()": RANKINGS,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
     "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
     "AssembleClassifier(n_estimators=2)": CLASSES,
@@ -541,7 +543,7 @@ def draw_parameters(created, owner, rng):
     model = eval(str(created).removeprefix("model = "))
     defaults = {name: each.default for name, each in inspect.signature(owner).parameters.items()}
     free = [name for name, default in sorted(defaults.items()) if getattr(model, name) is default]
-    for name in rng.sample(free, rng.randint(1, 2)):
+    for name in rng.sample(free, min(rng.randint(1, 2), len(free))):
         value = draw_value(name, owner, rng)
         created = replace(created, arguments=(*created.arguments, (name, value)))
     return created

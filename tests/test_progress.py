@@ -63,6 +63,7 @@ NOT_ITERATIVE = {
     "RadialFeatures",
     "RelevanceFeatures",
     "StumpClassifier",
+    "TiedTailRanker",
 }
 # The default pairwise ranker has a forest for each pair, which takes seconds.
 SLOW = {"PairwiseRanker()"}

@@ -39,8 +39,8 @@ class LabelwiseRanker(DecompositionRanker):
     ----------
     estimator : regressor or None, default=None
         Regressor that predicts the positions. If None, a random forest of 100 trees is used, whose
-        splits consider one third of the features. The minimum number of samples in a leaf is 1, 5
-        or 20: the number with the least out-of-bag error in a forest of 15 trees.
+        splits consider one third of the features, but at least three. The minimum number of samples
+        in a leaf is 1, 5 or 20: the number with the least out-of-bag error in a forest of 15 trees.
     multi_output : bool or {"auto"}, default=False
         Whether to fit a joint model of all labels.
 

@@ -19,6 +19,8 @@ __all__ = ["LeafSizeForest"]
 # Minimum numbers of samples in a leaf that are compared, and the number of trees for each of them.
 _LEAF_SIZES = (1, 5, 20)
 _N_FIRST_TREES = 15
+# Minimum number of features that each split considers. With one of few features, trees are random.
+_MIN_FEATURES = 3
 
 
 class LeafSizeForest(RegressorMixin, BaseEstimator):
@@ -33,7 +35,7 @@ class LeafSizeForest(RegressorMixin, BaseEstimator):
     n_estimators : int, default=100
         Number of trees.
     max_features : float, default=1/3
-        Share of the features that each split considers.
+        Share of the features that each split considers, at least three of them.
     oob_score : bool, default=False
         Whether to compute `oob_prediction_`.
     random_state : int, RandomState instance or None, default=None
@@ -101,11 +103,13 @@ class LeafSizeForest(RegressorMixin, BaseEstimator):
         )
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
+        n_features = X.shape[1]
+        n_considered = max(int(self.max_features * n_features), min(_MIN_FEATURES, n_features))
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         candidates = [
             RandomForestRegressor(
                 min(_N_FIRST_TREES, self.n_estimators),
-                max_features=self.max_features,
+                max_features=n_considered,
                 min_samples_leaf=size,
                 random_state=seed,
                 n_jobs=self.n_jobs,

@@ -18,6 +18,7 @@ from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._radial_features import RadialFeatures
 from sklrank.label_ranking._relevance_features import RelevanceFeatures
+from sklrank.label_ranking._tied_tails import TiedTailRanker
 
 __all__ = [
     "chooses_alpha",
@@ -29,8 +30,9 @@ __all__ = [
 ]
 
 # Limits of the time to fit: with more features, random trees consider this number of them for each
-# split, and there are no splines, which have six times as many weights as there are features.
-_MANY_SPLIT_FEATURES, _MANY_SPLINES = 200, 300
+# split, and there are no splines, which have six times as many weights as there are features, and
+# no model with a weak penalty, which takes many steps.
+_MANY_SPLIT_FEATURES, _MANY_FEATURES = 200, 300
 
 
 def default_rankers(random_state=None, *, n_features=1, complete=True):
@@ -46,10 +48,9 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
     def trees(forest):
         return LabelwiseRanker(forest, incomplete="relative", oob_score=True)
 
-    def additive(transformer):
-        return make_pipeline(
-            StandardScaler(), transformer, PlackettLuceRanker(random_state=random_state)
-        )
+    def additive(transformer, ranker=None):
+        ranker = ranker or PlackettLuceRanker(random_state=random_state)
+        return make_pipeline(StandardScaler(), transformer, ranker)
 
     def ridge(features):
         # The features are computed once for all labels.
@@ -65,6 +66,7 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
         logistic = LogisticRegression(max_iter=1000)
         return make_pipeline(*transformers, PairwiseRanker(logistic, voting="soft"))
 
+    squares = FunctionTransformer(with_squares)
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
     joint_trees = LabelwiseRanker(random_trees(), multi_output=True)
     return [
@@ -77,13 +79,14 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
         ("relevance", ridge(RelevanceFeatures(random_state=random_state))),
         ("pairwise", pairs(StandardScaler())),
         ("linear", PlackettLuceRanker(random_state=random_state)),
-        ("quadratic", additive(FunctionTransformer(with_squares))),
+        ("quadratic", additive(squares)),
         *(
             [
+                ("tied_tails", additive(squares, TiedTailRanker())),
                 ("splines", additive(splines)),
                 ("pairwise_splines", pairs(StandardScaler(), splines, StandardScaler())),
             ]
-            if n_features <= _MANY_SPLINES
+            if n_features <= _MANY_FEATURES
             else []
         ),
         ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),

@@ -102,10 +102,16 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
+        - "tied_tails": a Plackett-Luce model on features and squares, for rankings that were made
+          from class probabilities or other scores. The smallest of these are often equal, and the
+          last labels of most rankings then stand in one order, that of the columns. Such ends of
+          three or more labels are replaced by ties. Labels whose predicted probability to be first
+          is below a threshold, which is learned too, are ranked last in this order.
 
         All but "joint_trees" learn from incomplete rankings. To limit the time to fit, the trees
         of "random_trees" and "joint_trees" consider at most 200 features for each split, and
-        "splines" and "pairwise_splines" are left out if there are more than 300 features.
+        "tied_tails", "splines" and "pairwise_splines" are left out if there are more than 300
+        features.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the

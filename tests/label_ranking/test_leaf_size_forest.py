@@ -27,13 +27,20 @@ def test_it_is_the_forest_with_the_chosen_leaves(y):
     seed = np.random.RandomState(3).randint(np.iinfo(np.int32).max)
     forest = RandomForestRegressor(
         30,
-        max_features=1 / 3,
+        max_features=3,  # a third, at least three
         min_samples_leaf=model.forest_.min_samples_leaf,
         random_state=seed,
         oob_score=True,
     ).fit(X, y)
     assert_array_equal(model.predict(X), forest.predict(X))
     assert_allclose(model.oob_prediction_, forest.oob_prediction_)
+
+
+@pytest.mark.parametrize(("n_features", "n_considered"), [(1, 1), (2, 2), (4, 3), (9, 3), (12, 4)])
+def test_splits_consider_a_third_of_the_features_and_at_least_three(n_features, n_considered):
+    samples = RANDOM.normal(size=(30, n_features))
+    forest = LeafSizeForest(2, random_state=0).fit(samples, samples[:, 0]).forest_
+    assert {tree.max_features_ for tree in forest.estimators_} == {n_considered}
 
 
 def test_error_is_that_of_many_trees():

@@ -87,7 +87,7 @@ def test_weights_are_non_negative_least_squares_on_held_out_samples():
 
 def test_default_rankers_of_many_features():
     few, many = dict(default_rankers(n_features=150)), dict(default_rankers(n_features=1000))
-    assert few.keys() - many.keys() == {"splines", "pairwise_splines"}
+    assert few.keys() - many.keys() == {"tied_tails", "splines", "pairwise_splines"}
     for name in ("random_trees", "joint_trees"):
         assert few[name].estimator.max_features == 1.0
         assert many[name].estimator.max_features == 0.2
