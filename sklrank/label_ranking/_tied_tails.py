@@ -35,9 +35,9 @@ _MANY_SAMPLES = 500
 class TiedTailRanker(LabelRanker):
     r"""Plackett-Luce model of rankings that end in an order common to all samples.
 
-    The common order of the labels is learned: it is the one that makes the tails long. The tail of
-    a ranking is its longest end in the common order. Tails of three and more labels are replaced by
-    ties, without the first label of the ranking, and a :class:`PlackettLuceRanker` is fitted. Let
+    The tail of a ranking is its longest end in the common order of the labels, the one that makes
+    the tails long. The first label of the ranking is no part of it. The labels of tails of three
+    and more are tied, and a :class:`PlackettLuceRanker` is fitted to these rankings. Let
     :math:`p_l(x)` be the probability that label l is ranked first. Labels whose :math:`\log p_l(x)`
     is at most a *floor* are ranked last, in the common order. The floor maximizes the mean Kendall
     tau of the training data; it is :math:`-\infty` if no floor increases it.
@@ -63,7 +63,7 @@ class TiedTailRanker(LabelRanker):
     """
 
     _doc_link_module = ""  # private, without a page in the documentation
-    _parameter_constraints: dict = {"alpha": [Interval(Real, 0, None, closed="left")]}
+    _parameter_constraints: dict = {"alpha": [Interval(Real, 0, None, closed="neither")]}
 
     def __init__(self, alpha=0.001):
         self.alpha = alpha
@@ -95,7 +95,7 @@ class TiedTailRanker(LabelRanker):
     def _fit_rankings(self, X, positions, sample_weight):
         some = np.linspace(0, len(X) - 1, min(len(X), _MANY_SAMPLES)).astype(np.intp)
         self.tail_ranks_ = common_tail_ranks(positions[some])
-        self.model_ = PlackettLuceRanker(alpha=self.alpha)
+        self.model_ = PlackettLuceRanker(alpha=self.alpha, random_state=0)
         self.model_.fit(X, tie_tails(positions, self.tail_ranks_))
         log_probabilities = self._log_probabilities(X[some])
         shares = np.linspace(0.02, 0.98, _N_FLOORS)
