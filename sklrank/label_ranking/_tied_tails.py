@@ -18,9 +18,9 @@ from sklrank._rankings import close_ranks, relative_positions, strict_positions
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import check_entries, unchanged_on_error
 from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._pairwise import pairs_of_labels
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._plackett_luce_likelihood import expected_positions
-from sklrank.metrics import kendall_tau_score
 
 __all__ = ["TiedTailRanker"]
 
@@ -39,8 +39,8 @@ class TiedTailRanker(LabelRanker):
     the tails long. The first label of the ranking is no part of it. The labels of tails of three
     and more are tied, and a :class:`PlackettLuceRanker` is fitted to these rankings. Let
     :math:`p_l(x)` be the probability that label l is ranked first. Labels whose :math:`\log p_l(x)`
-    is at most a *floor* are ranked last, in the common order. The floor maximizes the mean Kendall
-    tau of the training data; it is :math:`-\infty` if no floor increases it.
+    is at most a *floor* are ranked last, in the common order. The floor maximizes the number of
+    pairs of labels in the right order in the training data; it may be :math:`-\infty`.
 
     Parameters
     ----------
@@ -100,11 +100,14 @@ class TiedTailRanker(LabelRanker):
         log_probabilities = self._log_probabilities(X[some])
         shares = np.linspace(0.02, 0.98, _N_FLOORS)
         floors = [-np.inf, *np.quantile(log_probabilities, shares).tolist()]
+        first, second = pairs_of_labels(positions.shape[1]).T
+        orders = np.nan_to_num(np.sign(positions[some][:, second] - positions[some][:, first]))
 
-        def agreement(floor):
-            return kendall_tau_score(positions[some], -self._scores(log_probabilities, floor))
+        def n_agreements(floor):
+            scores = self._scores(log_probabilities, floor)
+            return np.sum(np.sign(scores[:, first] - scores[:, second]) * orders)
 
-        self.floor_ = max(floors, key=agreement)
+        self.floor_ = max(floors, key=n_agreements)
 
     def _log_probabilities(self, X):
         return log_softmax(self.model_.decision_function(X), axis=1)
