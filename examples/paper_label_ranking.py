@@ -21,7 +21,7 @@ Data: the environment variable `SKLRANK_DATA` names a folder with `labelranking/
 holds X and the positions Y.
 
 Run:  python examples/paper_label_ranking.py [--repetitions 5] [--sets iris wine] [--folds 10]
-      An hour and a quarter; --first-folds 1 takes a tenth of it.
+      Three hours; --first-folds 1 takes a tenth of it.
 """
 
 import argparse
