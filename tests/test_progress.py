@@ -30,6 +30,7 @@ from sklrank.label_ranking import (
     StackedRanker,
 )
 from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._tied_tails import TiedTailRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -63,7 +64,6 @@ NOT_ITERATIVE = {
     "RadialFeatures",
     "RelevanceFeatures",
     "StumpClassifier",
-    "TiedTailRanker",
 }
 # The default pairwise ranker has a forest for each pair, which takes seconds.
 SLOW = {"PairwiseRanker()"}
@@ -203,7 +203,7 @@ def expected_tasks(fitted):
         n_fits = 3 * len(fitted.weights_)
         last = [(("fit", 0), ("ranker", n_fits + i)) for i in range(len(fitted.estimators_))]
         return tasks("fit", ("ranker on a fold", n_fits)) + last
-    if isinstance(fitted, ConformalRanks | ConformalTopLabels):
+    if isinstance(fitted, ConformalRanks | ConformalTopLabels | TiedTailRanker):
         return tasks("fit", ("ranker", 1))
     if isinstance(fitted, CalibratedLabelRanker):
         return [*tasks("fit", ("ranker on a fold", fitted.cv)), (("fit", 0), ("ranker", fitted.cv))]

@@ -95,8 +95,9 @@ class TiedTailRanker(LabelRanker):
     def _fit_rankings(self, X, positions, sample_weight):
         some = np.linspace(0, len(X) - 1, min(len(X), _MANY_SAMPLES)).astype(np.intp)
         self.tail_ranks_ = common_tail_ranks(positions[some])
-        self.model_ = PlackettLuceRanker(alpha=self.alpha, random_state=0)
-        self.model_.fit(X, tie_tails(positions, self.tail_ranks_))
+        ranker = PlackettLuceRanker(alpha=self.alpha, random_state=0)
+        for task in self._track([ranker], "ranker", state=lambda: None, may_stop=False):
+            self.model_ = task.fit(X, tie_tails(positions, self.tail_ranks_))
         log_probabilities = self._log_probabilities(X[some])
         shares = np.linspace(0.02, 0.98, _N_FLOORS)
         floors = [-np.inf, *np.quantile(log_probabilities, shares).tolist()]
