@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils.parallel import Parallel
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._estimator import BaseEstimator
 from sklrank._progress import IterativeMixin
@@ -18,6 +18,7 @@ from sklrank._rankings import check_positions
 from sklrank._sklearn import N_JOBS, _fit_context, _num_samples, one_blas_thread
 from sklrank._validation import (
     check_columns,
+    check_entries,
     check_rows,
     column_names,
     input_tags_of,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["LabelRanker"]
+__all__ = ["DenseLabelRanker", "LabelRanker", "MetaLabelRanker"]
 
 
 class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
@@ -167,6 +168,20 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
+        return tags
+
+
+class DenseLabelRanker(LabelRanker):
+    """Base class of the label rankers that compute with the entries of dense samples themselves."""
+
+    def _check_rows(self, X, *, reset):
+        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        check_entries(X)
+        return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
 
 

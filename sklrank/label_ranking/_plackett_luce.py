@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
 from sklrank._progress import print_progress
@@ -17,13 +17,12 @@ from sklrank._rankings import strict_positions
 from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
     check_columns,
-    check_entries,
     check_weights,
     column_names,
     is_integer,
     unchanged_on_error,
 )
-from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank.label_ranking._label_ranker import DenseLabelRanker
 from sklrank.label_ranking._plackett_luce_likelihood import (
     TIES,
     PenalizedLikelihood,
@@ -52,7 +51,7 @@ _N_FOLDS = 5
 _MANY_SAMPLES = 1000
 
 
-class PlackettLuceRanker(LabelRanker):
+class PlackettLuceRanker(DenseLabelRanker):
     r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
 
     In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst. In each step, a
@@ -296,11 +295,6 @@ class PlackettLuceRanker(LabelRanker):
         features = self.features_.transform(self._check_rows(X, reset=False))
         return features @ self.coef_.T + self.intercept_
 
-    def _check_rows(self, X, *, reset):
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
-        check_entries(X)
-        return X
-
     @shared_call
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         r"""Return the probability of each label to be ranked first.
@@ -444,8 +438,3 @@ class PlackettLuceRanker(LabelRanker):
             check_columns(column_names(y), self.classes_)
             positions = self._check_rankings(y, *scores.shape)
         return RankingLikelihood(positions, self.ties).log_likelihoods(scores)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = False
-        return tags

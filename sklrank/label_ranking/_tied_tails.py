@@ -12,12 +12,12 @@ from numbers import Real
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._rankings import close_ranks, relative_positions, strict_positions
 from sklrank._sklearn import Interval, _fit_context
-from sklrank._validation import check_entries, unchanged_on_error
-from sklrank.label_ranking._label_ranker import LabelRanker
+from sklrank._validation import unchanged_on_error
+from sklrank.label_ranking._label_ranker import DenseLabelRanker
 from sklrank.label_ranking._pairwise import pairs_of_labels
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._plackett_luce_likelihood import expected_positions
@@ -32,7 +32,7 @@ _N_FLOORS = 40
 _MANY_SAMPLES = 500
 
 
-class TiedTailRanker(LabelRanker):
+class TiedTailRanker(DenseLabelRanker):
     r"""Plackett-Luce model of rankings that end in an order common to all samples.
 
     The tail of a ranking is its longest end in the common order of the labels, the one that makes
@@ -87,11 +87,6 @@ class TiedTailRanker(LabelRanker):
         with unchanged_on_error(self):
             return self._fit(X, y)
 
-    def _check_rows(self, X, *, reset):
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
-        check_entries(X)
-        return X
-
     def _fit_rankings(self, X, positions, sample_weight):
         some = np.linspace(0, len(X) - 1, min(len(X), _MANY_SAMPLES)).astype(np.intp)
         self.tail_ranks_ = common_tail_ranks(positions[some])
@@ -126,11 +121,6 @@ class TiedTailRanker(LabelRanker):
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         return self._scores(self._log_probabilities(X), self.floor_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = False
-        return tags
 
 
 def tail_lengths(orders, n_ranked, ranks):
