@@ -18,7 +18,7 @@ from sklrank._rankings import close_ranks, relative_positions, strict_positions
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.label_ranking._label_ranker import DenseLabelRanker
-from sklrank.label_ranking._pairwise import pairs_of_labels
+from sklrank.label_ranking._pairwise import compare_pairs, pairs_of_labels
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._plackett_luce_likelihood import expected_positions
 
@@ -96,12 +96,13 @@ class TiedTailRanker(DenseLabelRanker):
         log_probabilities = self._log_probabilities(X[some])
         shares = np.linspace(0.02, 0.98, _N_FLOORS)
         floors = [-np.inf, *np.quantile(log_probabilities, shares).tolist()]
-        first, second = pairs_of_labels(positions.shape[1]).T
-        orders = np.nan_to_num(np.sign(positions[some][:, second] - positions[some][:, first]))
+        pairs = pairs_of_labels(positions.shape[1])
+        wins, compared, _ = compare_pairs(positions[some], pairs)
+        orders = compared * (2.0 * wins - 1.0)
 
         def n_agreements(floor):
-            scores = self._scores(log_probabilities, floor)
-            return np.sum(np.sign(scores[:, first] - scores[:, second]) * orders)
+            first, second = self._scores(log_probabilities, floor)[:, pairs].transpose(2, 0, 1)
+            return np.sum(np.sign(first - second) * orders)
 
         self.floor_ = max(floors, key=n_agreements)
 
