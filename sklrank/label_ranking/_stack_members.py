@@ -48,8 +48,7 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
     def trees(forest):
         return LabelwiseRanker(forest, incomplete="relative", oob_score=True)
 
-    def additive(transformer, ranker=None):
-        ranker = ranker or PlackettLuceRanker(random_state=random_state)
+    def additive(transformer, ranker):
         return make_pipeline(StandardScaler(), transformer, ranker)
 
     def ridge(features):
@@ -66,6 +65,7 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
         logistic = LogisticRegression(max_iter=1000)
         return make_pipeline(*transformers, PairwiseRanker(logistic, voting="soft"))
 
+    plackett_luce = PlackettLuceRanker(random_state=random_state)
     squares = FunctionTransformer(with_squares)
     splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
     joint_trees = LabelwiseRanker(random_trees(), multi_output=True)
@@ -78,12 +78,12 @@ def default_rankers(random_state=None, *, n_features=1, complete=True):
         ("narrow", kernel(3.0)),
         ("relevance", ridge(RelevanceFeatures(random_state=random_state))),
         ("pairwise", pairs(StandardScaler())),
-        ("linear", PlackettLuceRanker(random_state=random_state)),
-        ("quadratic", additive(squares)),
+        ("linear", plackett_luce),
+        ("quadratic", additive(squares, plackett_luce)),
         *(
             [
                 ("tied_tails", additive(squares, TiedTailRanker())),
-                ("splines", additive(splines)),
+                ("splines", additive(splines, plackett_luce)),
                 ("pairwise_splines", pairs(StandardScaler(), splines, StandardScaler())),
             ]
             if n_features <= _MANY_FEATURES
