@@ -117,14 +117,18 @@ class LeafSizeForest(RegressorMixin, BaseEstimator):
             ).fit(X, y)
             for size in _LEAF_SIZES
         ]
-        held_out = [OutOfBag(forest, X, y) for forest in candidates]
+        # All candidates have the same seed, and thereby the same bootstrap samples.
+        bootstrap = candidates[0].estimators_samples_
+        held_out = [OutOfBag(forest.estimators_, bootstrap, X, y) for forest in candidates]
         best = int(np.argmin([predictions.error(y) for predictions in held_out]))
         self.forest_ = candidates[best].set_params(n_estimators=self.n_estimators)
         if self.n_estimators > _N_FIRST_TREES:
             self.forest_.fit(X, y)
         vars(self).pop("oob_prediction_", None)
         if self.oob_score:
-            held_out[best].add_trees(self.forest_, X, start=_N_FIRST_TREES)
+            new = slice(_N_FIRST_TREES, None)
+            trees, bootstrap = self.forest_.estimators_[new], self.forest_.estimators_samples_[new]
+            held_out[best].add_trees(trees, bootstrap, X)
             self.oob_prediction_ = held_out[best].predictions(self.forest_, X)
         return self
 
@@ -156,22 +160,24 @@ class OutOfBag:
 
     Parameters
     ----------
-    forest : RandomForestRegressor
-        Fitted forest.
+    trees : list of DecisionTreeRegressor
+        First trees of the forest.
+    bootstrap : list of ndarray of int
+        Indices of the samples that each tree was fitted to.
     X : {ndarray, csr_array} of shape (n_samples, n_features), float32
         The training samples.
     y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         The targets.
     """
 
-    def __init__(self, forest, X, y):
+    def __init__(self, trees, bootstrap, X, y):
         self.sums, self.squares = np.zeros(y.shape), np.zeros(y.shape)
         self.counts = np.zeros((len(y), *[1] * (y.ndim - 1)))
-        self.add_trees(forest, X)
+        self.add_trees(trees, bootstrap, X)
 
-    def add_trees(self, forest, X, start=0):
-        """Add the predictions of the trees from number `start`."""
-        for tree, samples in zip(forest.estimators_[start:], forest.estimators_samples_[start:]):
+    def add_trees(self, trees, bootstrap, X):
+        """Add the predictions of more trees."""
+        for tree, samples in zip(trees, bootstrap):
             left_out = np.ones(len(self.sums), dtype=bool)
             left_out[samples] = False
             if left_out.any():

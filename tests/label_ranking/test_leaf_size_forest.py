@@ -48,7 +48,8 @@ def test_error_is_that_of_many_trees():
     errors = []
     for seed in range(40):
         few = RandomForestRegressor(15, random_state=seed).fit(X, NOISY)
-        errors.append(OutOfBag(few, X, NOISY).error(NOISY))
+        held_out = OutOfBag(few.estimators_, few.estimators_samples_, X, NOISY)
+        errors.append(held_out.error(NOISY))
     many = RandomForestRegressor(600, random_state=0, oob_score=True).fit(X, NOISY)
     expected = np.mean((many.oob_prediction_ - NOISY) ** 2)
     few = RandomForestRegressor(40, random_state=0, oob_score=True).fit(X, NOISY)
