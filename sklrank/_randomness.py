@@ -3,6 +3,7 @@
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from sklrank._sklearn import Interval, StrOptions
 
@@ -11,6 +12,7 @@ __all__ = [
     "MAX_FEATURES_OR_AUTO",
     "draw_features",
     "draw_frequencies",
+    "draw_seed",
     "set_random_states",
 ]
 
@@ -22,6 +24,11 @@ _NUMBERS = [
 ]
 MAX_FEATURES = [*_NUMBERS, StrOptions({"sqrt", "log2"})]
 MAX_FEATURES_OR_AUTO = [*_NUMBERS, StrOptions({"auto", "sqrt", "log2"})]
+
+
+def draw_seed(random_state) -> int:
+    """Draw an integer seed from a parameter `random_state`."""
+    return check_random_state(random_state).randint(np.iinfo(np.int32).max)
 
 
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
@@ -73,7 +80,7 @@ def draw_frequencies(n_features: int, n_components: int, gamma: float, random_st
 def set_random_states(estimator, random_state):
     """Set all `random_state` parameters of an estimator, including nested ones, to random seeds."""
     seeds = {
-        name: random_state.randint(np.iinfo(np.int32).max)
+        name: draw_seed(random_state)
         for name in sorted(estimator.get_params(deep=True))
         if name == "random_state" or name.endswith("__random_state")
     }

@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
+from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
@@ -228,7 +229,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._patience = self._rounds_without_change()
         fraction = self.validation_fraction if self._stops_early else 0.0
         if not self.estimators_:
-            self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
+            self._split_seed = draw_seed(self._random_state)
         elif fraction > self._held_out_fraction:
             raise ValueError(
                 f"early stopping with validation_fraction={fraction} holds out queries to which "

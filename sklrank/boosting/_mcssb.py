@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.tree import ExtraTreeRegressor
 
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import N_JOBS, Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._base import Booster
@@ -382,7 +383,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
             vars(self).pop("_pool_seed", None)
         # A warm start may be the first fit with this similarity.
         if self.similarity == "auto" and not hasattr(self, "_pool_seed"):
-            self._pool_seed = self._random_state.randint(np.iinfo(np.int32).max)
+            self._pool_seed = draw_seed(self._random_state)
 
     def _get_estimator(self):
         # Tags are computed before parameters are checked, so `weighting` may be of any type.

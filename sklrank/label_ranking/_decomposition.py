@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import HasMethods, StrOptions
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 
@@ -48,7 +49,7 @@ class DecompositionRanker(MetaLabelRanker):
         if isinstance(random_state, np.random.RandomState):
             # `clone` copies a generator, so without this draw the generator would never advance,
             # and all fits would use the same random numbers.
-            random_state = random_state.randint(np.iinfo(np.int32).max)
+            random_state = draw_seed(random_state)
         # Either several fits run in parallel, or the trees of a single forest are fitted in
         # parallel; `n_jobs` applies to only one of the two.
         return self._default_estimator(random_state, self.n_jobs if jointly else None)
@@ -64,12 +65,15 @@ class DecompositionRanker(MetaLabelRanker):
     def _takes_many_targets(self):
         return get_tags(self._template()).target_tags.multi_output
 
+    def _takes_one_target(self):
+        return get_tags(self._template()).target_tags.single_output
+
     def _check_takes_one_target(self, part):
         """Raise a ValueError if the estimator cannot be fitted to a single target column.
 
         `part` describes in the message what a column stands for: a label or a pair of labels.
         """
-        if not get_tags(self._template()).target_tags.single_output:
+        if not self._takes_one_target():
             raise ValueError(
                 f"estimator={self.estimator!r} learns several targets together only, but these "
                 f"parameters and rankings need one model for each {part}: use the estimator inside "

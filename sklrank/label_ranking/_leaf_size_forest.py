@@ -7,10 +7,10 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 
@@ -105,7 +105,7 @@ class LeafSizeForest(RegressorMixin, BaseEstimator):
             y = y[:, 0]
         n_features = X.shape[1]
         n_considered = max(int(self.max_features * n_features), min(_MIN_FEATURES, n_features))
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = draw_seed(self.random_state)
         candidates = [
             RandomForestRegressor(
                 min(_N_FIRST_TREES, self.n_estimators),
