@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,6 +25,7 @@ from sklrank.label_ranking import (
     CalibratedLabelRanker,
     ConformalRanks,
     ConformalTopLabels,
+    LabelwiseRanker,
     PairwiseRanker,
     PlackettLuceRanker,
     StackedRanker,
@@ -397,7 +398,7 @@ def test_requests_to_stop(estimator):
     """A stopped model is that of the steps so far; rankers need the fits of all labels."""
     recorder = Recorder(lambda event: event[0] == "end" and len(event[1]) == 2)
     estimator = with_seed(estimator)
-    if hasattr(estimator, "max_iter"):
+    if hasattr(estimator, "max_iter") and not isinstance(estimator, LabelRanker):
         estimator.set_params(max_iter=3)
     fitted = fit(estimator, recorder)
     X, _, _ = training_data(fitted)
@@ -524,6 +525,21 @@ def test_inner_estimators_are_fitted_by_joblib(n_jobs):
     assert recorder.paths()[:-1] == tasks("fit", ("pair", 2))
     assert recorder.fitted.popitem()[1].predict(IRIS).shape == POSITIONS.shape
     assert set(recorder.fitted.values()) == {None}
+
+
+@needs_callbacks
+@pytest.mark.parametrize("make", [ConformalRanks, ConformalTopLabels])
+def test_the_inner_fit_is_within_its_task(make):
+    recorder, before_fit = Recorder(), []
+
+    class Inner(LabelwiseRanker):
+        def fit(self, X, y):
+            before_fit.extend(recorder.events)
+            return super().fit(X, y)
+
+    estimator = with_seed(make(Inner(Ridge())))
+    fit(estimator, recorder)
+    assert [kind for kind, path in before_fit if len(path) == 2] == ["begin"]
 
 
 @needs_callbacks

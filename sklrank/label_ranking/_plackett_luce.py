@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
 from sklrank._progress import print_progress
+from sklrank._randomness import draw_seed
 from sklrank._rankings import strict_positions
 from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
@@ -94,7 +97,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         - "breslow": a tied label is compared with the labels after the tie and with those that it
           is tied with, as in Breslow's approximation of Cox's partial likelihood [4]_. Use this
           option if a tie means that labels are equally good: their scores become similar.
-    max_iter : int, default=200
+    max_iter : int, default=1000
         Maximum number of iterations of L-BFGS for each value of `alpha`.
     tol : float, default=0.01
         L-BFGS stops if no component of the gradient of the function above exceeds this value. The
@@ -178,7 +181,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         gamma: float | None = None,
         n_components: int = 300,
         ties: Literal["exclude", "breslow"] = "exclude",
-        max_iter: int = 200,
+        max_iter: int = 1000,
         tol: float = 0.01,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -222,13 +225,11 @@ class PlackettLuceRanker(DenseLabelRanker):
             return self._fit(X, y, sample_weight)
 
     def _fit_rankings(self, X, positions, sample_weight):
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = draw_seed(self.random_state)
         weights = check_weights(sample_weight, len(X), positive=True)
         self.features_ = self._make_features(seed)
-        if self.kernel == "linear":
-            features = self.features_.fit_transform(X, sample_weight=weights)
-        else:
-            features = self.features_.fit_transform(X)
+        features = self.features_.fit_transform(X, sample_weight=weights)
+        self._fitted_ties = self.ties
         problem = PenalizedLikelihood(features, positions, weights, self.ties)
         self._maximize(problem, seed)
 
@@ -237,11 +238,23 @@ class PlackettLuceRanker(DenseLabelRanker):
         vars(self).pop("validation_scores_", None)
         if self.alpha == "auto":
             self.validation_scores_ = self._validate_alphas(problem, seed)
-            self.alpha_ = max(self.validation_scores_, key=self.validation_scores_.get)
+            best = max(self.validation_scores_, key=self.validation_scores_.get)
+            self._maximize_with(best, problem)
         else:
-            [self.alpha_] = self._track([float(self.alpha)], "alpha", may_stop=False)
-        solution, self.n_iter_ = problem.solve(self.alpha_, tol=self.tol, max_iter=self.max_iter)
+            for alpha in self._track([float(self.alpha)], "alpha", may_stop=False):
+                self._maximize_with(alpha, problem)
+
+    def _maximize_with(self, alpha, problem):
+        self.alpha_ = alpha
+        solution, self.n_iter_ = problem.solve(alpha, tol=self.tol, max_iter=self.max_iter)
         self.coef_, self.intercept_ = problem.coefficients(solution)
+        if self.n_iter_ >= self.max_iter:
+            warnings.warn(
+                f"PlackettLuceRanker stopped after max_iter={self.max_iter} iterations: increase "
+                "max_iter, tol or alpha",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
     def _make_features(self, seed):
         if self.kernel == "linear":
@@ -254,8 +267,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         n_samples = len(problem.weights)
         if n_samples < 2:
             # Nothing can be held out.
-            [alpha] = self._track([1.0], "alpha", may_stop=False)
-            return {alpha: 0.0}
+            return {alpha: 0.0 for alpha in self._track([1.0], "alpha", may_stop=False)}
         if n_samples > _MANY_SAMPLES:
             folds = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
         else:
@@ -327,7 +339,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Probabilities, with a numerical error below 1e-9. Each row has the sum k.
+            Probabilities, with a numerical error below 1e-12. Each row has the sum k.
 
         Raises
         ------
@@ -423,8 +435,8 @@ class PlackettLuceRanker(DenseLabelRanker):
             Samples.
         y : array-like of shape (n_samples, n_labels), default=None
             Positions of the labels. NaN marks a label that is not ranked. The likelihood of tied
-            labels is that of the parameter `ties`. If None, the predicted rankings, which are the
-            most likely ones: their likelihood is a measure of confidence.
+            labels is that of the parameter `ties` in `fit`. If None, the predicted rankings, which
+            are the most likely ones: their likelihood is a measure of confidence.
 
         Returns
         -------
@@ -437,4 +449,4 @@ class PlackettLuceRanker(DenseLabelRanker):
         else:
             check_columns(column_names(y), self.classes_)
             positions = self._check_rankings(y, *scores.shape)
-        return RankingLikelihood(positions, self.ties).log_likelihoods(scores)
+        return RankingLikelihood(positions, self._fitted_ties).log_likelihoods(scores)

@@ -255,7 +255,9 @@ def topk_probabilities(scores, k):
     the model. Let :math:`x` be the noise of label l. The number of other labels above
     :math:`s_l + x` is then a sum of independent indicators with the probabilities
     :math:`1 - \exp(-e^{s_m - s_l - x})`; its distribution is computed by dynamic programming. The
-    integral over x is a trapezoidal sum, whose error decreases exponentially with the step.
+    integral over x is a trapezoidal sum, whose error decreases exponentially with the step. The
+    step is smaller for large k: the number of labels above then decreases from more than k to less
+    within about 1 / sqrt(k).
 
     Parameters
     ----------
@@ -269,7 +271,8 @@ def topk_probabilities(scores, k):
     ndarray of shape (n_samples, n_labels)
         Probabilities. Each row has the sum k.
     """
-    noise, step = np.linspace(-4.5, 38.0, 171, retstep=True)
+    n_steps = int(np.ceil(170 * np.sqrt(max(1.0, k / 10))))
+    noise, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)
     density = step * np.exp(-noise - np.exp(-noise))
     result = np.empty(scores.shape)
     for block in gen_batches(len(scores), _BLOCK):

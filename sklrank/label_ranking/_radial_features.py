@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import Interval, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import check_weights, unchanged_on_error
 
 __all__ = ["RadialFeatures"]
 
@@ -55,7 +55,7 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the scaler and draw the centers of the kernel.
 
         Parameters
@@ -64,6 +64,9 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
             Samples.
         y : Ignored
             Not used, present for compatibility with pipelines.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights, for the standardization. Samples of weight 0 are not centers. If None,
+            all samples have the same weight.
 
         Returns
         -------
@@ -71,16 +74,21 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         with unchanged_on_error(self):
-            return self._fit(validate_data(self, X))
+            X = validate_data(self, X)
+            if sample_weight is not None:
+                sample_weight = check_weights(sample_weight, len(X), positive=True)
+                X, sample_weight = X[sample_weight > 0], sample_weight[sample_weight > 0]
+            return self._fit(X, sample_weight)
 
-    def _fit(self, X):
+    def _fit(self, X, sample_weight):
         n_samples, n_features = X.shape
         radial = Nystroem(
             gamma=self.scale / n_features,
             n_components=min(self.n_components, n_samples),
             random_state=self.random_state,
         )
-        self.pipeline_ = make_pipeline(StandardScaler(), radial).fit(X)
+        self.pipeline_ = make_pipeline(StandardScaler(), radial)
+        self.pipeline_.fit(X, standardscaler__sample_weight=sample_weight)
         return self
 
     def transform(self, X):

@@ -1,5 +1,6 @@
 """PlackettLuceRanker: against slow statements of the likelihood, enumerations, and choix."""
 
+from copy import deepcopy
 from itertools import permutations
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from sklrank.datasets import make_sparse_label_ranking, sample_plackett_luce
@@ -212,13 +214,29 @@ def test_recovers_the_weights():
     assert_allclose(ranker.coef_ / ranker.features_.scale_, coef, atol=0.05)
 
 
-def test_weights_are_repetitions():
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_weights_are_repetitions(kernel):
     counts = RANDOM.randint(3, size=90)
-    ranker = PlackettLuceRanker(alpha=1.0, tol=1e-8)
+    ranker = PlackettLuceRanker(kernel=kernel, alpha=1.0, tol=1e-8, random_state=0)
     weighted = clone(ranker).fit(X, INCOMPLETE, sample_weight=counts)
     rows = np.repeat(np.arange(90), counts)
     repeated = clone(ranker).fit(X[rows], INCOMPLETE[rows])
     assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_samples_without_weight_change_nothing(kernel):
+    weights = np.repeat([0.0, 1.0], [20, 70])
+    far = np.where(weights[:, np.newaxis], X, 100 * X)
+    ranker = PlackettLuceRanker(kernel=kernel, alpha=1.0, n_components=30, tol=1e-8, random_state=0)
+    found = clone(ranker).fit(far, Y, sample_weight=weights)
+    expected = clone(ranker).fit(X[20:], Y[20:], sample_weight=weights[20:])
+    assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-6)
+
+
+def test_too_few_iterations():
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations: increase max_iter"):
+        PlackettLuceRanker(alpha=0.001, max_iter=1).fit(X, Y)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -383,11 +401,25 @@ def test_labels_can_be_permuted():
     ],
 )
 def test_bad_parameters(parameters, message, fitted, fingerprint):
-    ranker = clone(fitted).fit(X, Y)
-    before = ranker.decision_function(X)
+    ranker = deepcopy(fitted).set_params(**parameters)
+    before = fingerprint(ranker)
     with pytest.raises(ValueError, match=message):
-        ranker.set_params(**parameters).fit(X, Y)
-    assert_array_equal(ranker.decision_function(X), before)
+        ranker.fit(X, Y)
+    assert fingerprint(ranker) == before
+
+
+def test_later_parameters_do_not_change_the_likelihood(fitted):
+    tied = np.ceil(Y / 2)
+    expected = fitted.score_samples(X, tied)
+    found = deepcopy(fitted).set_params(ties="breslow").score_samples(X, tied)
+    assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize(("n_labels", "k"), [(10, 3), (40, 20), (100, 50), (100, 99)])
+def test_equal_scores_are_equally_likely_to_be_among_the_best(n_labels, k):
+    assert_allclose(topk_probabilities(np.zeros((2, n_labels)), k), k / n_labels, rtol=1e-12)
+    scores = np.random.RandomState(0).normal(size=(1, n_labels))
+    assert topk_probabilities(scores, k).sum() == pytest.approx(k, rel=1e-12)
 
 
 def test_bad_arguments(fitted):
