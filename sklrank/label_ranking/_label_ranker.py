@@ -14,8 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._estimator import BaseEstimator
 from sklrank._progress import IterativeMixin
-from sklrank._rankings import check_positions
-from sklrank._sklearn import N_JOBS, _fit_context, _num_samples, one_blas_thread
+from sklrank._rankings import check_positions, close_ranks
+from sklrank._sklearn import (
+    N_JOBS,
+    _fit_context,
+    _num_samples,
+    check_parameters,
+    one_blas_thread,
+)
 from sklrank._validation import (
     check_columns,
     check_entries,
@@ -52,10 +58,9 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
     def _fit(self, X, y, sample_weight=None):
         """Check the data, fit the ranker and return it."""
         X = self._check_rows(X, reset=True)
-        positions = self._check_rankings(y, _num_samples(X))
-        warn_of_scores(positions)
-        self._fit_rankings(X, positions, sample_weight)
+        positions = whole_positions(self._check_rankings(y, _num_samples(X)))
         self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
+        self._fit_rankings(X, positions, sample_weight)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -185,19 +190,22 @@ class DenseLabelRanker(LabelRanker):
         return tags
 
 
-def warn_of_scores(positions):
-    """Warn if positions are neither ranks nor means of the ranks of tied labels."""
+def whole_positions(positions):
+    """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
     known = positions[~np.isnan(positions)]
     odd = known[known * 2.0 != np.rint(known * 2.0)]
-    if len(odd):
-        warnings.warn(
-            f"y has the position {odd[0]:g}; positions are usually whole numbers, and a smaller "
-            "position is better. If larger numbers are better, as in scores or yields, convert "
-            "them by sklrank.label_ranking.positions_from_scores; for other numbers, "
-            "positions_from_scores(-y) returns whole positions",
-            UserWarning,
-            stacklevel=2,
-        )
+    if not len(odd):
+        return positions
+    warnings.warn(
+        f"y has the position {odd[0]:g}; positions are usually whole numbers, and a smaller "
+        "position is better. If larger numbers are better, as in scores or yields, convert "
+        "them by sklrank.label_ranking.positions_from_scores; for other numbers, "
+        "positions_from_scores(-y) returns whole positions",
+        UserWarning,
+        stacklevel=2,
+    )
+    # Inner rankers do not warn again.
+    return close_ranks(positions)
 
 
 class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
@@ -254,8 +262,8 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
 
     def _in_parallel(self, calls):
-        # `n_jobs` and `verbose` may have changed since `fit` checked them.
-        self._validate_params()
+        # They may have changed since `fit` checked them.
+        check_parameters(self, "n_jobs", "verbose")
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
 
     @one_blas_thread

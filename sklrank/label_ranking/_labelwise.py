@@ -29,7 +29,8 @@ class LabelwiseRanker(DecompositionRanker):
     The target of tied labels is the mean of the positions that they occupy. An incomplete ranking
     contains little information about the absolute position of a label. With
     ``incomplete="relative"``, the regressor of a label is fitted only to the samples that rank this
-    label, and the target of the r-th best of s ranked labels is :math:`r / (s + 1)`.
+    label, and the target of the r-th best of s ranked labels is :math:`r / (s + 1)`, also if all
+    rankings are complete.
     :class:`PairwiseRanker` learns from all comparisons of two labels in such rankings. With the
     default forests, ``examples/incomplete_rankings.py`` prints that it ranks better if half or more
     of the three labels of wine are missing, or 70 percent are tied; on the ten labels of digits,
@@ -72,7 +73,8 @@ class LabelwiseRanker(DecompositionRanker):
         samples ranks a label, the regressor of this label is a `DummyRegressor`.
     oob_decision_function_ : ndarray of shape (n_samples, n_labels)
         Scores of the training samples, each from the trees that were fitted without the sample.
-        Defined only if `oob_score` is True.
+        They are from all trees if no tree was fitted without it, or if only this sample ranks the
+        label. Defined only if `oob_score` is True.
     classes_ : ndarray of shape (n_labels,)
         The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
         column indices.
@@ -165,9 +167,9 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _targets(self, positions):
         missing = np.isnan(positions)
-        if not missing.any():
-            return rankdata(positions, axis=1) / positions.shape[1]
         if self.incomplete == "raise":
+            if not missing.any():
+                return rankdata(positions, axis=1) / positions.shape[1]
             raise ValueError(
                 "y has labels that are not ranked (NaN): use PairwiseRanker, which learns from "
                 "incomplete rankings, or incomplete='relative' for positions among ranked labels"
@@ -182,7 +184,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _fits_jointly(self, targets):
         incomplete = bool(np.isnan(targets).any())
-        several = targets.shape[1] > 1
+        several = targets.shape[1] > 1 or not self._takes_one_target()
         if self.multi_output == "auto":
             return several and not incomplete and self._takes_many_targets()
         if self.multi_output and incomplete:
@@ -227,14 +229,15 @@ def with_oob_score(estimator):
 def oob_predictions(model, X, target):
     """Return predictions of the samples from the trees that were fitted without them.
 
-    The model was not fitted to the samples whose target is NaN; all its trees predict them.
+    The model was not fitted to the samples whose target is NaN; all its trees predict them. So they
+    do samples that all trees were fitted to, whose out-of-bag predictions are 0 in scikit-learn,
+    where targets are positive.
     """
     if not hasattr(model, "oob_prediction_"):
         return model.predict(X)
-    fitted = ~np.isnan(target if target.ndim == 1 else target[:, 0])
-    if fitted.all():
-        return model.oob_prediction_
-    predicted = np.empty(len(target))
-    predicted[fitted] = model.oob_prediction_
-    predicted[~fitted] = model.predict(_safe_indexing(X, np.flatnonzero(~fitted)))
+    predicted = np.zeros(target.shape)
+    predicted[~np.isnan(target)] = model.oob_prediction_.ravel()
+    without_trees = np.flatnonzero(~predicted.reshape(len(target), -1).any(axis=1))
+    if len(without_trees):
+        predicted[without_trees] = model.predict(_safe_indexing(X, without_trees))
     return predicted

@@ -151,7 +151,8 @@ class PairwiseRanker(DecompositionRanker):
         if self._jointly:
             self.estimators_ = self._fit_jointly(template, X, wins[:, learned])
         else:
-            self._check_takes_one_target("pair of labels")
+            if learned.any():
+                self._check_takes_one_target("pair of labels")
             models = iter(
                 self._fit_in_parallel(
                     [
@@ -167,7 +168,8 @@ class PairwiseRanker(DecompositionRanker):
         self._learned_pairs = learned
 
     def _fits_jointly(self, compared):
-        several = compared.shape[1] > 1
+        n_pairs = compared.shape[1]
+        several = n_pairs > 1 or (n_pairs == 1 and not self._takes_one_target())
         complete = bool(compared.all())
         if self.multi_output == "auto":
             return several and complete and self._takes_many_targets()

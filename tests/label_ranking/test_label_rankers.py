@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -507,7 +507,7 @@ def test_one_label():
         (Y.astype(str), None),
     ],
 )
-def test_bad_rankings(make, y, message, fingerprint):
+def test_bad_rankings(make, y, message):
     ranker = make(DecisionTreeRegressor() if make is LabelwiseRanker else GaussianNB()).fit(X, Y)
     before = pickle.dumps(ranker)
     if message is None:
@@ -539,6 +539,12 @@ def test_numbers_that_may_be_scores(ranker):
     assert_allclose(clone(ranker).fit(X, positions_from_scores(-Y)).decision_function(X), expected)
 
 
+def test_only_the_outer_ranker_warns_of_scores():
+    with pytest.warns(UserWarning, match="the position") as caught:
+        StackedRanker([("ridge", LabelwiseRanker(Ridge()))], cv=3).fit(X, Y - 0.4)
+    assert len(caught) == 1
+
+
 def test_estimators_of_the_wrong_kind():
     scaled = make_pipeline(StandardScaler(), Ridge())
     for regressor in (Ridge(), scaled):
@@ -561,7 +567,6 @@ RIDGES = MultiOutputRegressor(Ridge())
             "label",
         ),
         (LabelwiseRanker(RIDGES), Y, "label"),
-        (LabelwiseRanker(RIDGES, multi_output="auto"), Y[:, :1], "label"),
         (PairwiseRanker(MultiOutputClassifier(GaussianNB())), INCOMPLETE, "pair of labels"),
     ],
 )
@@ -571,6 +576,48 @@ def test_estimators_of_several_targets_only(ranker, y, part):
     for multi_output in (True, "auto"):
         jointly = clone(ranker).set_params(multi_output=multi_output).fit(X, Y)
         assert len(jointly.estimators_) == 1
+
+
+@pytest.mark.parametrize("multi_output", [True, "auto"])
+def test_a_single_target_for_estimators_of_several(multi_output):
+    """There is one label, or one pair of labels whose order varies, or none."""
+    single = LabelwiseRanker(RIDGES, multi_output=multi_output).fit(X, Y[:, :1])
+    assert_array_equal(single.predict(X), 1)
+    pairs = PairwiseRanker(MultiOutputClassifier(GaussianNB()), multi_output=multi_output)
+    expected = PairwiseRanker(GaussianNB()).fit(X, Y[:, :2])
+    assert_allclose(pairs.fit(X, Y[:, :2]).decision_function(X), expected.decision_function(X))
+    constant = np.tile([1, 2], (len(X), 1))
+    assert_array_equal(pairs.fit(X, constant).predict(X), constant)
+
+
+def test_relative_positions_of_complete_rankings():
+    """The targets of a fold with complete rankings have the same scale as those of other folds."""
+    ranker = LabelwiseRanker(DummyRegressor(), incomplete="relative").fit(X, Y)
+    assert_allclose(ranker.decision_function(X[:1])[0], -Y.mean(axis=0) / 6)
+    absolute = LabelwiseRanker(DummyRegressor()).fit(X, Y)
+    assert_allclose(absolute.decision_function(X[:1])[0], -Y.mean(axis=0) / 5)
+
+
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
+@pytest.mark.parametrize("multi_output", [False, True])
+def test_out_of_bag_scores_of_samples_in_all_trees(multi_output):
+    forest = RandomForestRegressor(2, random_state=0)
+    ranker = LabelwiseRanker(forest, multi_output=multi_output, oob_score=True).fit(X, Y)
+    scores, predicted = ranker.oob_decision_function_, ranker.decision_function(X)
+    for number, model in enumerate(ranker.estimators_):
+        columns = slice(None) if multi_output else [number]
+        in_all = sorted(set.intersection(*map(set, model.estimators_samples_)))
+        assert 30 < len(in_all) < 90
+        assert_allclose(scores[in_all][:, columns], predicted[in_all][:, columns])
+        assert (scores[:, columns] < 0).all()
+
+
+def test_parameters_that_a_prediction_does_not_use():
+    ranker = LabelwiseRanker(Ridge()).fit(X, Y)
+    expected = ranker.predict(X)
+    assert_array_equal(ranker.set_params(multi_output="x").predict(X), expected)
+    with pytest.raises(ValueError, match="n_jobs"):
+        ranker.set_params(n_jobs=0).predict(X)
 
 
 def test_labelwise_and_incomplete_rankings():
