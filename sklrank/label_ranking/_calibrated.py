@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
 from sklrank._call_guard import shared_call
-from sklrank._sklearn import StrOptions, _safe_indexing
-from sklrank.label_ranking._fit_task import fit_task
-from sklrank.label_ranking._held_out import fit_ranker, shuffled_folds, split_rankings
+from sklrank._randomness import draw_seed
+from sklrank._sklearn import StrOptions
+from sklrank.label_ranking._held_out import held_out_positions, shuffled_folds, split_rankings
+from sklrank.label_ranking._inner_ranker import fit_and_score, fit_ranker
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
-from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
+from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._wrapped import WrappedRanker
 
@@ -31,8 +31,7 @@ class CalibratedLabelRanker(WrappedRanker):
     The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
     the held-out samples. The pairs of labels that the held-out rankings order determine how the
     probability depends on the difference of two scores: :math:`P(a \text{ before } b) =
-    g(s_a - s_b)` with :math:`g(-d) = 1 - g(d)`. Of more than a million pairs in a fold, a million
-    are drawn.
+    g(s_a - s_b)` with :math:`g(-d) = 1 - g(d)`. Of more than a million pairs, a million are drawn.
 
     :class:`PlackettLuceRanker`, :class:`PairwiseRanker` and :class:`StackedRanker` have such
     probabilities without this class. Those of a :class:`PairwiseRanker` with forests are often too
@@ -111,17 +110,19 @@ class CalibratedLabelRanker(WrappedRanker):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_ranker(self, X, positions):
         folds = self._folds(X, positions)
-        differences = self._fit_in_parallel(
+        unseen, held_out = held_out_positions(positions, folds)
+        scores = self._fit_in_parallel(
             [
-                delayed(held_out_differences)(clone(self.ranker), X, positions, train, test)
-                for train, test in folds
+                delayed(fit_and_score)(clone(self.ranker), X, positions, *fold, mask)
+                for fold, mask in zip(folds, unseen)
             ],
             "ranker on a fold",
             len(folds) + 1,
         )
-        self.calibrator_ = calibrate(np.concatenate(differences), self.method)
+        differences = ordered_differences(np.concatenate(scores), held_out)
+        self.calibrator_ = calibrate(differences, self.method)
         [self.ranker_] = self._fit_in_parallel(
             [delayed(fit_ranker)(clone(self.ranker), X, positions)], "ranker"
         )
@@ -129,7 +130,7 @@ class CalibratedLabelRanker(WrappedRanker):
     def _folds(self, X, positions):
         cv = self.cv
         if isinstance(cv, int | np.integer):
-            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            seed = draw_seed(self.random_state)
             cv = shuffled_folds(cv, seed)
         return split_rankings(cv, X, positions, self.cv)
 
@@ -168,18 +169,4 @@ def calibrate(differences, method):
         sizes, outcomes = np.abs(differences), 0.5 + 0.5 * np.sign(differences)
         isotonic = IsotonicRegression(y_min=0.5, y_max=1.0, out_of_bounds="clip")
         return isotonic.fit(sizes, outcomes)
-    size = np.sqrt(np.mean(differences**2)) if len(differences) else 0.0
-    size = size or 1.0
-    [weight] = fit_logistic_weights(differences[np.newaxis] / size)
-    return float(weight / size)
-
-
-@fit_task
-def held_out_differences(ranker, X, positions, train, test):
-    """Fit a ranker to `train`; return the differences of scores of the ordered pairs of `test`."""
-    rows, first, second = ordered_pairs(positions[test])
-    if np.isnan(positions[train]).all() or not len(rows):
-        return np.empty(0)
-    ranker.fit(_safe_indexing(X, train), positions[train])
-    scores = ranker.decision_function(_safe_indexing(X, test))
-    return scores[rows, first] - scores[rows, second]
+    return fit_logistic_factor(differences)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
-from sklearn.utils import check_random_state
 
 from sklrank._call_guard import shared_call
+from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
-from sklrank.label_ranking._held_out import fit_ranker
+from sklrank.label_ranking._inner_ranker import fit_ranker, last_ranker
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 from sklrank.label_ranking._wrapped import WrappedRanker
 
@@ -43,14 +43,14 @@ class ConformalRanker(WrappedRanker):
         `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before.
         """
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_ranker(self, X, positions):
         incomplete = np.isnan(positions).any(axis=1)
         if incomplete.any():
             raise ValueError(
                 f"y has incomplete rankings, first in row {incomplete.argmax()}: the positions of "
                 "the labels among all labels must be known for calibration. Pass complete rankings"
             )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = draw_seed(self.random_state)
         train = held_out = np.arange(_num_samples(X))
         if self.calibration_size < 1.0:
             split = ShuffleSplit(1, test_size=self.calibration_size, random_state=seed)
@@ -61,8 +61,8 @@ class ConformalRanker(WrappedRanker):
                     f"calibration_size={self.calibration_size} cannot split {len(positions)} "
                     f"samples: {error} Use more samples"
                 ) from error
-        [task] = self._track([self.ranker], "ranker", state=lambda: None, may_stop=False)
-        self.ranker_ = fit_ranker(clone(task), X, positions, train)
+        for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
+            self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
         self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
 
     def _quantile(self, scores):
@@ -92,7 +92,8 @@ class ConformalTopLabels(ConformalRanker):
 
     The confidences are the probabilities of :meth:`PlackettLuceRanker.predict_topk_proba`; for a
     :class:`StackedRanker`, the same probabilities from its scores times `pair_scale_`; and for
-    other rankers, the score of the label minus the k-th largest score of the sample.
+    other rankers, the score of the label minus the k-th largest score of the sample. The ranker may
+    be the last step of a pipeline, or be chosen by a search.
 
     Parameters
     ----------
@@ -177,11 +178,12 @@ class ConformalTopLabels(ConformalRanker):
         self.threshold_ = float(-self._quantile(-lowest))
 
     def _confidences(self, X):
-        if hasattr(self.ranker_, "predict_topk_proba"):
-            return self.ranker_.predict_topk_proba(X, self._fitted_k)
-        scores = self.ranker_.decision_function(X)
-        if hasattr(self.ranker_, "pair_scale_"):
-            return topk_probabilities(self.ranker_.pair_scale_ * scores, self._fitted_k)
+        ranker, X = last_ranker(self.ranker_, X)
+        if hasattr(ranker, "predict_topk_proba"):
+            return ranker.predict_topk_proba(X, self._fitted_k)
+        scores = ranker.decision_function(X)
+        if hasattr(ranker, "pair_scale_"):
+            return topk_probabilities(ranker.pair_scale_ * scores, self._fitted_k)
         return scores - np.sort(scores, axis=1)[:, -self._fitted_k, np.newaxis]
 
     @shared_call
@@ -218,7 +220,8 @@ class ConformalRanks(ConformalRanker):
     For rankers with `predict_pair_proba`, the center :math:`m_l` is the expected position, and the
     width :math:`w_l` is the root of one plus the sum of the variances of the comparisons of label l
     with other labels, so that intervals are longer where the ranking is uncertain. For other
-    rankers, the center is the predicted position and the width is 1.
+    rankers, the center is the predicted position and the width is 1. The ranker may be the last
+    step of a pipeline, or be chosen by a search.
 
     Parameters
     ----------
@@ -289,10 +292,11 @@ class ConformalRanks(ConformalRanker):
         self.quantiles_ = self._quantile(np.abs(ranks - centers) / widths)
 
     def _centers_and_widths(self, X):
-        if not hasattr(self.ranker_, "predict_pair_proba"):
-            centers = strict_positions(self.ranker_.decision_function(X))
+        ranker, X = last_ranker(self.ranker_, X)
+        if not hasattr(ranker, "predict_pair_proba"):
+            centers = strict_positions(ranker.decision_function(X))
             return centers, np.ones(centers.shape)
-        before = self.ranker_.predict_pair_proba(X)
+        before = ranker.predict_pair_proba(X)
         # The comparison of a label with itself has the variance 1/4.
         variances = np.sum(before * (1.0 - before), axis=2) - 0.25
         return 0.5 + before.sum(axis=1), np.sqrt(1.0 + variances)

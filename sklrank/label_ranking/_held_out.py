@@ -1,14 +1,16 @@
-"""Held-out samples of rankers that are fitted to parts of the samples."""
+"""Folds of the samples, and the held-out rankings from which the rankers of folds are judged."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.model_selection import KFold, check_cv
 
-from sklrank._sklearn import _safe_indexing
-from sklrank.label_ranking._fit_task import fit_task
-
-__all__ = ["fit_ranker", "folds_of_held_out", "shuffled_folds", "split_rankings"]
+__all__ = [
+    "folds_of_held_out",
+    "held_out_positions",
+    "shuffled_folds",
+    "split_rankings",
+]
 
 
 def shuffled_folds(n_folds, seed):
@@ -89,9 +91,24 @@ def folds_of_held_out(folds, n_folds):
     return [(np.flatnonzero(~np.isin(samples, samples[test])), test) for test in tests]
 
 
-@fit_task
-def fit_ranker(ranker, X, positions, rows=None):
-    """Fit a ranker to the samples `rows`, or to all samples if that is None; return it."""
-    if rows is not None:
-        X, positions = _safe_indexing(X, rows), positions[rows]
-    return ranker.fit(X, positions)
+def held_out_positions(positions, folds):
+    """Return the labels that a fold cannot learn, and the held-out positions of the other labels.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+    folds : list of (ndarray of int, ndarray of int)
+        The training samples and the held-out samples of each fold.
+
+    Returns
+    -------
+    unseen : list of ndarray of bool of shape (n_labels,)
+        For each fold, a mask of the labels that some sample ranks, but no training sample.
+    held_out : ndarray of shape (n_held_out, n_labels)
+        Positions of the held-out samples of all folds. They are NaN for labels that are unseen.
+    """
+    ranked = ~np.isnan(positions)
+    unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
+    held_out = [np.where(mask, np.nan, positions[test]) for (_, test), mask in zip(folds, unseen)]
+    return unseen, np.concatenate(held_out)

@@ -11,7 +11,12 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.random import sample_without_replacement
 
-__all__ = ["fit_logistic_weights", "ordered_pairs"]
+__all__ = [
+    "fit_logistic_factor",
+    "fit_logistic_weights",
+    "ordered_differences",
+    "ordered_pairs",
+]
 
 # Number of pairs from which the few weights of a model are computed, and number of pairs that are
 # compared at once. Both limit the memory.
@@ -53,6 +58,25 @@ def ordered_pairs(positions):
     return tuple(np.hstack(parts))
 
 
+def ordered_differences(scores, positions):
+    """Return the scores of the labels that come first minus those of the other labels.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (..., n_samples, n_labels)
+        Scores of the labels.
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+
+    Returns
+    -------
+    ndarray of shape (..., n_pairs)
+        The differences for the pairs that `ordered_pairs` returns.
+    """
+    rows, first, second = ordered_pairs(positions)
+    return scores[..., rows, first] - scores[..., rows, second]
+
+
 def fit_logistic_weights(differences):
     r"""Compute the weights of a logistic model of the order of two labels.
 
@@ -85,3 +109,22 @@ def fit_logistic_weights(differences):
     start = np.full(n_scores, 1.0 / n_scores)
     bounds = [(0.0, None)] * n_scores
     return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+
+
+def fit_logistic_factor(differences):
+    """Compute the factor of a score in the logistic model of the order of two labels.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_pairs,)
+        Scores of the labels that come first minus those of the other labels.
+
+    Returns
+    -------
+    float
+        Factor of 0 or more. It is 0 if labels with higher scores do not come first more often.
+    """
+    size = np.sqrt(np.mean(differences**2)) if len(differences) else 0.0
+    size = size or 1.0
+    [weight] = fit_logistic_weights(differences[np.newaxis] / size)
+    return float(weight / size)

@@ -1,4 +1,4 @@
-"""The rankers of a stack: the default ones, and how they are fitted and scored."""
+"""The rankers of a stack: the default ones, and how they are scored."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 
-from sklrank._sklearn import _num_samples, _safe_indexing
-from sklrank.label_ranking._fit_task import fit_task
+from sklrank.label_ranking._inner_ranker import last_ranker
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.label_ranking._pairwise import PairwiseRanker
@@ -23,9 +22,8 @@ from sklrank.label_ranking._tied_tails import TiedTailRanker
 __all__ = [
     "chooses_alpha",
     "default_rankers",
-    "fit_and_score",
     "has_oob_scores",
-    "scores_of",
+    "stacked_scores",
     "with_alpha_of",
 ]
 
@@ -98,17 +96,17 @@ def with_squares(X):
     return np.hstack([X, X**2])
 
 
-def scores_of(ranker, X):
+def stacked_scores(ranker, X):
     """Return the scores of a ranker that are stacked.
 
     They are the negative expected positions for a Plackett-Luce model, whose scores are not
     bounded, and otherwise the result of `decision_function`.
     """
-    if not isinstance(last_step(ranker), PlackettLuceRanker):
+    last, _ = last_ranker(ranker)
+    if not isinstance(last, PlackettLuceRanker):
         return ranker.decision_function(X)
-    if isinstance(ranker, Pipeline):
-        X, ranker = ranker[:-1].transform(X), ranker[-1]
-    return -ranker.expected_positions(X)
+    last, X = last_ranker(ranker, X)
+    return -last.expected_positions(X)
 
 
 def has_oob_scores(ranker):
@@ -130,17 +128,3 @@ def with_alpha_of(model, ranker):
     if model is not None:
         last_step(ranker).set_params(alpha=last_step(model).alpha_)
     return ranker
-
-
-@fit_task
-def fit_and_score(ranker, X, y, train, test, unseen):
-    """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
-
-    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0.
-    """
-    X_test, y_train = _safe_indexing(X, test), y[train]
-    scores = np.zeros((_num_samples(X_test), y.shape[1]))
-    if not np.isnan(y_train).all():
-        ranker.fit(_safe_indexing(X, train), y_train[:, ~unseen])
-        scores[:, ~unseen] = scores_of(ranker, X_test)
-    return scores

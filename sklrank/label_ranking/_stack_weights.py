@@ -6,7 +6,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 from sklrank._rankings import relative_positions
-from sklrank.label_ranking._pair_calibration import fit_logistic_weights, ordered_pairs
+from sklrank.label_ranking._pair_calibration import (
+    fit_logistic_factor,
+    fit_logistic_weights,
+    ordered_differences,
+)
 from sklrank.metrics import kendall_tau_score
 
 __all__ = ["WEIGHTINGS", "best_weighting", "non_negative_weights", "pair_scale"]
@@ -31,20 +35,11 @@ def non_negative_weights(scores, positions):
         The weights, and the weights multiplied by the root mean square of the centered scores. The
         shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
     """
-    ranked = ~np.isnan(positions)
-    n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
-    relative = relative_positions(positions)
-
-    def centered(values):
-        means = np.where(ranked, values, 0.0).sum(axis=1, keepdims=True) / n_ranked
-        return (values - means)[ranked]
-
-    columns = np.column_stack([centered(ranker_scores) for ranker_scores in scores])
-    sizes, shares = np.ones(len(scores)), np.zeros(len(scores))
+    columns, sizes = centered_scores(scores, positions)
+    [target], _ = centered_scores(-relative_positions(positions)[np.newaxis], positions)
+    shares = np.zeros(len(scores))
     if columns.any():
-        sizes = np.sqrt(np.mean(columns**2, axis=0))
-        sizes[sizes == 0] = 1.0
-        shares, _ = nnls(columns / sizes, -centered(relative))
+        shares, _ = nnls((columns / sizes[:, np.newaxis]).T, target)
     if not shares.any():
         shares = np.ones(len(scores))
     return shares / sizes, shares / shares.sum()
@@ -55,19 +50,32 @@ def logistic_weights(scores, positions):
 
     The parameters and the results are those of `non_negative_weights`.
     """
-    rows, first, second = ordered_pairs(positions)
-    differences = scores[:, rows, first] - scores[:, rows, second]
-    sizes = root_mean_squares(scores)
+    differences = ordered_differences(scores, positions)
+    _, sizes = centered_scores(scores, positions)
     shares = fit_logistic_weights(differences / sizes[:, np.newaxis])
     if not shares.any():
         shares = np.ones(len(scores))
     return shares / sizes, shares / shares.sum()
 
 
-def root_mean_squares(scores):
-    """Return the root mean square of the centered scores of each ranker, or 1 if it is 0."""
-    sizes = np.std(scores - scores.mean(axis=2, keepdims=True), axis=(1, 2))
-    return np.where(sizes > 0, sizes, 1.0)
+def centered_scores(scores, positions):
+    """Center the scores of each sample over the ranked labels.
+
+    The parameters are those of `non_negative_weights`.
+
+    Returns
+    -------
+    centered : ndarray of shape (n_rankers, n_ranked)
+        The centered scores of all ranked labels of all samples.
+    sizes : ndarray of shape (n_rankers,)
+        The root mean squares of the centered scores, or 1 if that is 0.
+    """
+    ranked = ~np.isnan(positions)
+    n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
+    means = np.where(ranked, scores, 0.0).sum(axis=2, keepdims=True) / n_ranked
+    centered = (scores - means)[:, ranked]
+    sizes = np.sqrt(np.mean(centered**2, axis=1)) if centered.size else np.zeros(len(scores))
+    return centered, np.where(sizes > 0, sizes, 1.0)
 
 
 # Functions that compute the weights and shares of the rankers, by the value of `weighting`.
@@ -95,5 +103,4 @@ def best_weighting(scores, positions, folds):
 
 def pair_scale(scores, positions):
     """Return the factor of the scores in the logistic model of the order of two labels."""
-    [weight], _ = logistic_weights(scores[np.newaxis], positions)
-    return float(weight)
+    return fit_logistic_factor(ordered_differences(scores, positions))

@@ -6,29 +6,30 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._call_guard import shared_call
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
 from sklrank.label_ranking._held_out import (
-    fit_ranker,
     folds_of_held_out,
+    held_out_positions,
     shuffled_folds,
     split_rankings,
 )
+from sklrank.label_ranking._inner_ranker import fit_and_score, fit_ranker, is_ranker
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._pair_correction import PairCorrection
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._stack_members import (
     chooses_alpha,
     default_rankers,
-    fit_and_score,
     has_oob_scores,
-    scores_of,
+    stacked_scores,
     with_alpha_of,
 )
 from sklrank.label_ranking._stack_weights import (
@@ -61,8 +62,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     a part of the training data and computes scores of the held-out samples. The weights of the
     rankers are chosen such that the sum of the scores agrees with the positions of the held-out
     samples, by one of two rules; see the parameter `weighting`. The rankers with positive weights
-    are then fitted to all samples. The score of a :class:`PlackettLuceRanker`, also as the last
-    step of a pipeline, is the negative expected position of the label, because the scores of that
+    are then fitted to all samples. The score of a :class:`PlackettLuceRanker`, also inside of a
+    pipeline or a search, is the negative expected position of the label, because the scores of that
     model are not bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
@@ -90,8 +91,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         - "joint_trees": :class:`LabelwiseRanker` with one `ExtraTreesRegressor` of 100 trees for
           all labels. It is left out if rankings are incomplete.
         - "wide" and "narrow": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
-          features of a Gaussian kernel with the squared widths 1/0.3 and 1/3 on standardized
-          features. If the rankings are complete, one model is fitted for all labels.
+          features of a Gaussian kernel on standardized features, with the coefficients
+          0.3 / n_features and 3 / n_features. If the rankings are complete, one model is fitted for
+          all labels.
         - "relevance": the same with a Matérn kernel that learns from the rankings how relevant
           each feature is: it has one width for each feature, and the widths maximize the marginal
           likelihood of Gaussian processes. If there are more features than samples, or more than
@@ -207,7 +209,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         **MetaLabelRanker._parameter_constraints,
         "estimators": [list, None],
         "cv": [StrOptions({"auto"}), "cv_object"],
-        "weighting": [StrOptions({"auto", "least_squares", "logistic"})],
+        "weighting": [StrOptions({"auto", *WEIGHTINGS})],
         "pair_correction": ["boolean"],
     }
 
@@ -270,7 +272,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         return self._set_params("estimators", **params)
 
     def _fit_rankings(self, X, positions, sample_weight=None):
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = draw_seed(self.random_state)
         names, rankers = zip(*self._named_templates(seed, complete=not np.isnan(positions).any()))
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
@@ -370,17 +372,16 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         them. `models` are rankers that were fitted to all samples, or None. Those with out-of-bag
         scores are not fitted to the folds, and the penalties of others are not chosen again.
         """
-        ranked = ~np.isnan(positions)
-        unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
+        unseen, held_out = held_out_positions(positions, folds)
         fold_scores = iter(
             self._fit_in_parallel(
                 [
                     delayed(fit_and_score)(
-                        with_alpha_of(model, ranker), X, positions, *fold, unseen_labels
+                        with_alpha_of(model, ranker), X, positions, *fold, mask, stacked_scores
                     )
                     for ranker, model in zip(rankers, models)
                     if not has_oob_scores(ranker)
-                    for fold, unseen_labels in zip(folds, unseen)
+                    for fold, mask in zip(folds, unseen)
                 ],
                 "ranker on a fold",
                 n_fits,
@@ -397,11 +398,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             )
             for ranker, model in zip(rankers, models)
         ]
-        held_out = [
-            np.where(unseen_labels, np.nan, positions[test])
-            for (_, test), unseen_labels in zip(folds, unseen)
-        ]
-        return np.array(scores), np.concatenate(held_out)
+        return np.array(scores), held_out
 
     def _folds(self, X, positions, seed):
         """Return a list with the indices of the training and the held-out samples of each fold."""
@@ -420,7 +417,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
-        scores = self._in_parallel(delayed(scores_of)(ranker, X) for ranker in self.estimators_)
+        scores = self._in_parallel(
+            delayed(stacked_scores)(ranker, X) for ranker in self.estimators_
+        )
         weights = [weight for weight in self.weights_.values() if weight > 0]
         combined = np.tensordot(weights, scores, axes=1)
         if self._correction is None:
@@ -452,15 +451,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
 
 def is_named(entry):
     return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
-
-
-def is_ranker(estimator):
-    return (
-        not isinstance(estimator, type)
-        and all(hasattr(estimator, name) for name in ("fit", "decision_function"))
-        # Classifiers also have a decision_function, but their targets are not rankings.
-        and not is_classifier(estimator)
-    )
 
 
 def is_dropped(estimator):

@@ -12,6 +12,8 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker, PairwiseRanker
+from sklrank.label_ranking._calibrated import calibrate
+from sklrank.linear_model import PredtronLabelRanker
 from sklrank.metrics import pair_brier_score
 
 RANDOM = np.random.RandomState(0)
@@ -101,6 +103,43 @@ def test_probabilities_are_calibrated(name, method):
             assert abs(predicted[bins == b].mean() - outcome[bins == b].mean()) < 0.07
     assert pair_brier_score(truth, chances) < 0.25
     assert_array_equal(ranker.predict(more), ranker.ranker_.predict(more))
+
+
+def test_labels_that_a_fold_does_not_rank():
+    """Their scores were not learned: the pairs that contain them are left out."""
+    rare = Y.copy()
+    rare[1:, 2] = np.nan
+    ranker = LabelwiseRanker(Ridge(), incomplete="relative")
+    found = CalibratedLabelRanker(ranker, cv=KFold(3)).fit(X, rare)
+    differences = []
+    for train, test in KFold(3).split(X):
+        labels = [0, 1, 3] if 0 in test else [0, 1, 2, 3]
+        model = clone(ranker).fit(X[train], rare[np.ix_(train, labels)])
+        scores = model.decision_function(X[test])
+        for row, i in enumerate(test):
+            differences += [
+                scores[row, a] - scores[row, b]
+                for a in range(len(labels))
+                for b in range(len(labels))
+                if rare[i, labels[a]] < rare[i, labels[b]]
+            ]
+    assert found.calibrator_ == pytest.approx(calibrate(np.array(differences), "logistic"))
+
+
+def test_shuffled_folds_and_parallel_fits():
+    ranker = CalibratedLabelRanker(RANKERS["ridge"], random_state=3)
+    expected = clone(ranker).fit(X, Y).calibrator_
+    seed = np.random.RandomState(3).randint(np.iinfo(np.int32).max)
+    folds = KFold(5, shuffle=True, random_state=seed)
+    for parameters in ({"n_jobs": 2}, {"cv": folds}, {"cv": [*folds.split(X)]}):
+        assert clone(ranker).set_params(**parameters).fit(X, Y).calibrator_ == expected
+    assert clone(ranker).set_params(random_state=4).fit(X, Y).calibrator_ != expected
+
+
+@pytest.mark.parametrize("other", [LogisticRegression(), PredtronLabelRanker()])
+def test_other_estimators_than_label_rankers(other):
+    with pytest.raises(ValueError, match="ranker must be a label ranker, whose targets are pos"):
+        CalibratedLabelRanker(other).fit(X, Y)
 
 
 def test_useless_scores_and_too_few_pairs():

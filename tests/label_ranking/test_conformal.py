@@ -1,11 +1,17 @@
 """Conformal sets and intervals: their coverage, sizes, and slow statements."""
 
+import pickle
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from sklrank.label_ranking import (
     ConformalRanks,
@@ -103,6 +109,33 @@ def test_held_out_samples_are_not_fitted():
     rows = [np.flatnonzero((X == row).all(axis=1))[0] for row in rest]
     assert again.fit(X[rows], Y[rows]).threshold_ == pytest.approx(sets.threshold_)
     assert_array_equal(sets.predict(X), sets.ranker_.predict(X))
+
+
+@pytest.mark.parametrize("make", [ConformalTopLabels, ConformalRanks])
+def test_pipelines_and_searches(make):
+    """The probabilities of the model inside of them are those of the model alone."""
+    model = PlackettLuceRanker(alpha=1.0)
+    expected = make(model, random_state=0).fit(X, Y)
+    search = GridSearchCV(model, {"alpha": [1.0]})
+    for ranker in (make_pipeline(model), make_pipeline(FunctionTransformer(), model), search):
+        found = make(ranker, random_state=0).fit(X, Y)
+        name = "threshold_" if make is ConformalTopLabels else "quantiles_"
+        assert_allclose(getattr(found, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("make", [ConformalTopLabels, ConformalRanks])
+def test_a_frozen_ranker_of_other_labels(make):
+    names = list("abcde")
+    model = LabelwiseRanker(Ridge()).fit(X, pd.DataFrame(Y, columns=names))
+    wrapper = frozen(make, model)
+    assert wrapper.fit(X, pd.DataFrame(Y, columns=names)).classes_.tolist() == names
+    before = pickle.dumps(wrapper)
+    with pytest.raises(ValueError, match="column 'b' at position 0.*has the label 'a'"):
+        wrapper.fit(X, pd.DataFrame(Y, columns=list("bacde")))
+    for n_labels in (1, 4):
+        with pytest.raises(ValueError, match=f"y has {n_labels} labels, and the frozen.* to 5"):
+            wrapper.fit(X, Y[:, :n_labels])
+    assert pickle.dumps(wrapper) == before
 
 
 # -- The theorem.

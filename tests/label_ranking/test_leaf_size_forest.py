@@ -52,6 +52,7 @@ def test_error_is_that_of_many_trees():
         errors.append(held_out.error(NOISY))
     many = RandomForestRegressor(600, random_state=0, oob_score=True).fit(X, NOISY)
     expected = np.mean((many.oob_prediction_ - NOISY) ** 2)
+    assert np.mean(errors) == pytest.approx(expected, rel=0.02)
     few = RandomForestRegressor(40, random_state=0, oob_score=True).fit(X, NOISY)
     assert np.mean((few.oob_prediction_ - NOISY) ** 2) > 1.02 * expected
 
