@@ -432,6 +432,15 @@ def is_integer(x) -> bool:
     return isinstance(x, Integral) and not isinstance(x, bool)
 
 
+def check_k(k, n_labels: int) -> int:
+    """Check a number of labels to show or to return; return it as an int."""
+    if not is_integer(k) or not 1 <= k <= n_labels:
+        raise ValueError(
+            f"k must be an integer from 1 to the number of labels, {n_labels}; got {k!r}"
+        )
+    return int(k)
+
+
 def is_number(x) -> bool:
     """Return True if `x` is a real number, and not a boolean."""
     return isinstance(x, Real) and not isinstance(x, bool)

@@ -11,7 +11,7 @@ from sklrank._call_guard import shared_call
 from sklrank._queries import warn_without_qid
 from sklrank._rankings import strict_positions
 from sklrank._relevance import check_relevance
-from sklrank._validation import is_integer
+from sklrank._validation import check_k
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
@@ -73,10 +73,7 @@ class LabelRankerMixin:
             If `k` is not an integer from 1 to `n_labels`.
         """
         scores = self._label_scores(X)
-        if not is_integer(k) or not 1 <= k <= scores.shape[1]:
-            raise ValueError(
-                f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
-            )
+        k = check_k(k, scores.shape[1])
         return self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from sklrank._validation import is_integer, is_number
+from sklrank._validation import check_k, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
     GreedyMixtureSampler,
@@ -104,11 +104,7 @@ class Randomization(metaclass=ABCMeta):
 
     def _make_sampler(self, n_labels: int, k: int) -> TopKSampler:
         """Check `k`, and return the sampler that draws `k` of `n_labels` labels."""
-        if not is_integer(k) or not 1 <= k <= n_labels:
-            raise ValueError(
-                f"k must be an integer from 1 to the number of labels, {n_labels}; got {k!r}"
-            )
-        return self._new_sampler(n_labels, int(k))
+        return self._new_sampler(n_labels, check_k(k, n_labels))
 
     def explore(
         self,

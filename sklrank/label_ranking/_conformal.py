@@ -14,6 +14,7 @@ from sklrank._call_guard import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
+from sklrank._validation import check_k
 from sklrank.label_ranking._inner_ranker import fit_ranker, last_ranker
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 from sklrank.label_ranking._wrapped import WrappedRanker
@@ -170,10 +171,7 @@ class ConformalTopLabels(ConformalRanker):
         self.random_state = random_state
 
     def _calibrate(self, X, ranks):
-        n_labels = ranks.shape[1]
-        if self.k > n_labels:
-            raise ValueError(f"k must be at most the number of labels, {n_labels}; got {self.k}")
-        self._fitted_k = self.k
+        self._fitted_k = check_k(self.k, ranks.shape[1])
         lowest = np.where(ranks <= self.k, self._confidences(X), np.inf).min(axis=1)
         self.threshold_ = float(-self._quantile(-lowest))
 

@@ -20,6 +20,7 @@ from sklrank._rankings import strict_positions
 from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
     check_columns,
+    check_k,
     check_weights,
     column_names,
     is_integer,
@@ -347,11 +348,7 @@ class PlackettLuceRanker(DenseLabelRanker):
             If `k` is not an integer from 1 to `n_labels`.
         """
         scores = self._label_scores(X)
-        if not is_integer(k) or not 1 <= k <= scores.shape[1]:
-            raise ValueError(
-                f"k must be an integer from 1 to the number of labels, {scores.shape[1]}; got {k!r}"
-            )
-        return topk_probabilities(scores, int(k))
+        return topk_probabilities(scores, check_k(k, scores.shape[1]))
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:

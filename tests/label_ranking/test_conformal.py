@@ -257,5 +257,5 @@ def test_bad_arguments(make):
         clone(wrapper).set_params(calibration_size=0.5).fit(X[:1], Y[:1])
     assert_allclose(wrapper.decision_function(X), expected)
     if make is ConformalTopLabels:
-        with pytest.raises(ValueError, match="k must be at most the number of labels, 5; got 6"):
+        with pytest.raises(ValueError, match="k must be.*the number of labels, 5; got 6"):
             clone(wrapper).set_params(k=6).fit(X, Y)
