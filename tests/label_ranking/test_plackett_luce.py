@@ -216,7 +216,7 @@ def test_recovers_the_weights():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_weights_are_repetitions(kernel):
-    counts = RANDOM.randint(3, size=90)
+    counts = np.random.RandomState(0).randint(3, size=90)
     ranker = PlackettLuceRanker(kernel=kernel, alpha=1.0, tol=1e-8, random_state=0)
     weighted = clone(ranker).fit(X, INCOMPLETE, sample_weight=counts)
     rows = np.repeat(np.arange(90), counts)
@@ -268,7 +268,7 @@ def held_out_log_likelihood(ranker, X, Y, weight, alpha):
 
 
 def test_validation_scores_are_means_over_held_out_samples():
-    weight = RANDOM.uniform(size=90)
+    weight = np.random.RandomState(0).uniform(size=90)
     ranker = PlackettLuceRanker(random_state=0).fit(X, INCOMPLETE, sample_weight=weight)
     for alpha, found in ranker.validation_scores_.items():
         expected = held_out_log_likelihood(ranker, X, INCOMPLETE, weight, alpha)

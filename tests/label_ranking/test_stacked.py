@@ -615,7 +615,7 @@ def test_scores_that_tell_the_reverse():
 
 def test_scores_of_labels_that_are_not_ranked():
     """They change neither weights nor shares."""
-    scores = RANDOM.normal(size=(3, 120, 5)) - INCOMPLETE
+    scores = np.random.RandomState(0).normal(size=(3, 120, 5)) - INCOMPLETE
     known = np.where(np.isnan(INCOMPLETE), 0.0, scores)
     other = np.where(np.isnan(INCOMPLETE), 1e3, scores)
     for compute in WEIGHTINGS.values():
