@@ -10,7 +10,6 @@ from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils.parallel import delayed
 
-from sklrank._rankings import relative_positions
 from sklrank._sklearn import StrOptions, _safe_indexing
 from sklrank.label_ranking._decomposition import DecompositionRanker
 from sklrank.label_ranking._fit_task import fit_task
@@ -29,8 +28,8 @@ class LabelwiseRanker(DecompositionRanker):
     The target of tied labels is the mean of the positions that they occupy. An incomplete ranking
     contains little information about the absolute position of a label. With
     ``incomplete="relative"``, the regressor of a label is fitted only to the samples that rank this
-    label, and the target of the r-th best of s ranked labels is :math:`r / (s + 1)`, also if all
-    rankings are complete.
+    label. The target of the r-th best of s ranked labels is :math:`\frac{r (k + 1)}{(s + 1) k}`, the
+    mean of :math:`\sigma(l) / k` over the rankings of all labels that agree with the given order.
     :class:`PairwiseRanker` learns from all comparisons of two labels in such rankings. With the
     default forests, ``examples/incomplete_rankings.py`` prints that it ranks better if half or more
     of the three labels of wine are missing, or 70 percent are tied; on the ten labels of digits,
@@ -167,9 +166,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _targets(self, positions):
         missing = np.isnan(positions)
-        if self.incomplete == "raise":
-            if not missing.any():
-                return rankdata(positions, axis=1) / positions.shape[1]
+        if missing.any() and self.incomplete == "raise":
             raise ValueError(
                 "y has labels that are not ranked (NaN): use PairwiseRanker, which learns from "
                 "incomplete rankings, or incomplete='relative' for positions among ranked labels"
@@ -180,7 +177,10 @@ class LabelwiseRanker(DecompositionRanker):
                 f"y ranks the labels {never.tolist()} in no row (of this training fold, if any), "
                 "so their positions cannot be learned: leave them out, or use PairwiseRanker"
             )
-        return relative_positions(positions)
+        n_labels = positions.shape[1]
+        n_ranked = n_labels - missing.sum(axis=1, keepdims=True)
+        ranks = rankdata(positions, axis=1, nan_policy="omit")
+        return ranks * ((n_labels + 1) / (n_ranked + 1)) / n_labels
 
     def _fits_jointly(self, targets):
         incomplete = bool(np.isnan(targets).any())

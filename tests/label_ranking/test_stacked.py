@@ -308,7 +308,7 @@ def test_newtons_method_finds_the_minimum_of_separable_data():
         (RIDGE, False, False, True),
         (RIDGE, False, True, True),
         (RIDGE, True, False, True),
-        (TREE, False, False, True),
+        (TREE, False, False, False),
         (TREE, True, True, False),
     ],
 )
