@@ -181,6 +181,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._set_fitted_with_qid(qid, len(y))
         validation = self._check_validation_set(X_val, y_val, qid_val)
         self._start_rounds()
+        self._set_held_out_fraction(validation)
         self._fit_checked(X, y, queries, validation)
         return self
 
@@ -226,10 +227,14 @@ class SupervisedDocumentRanker(DocumentRanker):
         super()._start_rounds()
         self.validation_scores_ = np.empty(0)
         self._patience = self._rounds_without_change()
-        fraction = self.validation_fraction if self._stops_early else 0.0
         if not self.estimators_:
             self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
-        elif fraction > self._held_out_fraction:
+
+    def _set_held_out_fraction(self, validation):
+        """Remember the fraction of the queries held out, which no warm start may increase."""
+        holds_out = self._stops_early and validation is None
+        fraction = self.validation_fraction if holds_out else 0.0
+        if self.estimators_ and fraction > self._held_out_fraction:
             raise ValueError(
                 f"early stopping with validation_fraction={fraction} holds out queries to which "
                 "the rounds so far were fitted; with warm_start=True the fraction held out cannot "

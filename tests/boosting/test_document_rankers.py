@@ -373,6 +373,21 @@ def test_warm_start_holds_out_no_query_of_earlier_rounds(parameters, more, finge
         ranker.set_params(n_estimators=6, n_iter_no_change=3).fit(X, Y, qid=QID)
 
 
+@pytest.mark.parametrize("algorithm", [NDCGBoost, RankBoost, AdaRank])
+def test_warm_start_with_a_validation_set_holds_out_no_query(algorithm, fingerprint):
+    """All queries of X are used for training if X_val is given."""
+    validation = dict(zip(("X_val", "y_val", "qid_val"), make_queries(1)))
+    ranker = algorithm(StumpClassifier(), 2, warm_start=True, weighting="auto", random_state=0)
+    y = (Y > 0).astype(int)
+    ranker.fit(X, y, qid=QID)
+    ranker.set_params(n_estimators=4, n_iter_no_change=3).fit(X, y, qid=QID, **validation)
+    assert len(ranker.estimators_) == len(ranker.validation_scores_) == 4
+    before = fingerprint(ranker.set_params(n_estimators=6))
+    with pytest.raises(ValueError, match="the fraction held out cannot grow, it was 0"):
+        ranker.fit(X, y, qid=QID)
+    assert fingerprint(ranker) == before
+
+
 @pytest.mark.parametrize("estimator", [None, StumpClassifier()])
 def test_early_stopping_may_be_set_or_left_to_other_parameters(estimator):
     X, y, qid = make_many_queries(0, nonlinear=False)
