@@ -205,9 +205,6 @@ class AdaRank(SupervisedDocumentRanker):
         objective = self._make_objective(y, Queries.from_qid(qid, len(y)))
         return lambda scores: objective.performance(scores).mean()
 
-    def _n_scored(self):
-        return self.k
-
     def _make_learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, self.learning_rate, self.search)
