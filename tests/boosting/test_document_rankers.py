@@ -880,7 +880,7 @@ def test_refuses_an_estimator_class(algorithm):
         (AdaRank(metric="mrr"), "'metric' parameter"),
         (AdaRank(k=0), "'k' parameter"),
         (NDCGBoost(k=0), "'k' parameter"),
-        (AdaRank(StumpClassifier()), "must distinguish the 3 values of y, got StumpClassifier"),
+        (AdaRank(StumpClassifier()), "must distinguish 3 classes, got StumpClassifier"),
     ],
 )
 def test_bad_parameters_of_one_algorithm(ranker, message):
