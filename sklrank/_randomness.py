@@ -11,6 +11,7 @@ __all__ = [
     "MAX_FEATURES_OR_AUTO",
     "draw_features",
     "draw_frequencies",
+    "seed_parameters",
     "set_random_states",
 ]
 
@@ -73,9 +74,16 @@ def draw_frequencies(n_features: int, n_components: int, gamma: float, random_st
 def set_random_states(estimator, random_state):
     """Set all `random_state` parameters of an estimator, including nested ones, to random seeds."""
     seeds = {
-        name: random_state.randint(np.iinfo(np.int32).max)
-        for name in sorted(estimator.get_params(deep=True))
-        if name == "random_state" or name.endswith("__random_state")
+        name: random_state.randint(np.iinfo(np.int32).max) for name in seed_parameters(estimator)
     }
     if seeds:
         estimator.set_params(**seeds)
+
+
+def seed_parameters(estimator) -> list[str]:
+    """Return the sorted names of all `random_state` parameters, including nested ones."""
+    return [
+        name
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    ]
