@@ -71,7 +71,7 @@ def test_labels_that_no_sample_ranks():
 
 @pytest.mark.parametrize("labels", [["a", "b"], list("abcda"), "abcde", [["a"]] * 5])
 def test_labels_that_do_not_name_each_column(labels):
-    with pytest.raises(ValueError, match="labels must name the 5 columns of y_true, each by a nam"):
+    with pytest.raises(ValueError, match="labels must name the 5 columns of y_true, each by"):
         label_ranking_report(TRUE, PRED, labels=labels)
 
 
