@@ -22,7 +22,7 @@ import numpy as np
 
 from sklrank._rankings import is_missing
 
-__all__ = ["Queries", "check_qid", "warn_without_qid"]
+__all__ = ["Queries", "check_qid", "sort_keys", "warn_without_qid"]
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
@@ -49,9 +49,8 @@ class Queries:
         """Group samples by their query ids. If `qid` is None, all samples belong to one query."""
         codes, names = check_qid(qid, n_samples)
         ends = np.cumsum(np.bincount(codes, minlength=len(names)), dtype=np.intp)
-        # NumPy sorts 16-bit integers in linear time.
-        keys = codes.astype(np.uint16) if len(names) <= 2**16 else codes
-        return cls(codes, names, np.argsort(keys, kind="stable"), np.append(np.intp(0), ends))
+        order = np.argsort(sort_keys(codes, len(names)), kind="stable")
+        return cls(codes, names, order, np.append(np.intp(0), ends))
 
     @property
     def n_queries(self) -> int:
@@ -62,6 +61,11 @@ class Queries:
     def sizes(self) -> np.ndarray:
         """Number of samples of each query, `(n_queries,)`."""
         return np.diff(self.starts)
+
+
+def sort_keys(codes: np.ndarray, n_queries: int) -> np.ndarray:
+    """Return codes of queries as 16-bit integers, if possible. NumPy sorts them in linear time."""
+    return codes.astype(np.uint16) if n_queries <= 2**16 else codes
 
 
 def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ __all__ = [
     "draw_features",
     "draw_frequencies",
     "draw_seed",
+    "seed_parameters",
     "set_random_states",
 ]
 
@@ -79,10 +80,15 @@ def draw_frequencies(n_features: int, n_components: int, gamma: float, random_st
 
 def set_random_states(estimator, random_state):
     """Set all `random_state` parameters of an estimator, including nested ones, to random seeds."""
-    seeds = {
-        name: draw_seed(random_state)
-        for name in sorted(estimator.get_params(deep=True))
-        if name == "random_state" or name.endswith("__random_state")
-    }
+    seeds = {name: draw_seed(random_state) for name in seed_parameters(estimator)}
     if seeds:
         estimator.set_params(**seeds)
+
+
+def seed_parameters(estimator) -> list[str]:
+    """Return the sorted names of all `random_state` parameters, including nested ones."""
+    return [
+        name
+        for name in sorted(estimator.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    ]

@@ -13,14 +13,19 @@ from sklrank._rankings import strict_positions
 from sklrank._relevance import check_relevance
 from sklrank._validation import check_k
 from sklrank.metrics import ndcg_score
+from sklrank.metrics._averaging import NoRelevantDocumentError
+from sklrank.metrics._conventions import gain_by_order, has_gains
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
 __all__ = [
     "ClassScoresMixin",
     "DocumentRankerMixin",
     "LabelRankerMixin",
+    "mean_ndcg",
     "two_class_difference",
     "two_class_weights",
 ]
@@ -138,6 +143,32 @@ def two_class_weights(weights: np.ndarray) -> np.ndarray:
     return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
 
+def mean_ndcg(
+    y: np.ndarray,
+    scores: np.ndarray,
+    *,
+    gain: str | Callable | None = None,
+    item: str = "document",
+    group: str = "query",
+    **options,
+) -> float:
+    """Return the mean NDCG of the predictions of a ranker for the target `y`.
+
+    If `gain` is None, it is exponential. If the grades have no exponential gains, because they are
+    negative or too large, the gain is the number of distinct lower grades. Errors about `y` use the
+    words `item` and `group`. The other parameters are those of :func:`sklrank.metrics.ndcg_score`.
+    """
+    if gain is None:
+        gain = "exponential" if has_gains("exponential", y) else gain_by_order
+    try:
+        return ndcg_score(y, scores, gain=gain, **options)
+    except NoRelevantDocumentError:
+        raise ValueError(
+            f"y has no relevant {item}, one of a gain above 0, in any {group} of positive weight, "
+            f"so that its NDCG is not defined; include a {group} with a relevant {item}"
+        ) from None
+
+
 class DocumentRankerMixin:
     """Mixin for document rankers, whose `predict` scores the documents of queries.
 
@@ -173,38 +204,46 @@ class DocumentRankerMixin:
             Relevance of each document, 0 or more.
         qid : array-like of shape (n_samples,), default=None
             Query id of each document. If None, all documents belong to one query; this is allowed
-            only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
-            has probably been forgotten.
+            only if the ranker was fitted without `qid`, in one call. For 500 or more documents a
+            warning is given, as `qid` has probably been forgotten.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. The weight of a query is the mean of the weights of its samples.
 
         Returns
         -------
         float
-            Mean NDCG, from 0 to 1; NDCG@k if the ranker has a parameter `k` that is not None. See
+            Mean NDCG, from 0 to 1; NDCG@k if the ranker has a parameter `k` that is not None. The
+            gain is that of the parameter `gain`. If the ranker has no such parameter, the gain is
+            exponential; if `y` has grades so large that it would overflow (about 1000), the gain of
+            a document is the number of distinct lower grades in `y`. See
             :func:`sklrank.metrics.ndcg_score` for other conventions.
 
         Raises
         ------
         ValueError
-            If `qid` is None although it was given in `fit`; if `y` has entries that are not numbers
-            of 0 or more; or if the lengths of the arguments differ.
+            If `qid` is None although the ranker was fitted to several queries; if `y` has entries
+            that are not numbers of 0 or more, or no relevant document; or if the lengths of the
+            arguments differ.
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores))
-        return ndcg_score(y, scores, qid=qid, k=self._n_scored(), sample_weight=sample_weight)
+        return self._mean_ndcg(y, scores, qid, sample_weight)
 
-    def _n_scored(self):
-        """Return the number of top-ranked documents that `score` includes, or None for all."""
-        return None
+    def _mean_ndcg(self, y, scores, qid, sample_weight):
+        """Return the mean NDCG by the parameters `k` and `gain`, if the ranker has them."""
+        k, gain = getattr(self, "k", None), getattr(self, "gain", None)
+        return mean_ndcg(y, scores, qid=qid, k=k, gain=gain, sample_weight=sample_weight)
 
-    def _set_fitted_with_qid(self, qid, n_samples):
-        """Remember whether `qid` was given, and warn if it has probably been forgotten."""
+    def _set_fitted_with_qid(self, qid, n_samples, *, continues=False):
+        """Remember whether there are several queries, and warn if `qid` has been forgotten.
+
+        If the call continues the training with samples of other queries, there are several.
+        """
         warn_without_qid(qid, n_samples)
-        self._fitted_with_qid = qid is not None
+        self._fitted_with_qid = continues or qid is not None
 
     def _scores_by_query(self, X, qid, **arguments):
-        """Return the predictions; raise an error if `qid` is None but was given in `fit`."""
+        """Return the predictions; raise an error if `qid` is None, but must not be."""
         check_is_fitted(self)
         if qid is None and self._fitted_with_qid:
             raise ValueError(

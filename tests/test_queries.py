@@ -7,6 +7,21 @@ from numpy.testing import assert_array_equal
 from sklrank._queries import Queries, check_qid
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, RankingRefiner
 from sklrank.linear_model import PredtronQueryRanker
+from sklrank.metrics._document_lists import TIES, list_documents
+
+
+@pytest.mark.parametrize("n_queries", [2**16, 2**16 + 1])
+def test_samples_of_more_queries_than_16_bit_integers(n_queries):
+    random = np.random.RandomState(0)
+    qid = random.permutation(np.append(np.arange(n_queries), random.randint(n_queries, size=9)))
+    queries = Queries.from_qid(qid, n_samples=len(qid))
+    assert_array_equal(queries.order, sorted(range(len(qid)), key=qid.tolist().__getitem__))
+    scores = random.randint(3, size=len(qid))
+    for ties in TIES:
+        order = list_documents(queries, scores, scores, ties).order
+        assert_array_equal(qid[order], np.sort(qid))
+        same = np.diff(qid[order]) == 0
+        assert (np.diff(scores[order])[same] <= 0).all()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklearn.utils import get_tags
-
 from sklrank._queries import Queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
@@ -205,20 +203,10 @@ class AdaRank(SupervisedDocumentRanker):
         objective = self._make_objective(y, Queries.from_qid(qid, len(y)))
         return lambda scores: objective.performance(scores).mean()
 
-    def _n_scored(self):
-        return self.k
-
     def _make_learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, self.learning_rate, self.search)
-        learner = super()._make_learner(X, objective)
-        n_grades = self._n_labels(objective)
-        if n_grades > 2 and not get_tags(self.estimator).classifier_tags.multi_class:
-            raise ValueError(
-                f"estimator must distinguish the {n_grades} values of y, got {self.estimator!r}, "
-                "which takes two classes only; use DecisionTreeClassifier(max_depth=1), for example"
-            )
-        return learner
+        return super()._make_learner(X, objective)
 
     def _n_labels(self, objective):
         return objective.labels.max() + 1

@@ -19,6 +19,7 @@ from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting._base import Booster
 from sklrank.boosting._weak_learners import make_classifier_learner
+from sklrank.metrics._averaging import NoRelevantDocumentError
 from sklrank.tree import HistogramTreeClassifier, StumpClassifier
 
 if TYPE_CHECKING:
@@ -169,8 +170,9 @@ class SupervisedDocumentRanker(DocumentRanker):
         ------
         ValueError
             If `y` has negative entries; if no query has documents of different relevance; if the
-            lengths of `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the
-            input contains infinities, or NaN that the weak learner does not accept.
+            documents that are held out, or those of `X_val`, all have the gain 0; if the lengths of
+            `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the input
+            contains infinities, or NaN that the weak learner does not accept.
         """
         with unchanged_on_error(self):
             return self._fit(X, y, qid, X_val, y_val, qid_val)
@@ -182,6 +184,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._set_fitted_with_qid(qid, len(y))
         validation = self._check_validation_set(X_val, y_val, qid_val)
         self._start_rounds()
+        self._set_held_out_fraction(validation)
         self._fit_checked(X, y, queries, validation)
         return self
 
@@ -196,8 +199,19 @@ class SupervisedDocumentRanker(DocumentRanker):
         X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
         y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
         queries = Queries.from_qid(qid_val, len(y_val))
-        check_something_to_learn(y_val, queries, "of X_val")
+        self._check_evaluated(y_val, queries, "of X_val")
         return X_val, y_val, queries
+
+    def _check_evaluated(self, y, queries, part):
+        """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
+        check_something_to_learn(y, queries, part)
+        try:
+            self._validation_metric(y, queries.codes)(np.zeros(len(y)))
+        except NoRelevantDocumentError:
+            raise ValueError(
+                f"y has no document of a gain above 0 in the samples {part}, so that their "
+                "validation score is not defined; include relevant documents, and check gain"
+            ) from None
 
     def _fit_checked(self, X, y, queries, validation):
         """Fit the ranker to checked samples."""
@@ -227,10 +241,14 @@ class SupervisedDocumentRanker(DocumentRanker):
         super()._start_rounds()
         self.validation_scores_ = np.empty(0)
         self._patience = self._rounds_without_change()
-        fraction = self.validation_fraction if self._stops_early else 0.0
         if not self.estimators_:
             self._split_seed = draw_seed(self._random_state)
-        elif fraction > self._held_out_fraction:
+
+    def _set_held_out_fraction(self, validation):
+        """Remember the fraction of the queries held out, which no warm start may increase."""
+        holds_out = self._stops_early and validation is None
+        fraction = self.validation_fraction if holds_out else 0.0
+        if self.estimators_ and fraction > self._held_out_fraction:
             raise ValueError(
                 f"early stopping with validation_fraction={fraction} holds out queries to which "
                 "the rounds so far were fitted; with warm_start=True the fraction held out cannot "
@@ -260,8 +278,8 @@ class SupervisedDocumentRanker(DocumentRanker):
             1, test_size=self.validation_fraction, random_state=self._split_seed
         )
         train, held_out = next(splitter.split(y, groups=queries.codes))
-        for samples, part in (train, "to learn from"), (held_out, "held out"):
-            check_something_to_learn(y[samples], queries_of(queries, samples), part)
+        check_something_to_learn(y[train], queries_of(queries, train), "to learn from")
+        self._check_evaluated(y[held_out], queries_of(queries, held_out), "held out")
         return train, held_out
 
     # Parameter that turns early stopping off, for error messages.

@@ -89,7 +89,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         n_estimators".
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
-        value of a function of r.
+        value of a function of r. It is the gain of the objective, of the validation scores and of
+        `score`.
     k : int or None, default=None
         Number of top-ranked documents that matter. The validation scores and `score` are NDCG@k,
         and :math:`Z_q` is the ideal DCG of the first `k` documents, so that queries with more than
@@ -301,9 +302,6 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     def _validation_metric(self, y, qid):
         return partial(ndcg_score, y, qid=qid, k=self.k, gain=self.gain)
-
-    def _n_scored(self):
-        return self.k
 
     def _rounds_without_change(self):
         if not self.early_stopping:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import PairObjective
 from sklrank.metrics import ndcg_score
+from sklrank.metrics._conventions import gain_by_order
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["RankBoost"]
 
@@ -153,8 +155,7 @@ class RankBoost(SupervisedDocumentRanker):
         return PairObjective(y, queries)
 
     def _validation_metric(self, y, qid):
-        grades = np.unique(y, return_inverse=True)[1]
-        return partial(ndcg_score, grades, qid=qid, gain="linear")
+        return partial(ndcg_score, y, qid=qid, gain=gain_by_order)
 
     def export_json(self) -> str:
         """Return the fitted model as JSON, from which other programs can compute the scores.

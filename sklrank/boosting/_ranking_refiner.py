@@ -19,7 +19,6 @@ from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._judgements import check_judgements
 from sklrank.boosting._refinement_by_losses import auto_confidence, auto_noise, make_objective
 from sklrank.boosting._refinement_by_residuals import CorrectedRanking
-from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -527,7 +526,8 @@ class RankingRefiner(DocumentRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Documents.
         y : array-like of shape (n_samples,)
-            Relevance of each document, 0 or more; documents of relevance NaN are ignored.
+            Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
+            that are not judged are ignored.
         qid : array-like of shape (n_samples,), default=None
             Query id of each document. If None, all documents belong to one query; this is allowed
             only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
@@ -541,13 +541,16 @@ class RankingRefiner(DocumentRanker):
         Returns
         -------
         float
-            Mean NDCG, from 0 to 1. See :func:`sklrank.metrics.ndcg_score` for other conventions.
+            Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative,
+            or so large that it would overflow (about 1000), the gain of a document is the number of
+            distinct lower grades in `y`. See :func:`sklrank.metrics.ndcg_score` for other
+            conventions.
 
         Raises
         ------
         ValueError
-            If `qid` is None although it was given in `fit`; if no document is judged; or if the
-            lengths of the arguments differ.
+            If `qid` is None although it was given in `fit`; if no document is judged, or all of
+            them have the gain 0; or if the lengths of the arguments differ.
         """
         scores = self._scores_by_query(X, qid, base_scores=base_scores)
         grades = check_relevance(y, len(scores), judgements=True)
@@ -558,4 +561,4 @@ class RankingRefiner(DocumentRanker):
             values if values is None else _safe_indexing(values, judged)
             for values in (qid, sample_weight)
         )
-        return ndcg_score(grades[judged], scores[judged], qid=qid, sample_weight=weights)
+        return self._mean_ndcg(grades[judged], scores[judged], qid, weights)

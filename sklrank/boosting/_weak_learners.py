@@ -19,6 +19,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._estimator import BaseEstimator
@@ -102,7 +103,22 @@ def make_classifier_learner(
         Number of distinct labels of the objective.
     estimator, X, weighting, max_samples, n_classes, response_method
         See :class:`ClassifierLearner`.
+
+    Raises
+    ------
+    ValueError
+        If the estimator cannot be fitted to the labels.
     """
+    if not is_classifier(estimator):
+        raise ValueError(
+            f"estimator must be a classifier, got {estimator!r}: it is fitted to a label for each "
+            "sample"
+        )
+    if n_labels > 2 and not get_tags(estimator).classifier_tags.multi_class:
+        raise ValueError(
+            f"estimator must distinguish {n_labels} classes, got {estimator!r}, which takes two "
+            "classes only; use DecisionTreeClassifier(max_depth=1), for example"
+        )
     if type(estimator) in BINNED_CLASSIFIERS and weighting != "resampling":
         estimator._validate_params()
         return BinnedLearner(
@@ -151,11 +167,6 @@ class ClassifierLearner(Learner):
         n_classes=None,
         response_method="predict",
     ):
-        if not is_classifier(estimator):
-            raise ValueError(
-                f"estimator must be a classifier, got {estimator!r}: it is fitted to a label for "
-                "each sample"
-            )
         if not hasattr(estimator, response_method):
             raise ValueError(
                 f"response_method={response_method!r}, but {estimator!r} has no "

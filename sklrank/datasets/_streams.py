@@ -191,6 +191,11 @@ def _check_drift_points(
     drift_points: int | Sequence[int] | None, drift: str, n_samples: int
 ) -> list[int]:
     if drift_points is None:
+        if drift == "abrupt" and n_samples < 2:
+            raise ValueError(
+                f"drift='abrupt' changes the weights between two samples: n_samples must be at "
+                f"least 2, got {n_samples}."
+            )
         drift_points = 1 if drift == "abrupt" else 0
     elif drift == "none":
         raise ValueError(

@@ -28,8 +28,8 @@ class LabelwiseRanker(DecompositionRanker):
     The target of tied labels is the mean of the positions that they occupy. An incomplete ranking
     contains little information about the absolute position of a label. With
     ``incomplete="relative"``, the regressor of a label is fitted only to the samples that rank this
-    label. The target of the r-th best of s ranked labels is :math:`\frac{r (k + 1)}{(s + 1) k}`, the
-    mean of :math:`\sigma(l) / k` over the rankings of all labels that agree with the given order.
+    label. The target of the r-th best of s ranked labels is :math:`\frac{r (k + 1)}{(s + 1) k}`,
+    the mean of :math:`\sigma(l) / k` over the rankings of all labels that agree with that order.
     :class:`PairwiseRanker` learns from all comparisons of two labels in such rankings. With the
     default forests, ``examples/incomplete_rankings.py`` prints that it ranks better if half or more
     of the three labels of wine are missing, or 70 percent are tied; on the ten labels of digits,

@@ -10,6 +10,10 @@ from sklrank._validation import check_weights
 _BLOCK = 2**16
 
 
+class NoRelevantDocumentError(ValueError):
+    """Error of a mean over queries of which none has a relevant document."""
+
+
 def samples_per_block(n_labels):
     """Return the number of samples to process at a time, which limits the memory."""
     return max(1, _BLOCK // n_labels)
@@ -70,7 +74,7 @@ def mean_of_queries(values, weight):
     kept = ~np.isnan(values)
     weight = kept.astype(np.float64) if weight is None else weight * kept
     if not weight.any():
-        raise ValueError(
+        raise NoRelevantDocumentError(
             "y_true has no relevant document in any query of positive weight, so that "
             "empty='drop' leaves nothing to average: pass empty='zero' or 'one' to count such "
             "queries."

@@ -95,12 +95,8 @@ def check_k(k):
 
 def gains_of(gain, grades):
     """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
-    if callable(gain):
-        gains = _call("gain", gain, grades)
-    else:
-        with np.errstate(over="ignore"):
-            gains = _GAINS[gain](grades)
-    bad = ~((gains >= 0) & (gains <= _MAX_GAIN))
+    gains = _evaluate_gain(gain, grades)
+    bad = ~_are_gains(gains)
     if bad.any():
         i = bad.argmax()
         raise ValueError(
@@ -109,6 +105,27 @@ def gains_of(gain, grades):
             "if the gain is exponential."
         )
     return gains
+
+
+def has_gains(gain, grades):
+    """Return True if `gains_of` accepts the gains of the documents."""
+    return bool(_are_gains(_evaluate_gain(gain, grades)).all())
+
+
+def gain_by_order(grades):
+    """Return the number of distinct lower grades, a gain that depends on the order only."""
+    return np.unique(grades, return_inverse=True)[1]
+
+
+def _evaluate_gain(gain, grades):
+    if callable(gain):
+        return _call("gain", gain, grades)
+    with np.errstate(over="ignore"):
+        return _GAINS[gain](grades)
+
+
+def _are_gains(gains):
+    return (gains >= 0) & (gains <= _MAX_GAIN)
 
 
 def factors_of(discount, n_ranks):

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklrank._queries import sort_keys
+
 
 class Lists(NamedTuple):
     """The sorted documents of all queries, in descending order of their scores in each query."""
@@ -66,7 +68,7 @@ def _sort_worst_first(queries, scores, values):
 
 def _sort_by_query(queries, *keys):
     """Return the indices that sort the samples by query, then by the last key, and so on."""
-    return np.lexsort((*keys, _short_codes(queries)))
+    return np.lexsort((*keys, sort_keys(queries.codes, queries.n_queries)))
 
 
 def _sort_in_any_order(queries, key):
@@ -75,12 +77,7 @@ def _sort_in_any_order(queries, key):
     NumPy sorts faster if equal keys need not keep their order.
     """
     order = np.argsort(key)
-    return order[np.argsort(_short_codes(queries)[order], kind="stable")]
-
-
-def _short_codes(queries):
-    # NumPy sorts 16-bit integers in linear time.
-    return queries.codes.astype(np.uint16) if queries.n_queries <= 2**16 else queries.codes
+    return order[np.argsort(sort_keys(queries.codes, queries.n_queries)[order], kind="stable")]
 
 
 def _without_groups(order):

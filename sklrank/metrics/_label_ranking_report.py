@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,8 @@ def label_ranking_report(
     Raises
     ------
     ValueError
-        If the arrays are not 2-d or have different shapes, or if the number of `labels` is not that
-        of the columns.
+        If the arrays are not 2-d or have different shapes, or if `labels` are not distinct names,
+        one for each column.
 
     Examples
     --------
@@ -84,12 +85,15 @@ def label_ranking_report(
     coffee  2.00       2.25   0.75  0.25        4
     milk    2.75       2.75   0.50  0.50        4
     """
-    names = labels_of_columns(column_names(y_true), np.shape(y_true)[-1] if labels is None else 0)
     true, pred = check_two_rankings(y_true, y_pred)
-    names = np.asarray(names if labels is None else labels)
-    if names.shape != true.shape[1:]:
+    n_labels = true.shape[1]
+    if labels is None:
+        labels = labels_of_columns(column_names(y_true), n_labels)
+    names = np.asarray(labels)
+    if names.shape != (n_labels,) or len(set(names.tolist())) < n_labels:
         raise ValueError(
-            f"labels must name the {true.shape[1]} columns of y_true, got {len(names)} names"
+            f"labels must name the {n_labels} columns of y_true, each by a name of its own, got "
+            f"{shortened(names.tolist())}"
         )
     ranked = ~(np.isnan(true) | np.isnan(pred))
     true, pred = (close_ranks(np.where(ranked, positions, np.nan)) for positions in (true, pred))

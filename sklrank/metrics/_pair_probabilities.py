@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike
 from sklrank._rankings import check_positions
 from sklrank.metrics._averaging import evaluate_samples
 
+# Tolerance for the sum of two probabilities, which may have been computed in single precision.
+MAX_ERROR_OF_SUM = 1e-5
+
 
 def pair_brier_score(
     y_true: ArrayLike,
@@ -45,7 +48,8 @@ def pair_brier_score(
     Raises
     ------
     ValueError
-        If the shapes do not match, or if an entry of `y_proba` is not from 0 to 1.
+        If the shapes do not match, if an entry of `y_proba` is not from 0 to 1, or if the two
+        probabilities of an ordered pair do not add up to 1.
 
     See Also
     --------
@@ -85,4 +89,13 @@ def check_pair_proba(y_true, y_proba):
         )
     if not ((y_proba >= 0.0) & (y_proba <= 1.0)).all():
         raise ValueError("y_proba must hold probabilities from 0 to 1")
+    ordered = y_true[:, :, np.newaxis] < y_true[:, np.newaxis, :]
+    sums = y_proba + y_proba.transpose(0, 2, 1)
+    bad = np.argwhere(ordered & (np.abs(sums - 1.0) > MAX_ERROR_OF_SUM))
+    if len(bad):
+        i, a, b = bad[0].tolist()
+        raise ValueError(
+            f"y_proba[i, b, a] must be one minus y_proba[i, a, b], but the sum is "
+            f"{sums[i, a, b]:g} for the sample {i} and the labels {a} and {b}"
+        )
     return y_true, y_proba

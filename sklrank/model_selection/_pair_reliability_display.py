@@ -128,7 +128,8 @@ class PairReliabilityDisplay(Display):
             True positions of the labels. NaN marks a label that is not ranked. Pairs that are tied,
             or whose labels are not both ranked, are ignored.
         y_proba : array-like of shape (n_samples, n_labels, n_labels)
-            Entry ``[i, a, b]`` is the probability that label a is ranked before label b.
+            Entry ``[i, a, b]`` is the probability that label a is ranked before label b, and
+            ``[i, b, a]`` must be one minus ``[i, a, b]``.
         n_bins : int, default=10
             Number of bins of equal width.
         name : str, default=None

@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklrank._randomness import seed_parameters
+from sklrank._validation import is_integer
 from sklrank.model_selection._display import Display
 from sklrank.model_selection._progressive import make_evaluator, progressive_val_score
 
@@ -141,7 +143,7 @@ class ProgressiveValidationDisplay(Display):
         Raises
         ------
         ValueError
-            If `n_seeds` is not positive, if `estimators` is empty, or if
+            If `n_seeds` is not a positive integer, if `estimators` is empty, or if
             :func:`progressive_val_score` raises a `ValueError`.
         TypeError
             If an estimator cannot learn incrementally.
@@ -161,8 +163,10 @@ class ProgressiveValidationDisplay(Display):
         >>> display.losses["linear"].shape
         (2, 150)
         """
-        if n_seeds < 1:
-            raise ValueError(f"n_seeds must be a positive number of runs, got {n_seeds!r}.")
+        if not is_integer(n_seeds) or n_seeds < 1:
+            raise ValueError(
+                f"n_seeds must be a positive integer, the number of runs, got {n_seeds!r}."
+            )
         if not isinstance(estimators, Mapping):
             estimators = _named(estimators)
         seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
@@ -350,12 +354,7 @@ def _named(estimators):
 
 def _seeded(estimator, seed):
     estimator = clone(estimator)
-    names = [
-        name
-        for name in estimator.get_params()
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-    return estimator.set_params(**dict.fromkeys(names, seed))
+    return estimator.set_params(**dict.fromkeys(seed_parameters(estimator), seed))
 
 
 def _scoring_name(scoring):

@@ -169,7 +169,8 @@ def query_train_test_split(
     Raises
     ------
     ValueError
-        If the arrays have different lengths, or if a part would be empty.
+        If the arrays have different lengths, if an array or `qid` is None, or if a part would be
+        empty.
 
     See Also
     --------
@@ -185,6 +186,14 @@ def query_train_test_split(
     >>> y_train, qid_train
     ([1, 0], ['a', 'a'])
     """
+    for i, array in enumerate(arrays):
+        if array is None:
+            raise ValueError(f"arrays must not be None, got None as array {i + 1}: leave it out.")
+    if qid is None:
+        raise ValueError(
+            "qid must be the query of each sample, got None: to split samples without queries, use "
+            "sklearn.model_selection.train_test_split."
+        )
     arrays = indexable(*arrays, qid)
     codes, _ = check_qid(qid, _num_samples(arrays[-1]))
     splitter = GroupShuffleSplit(

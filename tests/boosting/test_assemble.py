@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_classifiers_classes
 
 from sklrank.boosting import AssembleClassifier
 from sklrank.boosting._semi_supervised_objectives import AssembleObjective
+from sklrank.tree import StumpClassifier
 
 X, TRUTH = make_blobs(100, centers=4, n_features=3, cluster_std=4.0, random_state=3)
 Y = np.full(100, -1)
@@ -139,6 +140,16 @@ def test_refuses_malformed_targets():
 def test_refuses_weak_learners_other_than_classifiers():
     with pytest.raises(ValueError, match=r"must be a classifier, got Ridge\(\)"):
         assemble(estimator=Ridge()).fit(X, Y)
+
+
+def test_weak_learners_for_two_classes():
+    """They are accepted only if there are two classes."""
+    model = assemble(estimator=StumpClassifier(), n_estimators=3)
+    with pytest.raises(ValueError, match=r"must distinguish 4 classes, got StumpClassifier\(\)"):
+        model.fit(X, Y)
+    two = np.where(Y < 0, -1, Y // 2)
+    assert_array_equal(model.fit(X, two).classes_, [0, 1])
+    assert model.score(X, two) > 0.7
 
 
 def test_check_of_classes_without_minus_one():

@@ -83,8 +83,9 @@ def with_each(configurations):
     )
 
 
-def k_of_score(ranker):
-    return getattr(ranker, "k", None)
+def options_of_score(ranker):
+    """Return the options of NDCG that are parameters of the ranker."""
+    return {name: value for name, value in ranker.get_params().items() if name in ("gain", "k")}
 
 
 def fit(ranker, **parameters):
@@ -100,7 +101,7 @@ def test_learns_to_rank(ranker):
     chance = ndcg_score(grades, np.zeros(len(grades)), qid=qid)
     fitted = fit(ranker)
     assert fitted.score(X_test, grades, qid=qid) > chance + 0.1
-    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid, k=k_of_score(ranker))
+    expected = ndcg_score(grades, fitted.predict(X_test), qid=qid, **options_of_score(ranker))
     assert_allclose(fitted.score(X_test, grades, qid=qid), expected)
 
 
@@ -147,7 +148,8 @@ def test_without_qid_all_documents_are_of_one_query(ranker):
     alone = clone(ranker).fit(X, Y)
     same = clone(ranker).fit(X, Y, qid=np.full(len(X), "same"))
     assert_array_equal(alone.predict(X), same.predict(X))
-    assert_allclose(alone.score(X, Y), ndcg_score(Y, alone.predict(X), k=k_of_score(ranker)))
+    expected = ndcg_score(Y, alone.predict(X), **options_of_score(ranker))
+    assert_allclose(alone.score(X, Y), expected)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -348,10 +350,52 @@ def test_validation_scores_of_a_warm_start_are_those_of_the_last_validation_set(
 
 
 @pytest.mark.parametrize("ranker", [NDCGBoost(gain="linear"), RankBoost(), AdaRank(metric="map")])
-def test_early_stopping_accepts_the_grades_that_fit_accepts(ranker):
+def test_grades_that_fit_accepts(ranker):
     """The exponential gain of these grades would overflow."""
     ranker = clone(ranker).set_params(n_iter_no_change=3)
     assert len(ranker.fit(X, 1000 * Y, qid=QID).validation_scores_) > 0
+    # Y is the number of distinct lower grades.
+    expected = ndcg_score(Y, ranker.predict(X), qid=QID, gain="linear")
+    assert_allclose(ranker.score(X, 1000 * Y, qid=QID), expected)
+
+
+@pytest.mark.parametrize("gain", ["exponential", "linear", np.sqrt])
+def test_the_score_of_the_validation_set_is_its_validation_score(gain):
+    X_val, grades, qid_val = make_queries(1)
+    ranker = NDCGBoost(StumpClassifier(), 5, gain=gain, k=3)
+    ranker.fit(X, Y, qid=QID, X_val=X_val, y_val=grades, qid_val=qid_val)
+    score = ranker.score(X_val, grades, qid=qid_val)
+    assert score == pytest.approx(ranker.validation_scores_[-1])
+
+
+def gain_of_the_best(grades):
+    return np.maximum(grades - 1, 0)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_score_without_relevant_documents(algorithm):
+    ranker = fit(algorithm(n_estimators=2))
+    irrelevant = np.where(QID < 15, 0, Y)
+    weight = (QID < 15).astype(float)
+    for arguments in ((np.zeros(len(Y)), QID), (irrelevant, QID, weight)):
+        with pytest.raises(ValueError, match="^y has no relevant document.* include a query"):
+            ranker.score(X, *arguments)
+    assert 0 < ranker.score(X, irrelevant, QID, 1 - weight) <= 1
+
+
+@pytest.mark.parametrize("estimator", [None, StumpClassifier()])
+def test_validation_sets_without_gain(estimator, fingerprint):
+    ranker = NDCGBoost(estimator, 3, gain=gain_of_the_best, random_state=0).fit(X, Y, qid=QID)
+    before = fingerprint(ranker)
+    few = np.where(QID == 0, Y, np.minimum(Y, 1))
+    for y_val, part in ((np.minimum(Y, 1), "of X_val"), (None, "held out")):
+        validation = {} if y_val is None else {"X_val": X, "y_val": y_val, "qid_val": QID}
+        changed = clone(ranker).set_params(n_iter_no_change=2)
+        with pytest.raises(ValueError, match=f"no document of a gain above 0 .* {part}.*gain$"):
+            changed.fit(X, few, qid=QID, **validation)
+    with pytest.raises(ValueError, match="^y has no relevant document, one of a gain above 0"):
+        ranker.score(X, np.minimum(Y, 1), QID)
+    assert fingerprint(ranker) == before
 
 
 @pytest.mark.parametrize(
@@ -371,6 +415,21 @@ def test_warm_start_holds_out_no_query_of_earlier_rounds(parameters, more, finge
     # The last fit used all queries.
     with pytest.raises(ValueError, match="cannot grow"):
         ranker.set_params(n_estimators=6, n_iter_no_change=3).fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize("algorithm", [NDCGBoost, RankBoost, AdaRank])
+def test_warm_start_with_a_validation_set_holds_out_no_query(algorithm, fingerprint):
+    """All queries of X are used for training if X_val is given."""
+    validation = dict(zip(("X_val", "y_val", "qid_val"), make_queries(1)))
+    ranker = algorithm(StumpClassifier(), 2, warm_start=True, weighting="auto", random_state=0)
+    y = (Y > 0).astype(int)
+    ranker.fit(X, y, qid=QID)
+    ranker.set_params(n_estimators=4, n_iter_no_change=3).fit(X, y, qid=QID, **validation)
+    assert len(ranker.estimators_) == len(ranker.validation_scores_) == 4
+    before = fingerprint(ranker.set_params(n_estimators=6))
+    with pytest.raises(ValueError, match="the fraction held out cannot grow, it was 0"):
+        ranker.fit(X, y, qid=QID)
+    assert fingerprint(ranker) == before
 
 
 @pytest.mark.parametrize("estimator", [None, StumpClassifier()])
@@ -821,7 +880,7 @@ def test_refuses_an_estimator_class(algorithm):
         (AdaRank(metric="mrr"), "'metric' parameter"),
         (AdaRank(k=0), "'k' parameter"),
         (NDCGBoost(k=0), "'k' parameter"),
-        (AdaRank(StumpClassifier()), "must distinguish the 3 values of y, got StumpClassifier"),
+        (AdaRank(StumpClassifier()), "must distinguish 3 classes, got StumpClassifier"),
     ],
 )
 def test_bad_parameters_of_one_algorithm(ranker, message):

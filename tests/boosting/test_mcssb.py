@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import check_classifiers_classes
 
 from sklrank.boosting import MCSSBClassifier
 from sklrank.boosting._weak_learners import ClassifierLearner
+from sklrank.tree import StumpClassifier
 
 X, TRUTH = make_blobs(120, centers=4, n_features=3, cluster_std=1.5, random_state=3)
 Y = np.full(120, -1)
@@ -356,6 +357,12 @@ def test_refuses_nan_and_unfitted_models():
         ({"n_jobs": 0}, None, "'n_jobs' parameter"),
         ({"weighting": "cost", "estimator": GaussianNB()}, None, "needs a regressor"),
         ({"weighting": "resampling", "estimator": Ridge()}, None, "must be a classifier"),
+        ({"estimator": StumpClassifier()}, None, "must distinguish 4 classes, got StumpClass"),
+        (
+            {"weighting": "resampling", "estimator": StumpClassifier()},
+            None,
+            "must distinguish 4 classes",
+        ),
         (
             {"weighting": "sample_weight", "estimator": KNeighborsClassifier()},
             None,

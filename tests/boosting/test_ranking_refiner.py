@@ -301,6 +301,19 @@ def test_score_leaves_out_documents_that_are_not_judged(data):
         model.score(X, judged, qid, np.ones(59))
 
 
+@COMBINATIONS
+def test_score_of_negative_grades(data, combination):
+    """Such grades have no exponential gain: that of a document is the number of lower grades."""
+    X, judged, qid = data
+    known = np.isfinite(judged)
+    model = refiner(combination=combination).fit(X, judged - 1, qid)
+    expected = ndcg_score(judged[known], model.predict(X)[known], qid=qid[known], gain="linear")
+    assert set(judged[known]) == {0.0, 1.0, 2.0}
+    assert model.score(X, judged - 1, qid) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="y has no relevant document"):
+        model.score(X, np.full(60, -1.0), qid)
+
+
 class TwoScores(LinearRegression):
     def __sklearn_is_fitted__(self):
         return True

@@ -163,6 +163,7 @@ def test_streams_are_prefixes_of_longer_streams():
         ({"function": "cubic"}, "function must be one of .*got 'cubic'"),
         ({"drift": "sudden"}, "drift must be one of .*got 'sudden'"),
         ({"drift": "abrupt", "n_informative": 1}, "n_informative must be at least 2, got 1"),
+        ({"drift": "abrupt", "n_samples": 1}, "n_samples must be at least 2, got 1"),
         ({"drift_points": 2}, "drift_points=2 needs drift='abrupt' or 'gradual'"),
         ({"drift": "abrupt", "drift_points": -1}, "drift_points"),
         ({"drift": "abrupt", "drift_points": 1000}, "drift_points"),

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from sklrank.linear_model import PredtronLabelRanker
-from sklrank.metrics import rank_loss
+from sklrank.metrics import ndcg_score, rank_loss
 from sklrank.model_selection import progressive_val_score
 
 random = np.random.RandomState(0)
@@ -161,6 +161,16 @@ def test_score(k):
     assert_allclose(model.score(X, y, sample_weight=2.0), values.mean())
     with pytest.raises(ValueError, match=r"sample_weight must have the shape \(150,\)"):
         model.score(X, y, sample_weight=weights[:10])
+
+
+def test_score_of_grades_without_relevance_or_exponential_gain():
+    model = PredtronLabelRanker().fit(X, GRADES)
+    with pytest.raises(ValueError, match="^y has no relevant label.* include a sample"):
+        model.score(X, np.zeros_like(GRADES))
+    # The exponential gains of 1000 * GRADES would overflow. GRADES are the numbers of lower grades.
+    model.fit(X, 1000 * GRADES)
+    expected = ndcg_score(GRADES, model.decision_function(X), gain="linear")
+    assert model.score(X, 1000 * GRADES) == pytest.approx(expected)
 
 
 def test_it_learns():

@@ -76,6 +76,38 @@ def test_without_ids_all_is_one_query():
         same.score(X, GRADES)
 
 
+def test_score_needs_ids_after_several_queries():
+    """Whether `fit` or `partial_fit` got them, by their ids or one in each call."""
+    first, second = (X[:10], GRADES[:10]), (X[10:20], GRADES[10:20])
+    with_ids = PredtronQueryRanker().partial_fit(X, GRADES, QID)
+    for model in (
+        with_ids,
+        clone(with_ids).partial_fit(X, GRADES, QID).partial_fit(*first),
+        clone(with_ids).partial_fit(*first).partial_fit(*second),
+        clone(with_ids).fit(*first).partial_fit(*second),
+    ):
+        with pytest.raises(ValueError, match="fitted with queries"):
+            model.score(X, GRADES)
+        assert 0 < model.score(X, GRADES, QID) <= 1
+    for model in (clone(with_ids).partial_fit(*first), clone(with_ids).fit(*first)):
+        assert 0 < model.score(*second) <= 1
+    passes = clone(with_ids).set_params(max_iter=3).fit(*first)
+    assert passes.n_rounds_ == 3
+    assert passes.score(*first) == ndcg_score(GRADES[:10], passes.predict(X[:10]))
+    # A new fit starts anew.
+    assert 0 < with_ids.fit(*first).score(*second) <= 1
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_score_is_ndcg_at_k(k):
+    model = PredtronQueryRanker(k=k).fit(X, GRADES, QID)
+    assert model.score(X, GRADES, QID) == ndcg_score(GRADES, model.predict(X), qid=QID, k=k)
+    # The exponential gains of 1000 * GRADES would overflow. GRADES are the numbers of lower grades.
+    model.fit(X, 1000 * GRADES, QID)
+    expected = ndcg_score(GRADES, model.predict(X), qid=QID, k=k, gain="linear")
+    assert model.score(X, 1000 * GRADES, QID) == pytest.approx(expected)
+
+
 def test_an_id_in_another_call_is_another_query():
     model = PredtronQueryRanker().partial_fit(X[:6], RANKS[:6], np.zeros(6))
     again = clone(model).partial_fit(X[:3], RANKS[:3], np.zeros(3))
@@ -249,7 +281,7 @@ def test_a_search_over_a_pipeline(routing):
         ):
             pipeline = clone(search.estimator).set_params(**parameters)
             scores = pipeline.fit(X[train], GRADES[train], qid=QID[train]).predict(X[test])
-            assert_allclose(found, ndcg_score(GRADES[test], scores, qid=QID[test]))
+            assert_allclose(found, ndcg_score(GRADES[test], scores, qid=QID[test], k=3))
     assert search.best_score_ > 0.85
 
 

@@ -67,8 +67,18 @@ def test_labels_that_no_sample_ranks():
     assert "nan" in label_ranking_report(never, PRED)
     nothing = label_ranking_report(np.full((2, 2), np.nan), [[1, 2]] * 2, output_dict=True)
     assert np.isnan(nothing["tau"]) and nothing["samples"] == 2
-    with pytest.raises(ValueError, match="labels must name the 5 columns of y_true, got 2 names"):
-        label_ranking_report(TRUE, PRED, labels=["a", "b"])
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], list("abcda"), "abcde", [["a"]] * 5])
+def test_labels_that_do_not_name_each_column(labels):
+    with pytest.raises(ValueError, match="labels must name the 5 columns of y_true, each by"):
+        label_ranking_report(TRUE, PRED, labels=labels)
+
+
+@pytest.mark.parametrize("y_true", [3, [1, 2, 3], "ab"])
+def test_rankings_of_a_wrong_shape(y_true):
+    with pytest.raises(ValueError, match="y_true must"):
+        label_ranking_report(y_true, PRED)
 
 
 @pytest.mark.parametrize("true", [TRUE, HOLES, TIED], ids=["complete", "holes", "tied"])
@@ -97,3 +107,15 @@ def test_brier_score_of_bad_probabilities():
         pair_brier_score(TRUE, np.full((40, 5), 0.5))
     with pytest.raises(ValueError, match="from 0 to 1"):
         pair_brier_score(TRUE, np.full((40, 5, 5), np.nan))
+
+
+def test_brier_score_of_probabilities_that_do_not_add_up():
+    chances = np.array([[[0.5, 0.8, 0.3], [0.2, 0.5, 0.9], [0.9, 0.1, 0.5]]])
+    message = "must be one minus.* the sum is 1.2 for the sample 0 and the labels 2 and 0"
+    with pytest.raises(ValueError, match=message):
+        pair_brier_score([[2, 3, 1]], chances)
+    # Pairs that are not ordered are not used.
+    for ranking in ([1, 2, 1], [1, 2, np.nan]):
+        assert 0 <= pair_brier_score([ranking], chances) <= 1
+    single = chances.astype(np.float32)
+    assert pair_brier_score([[1, 2, np.nan]], single) == pytest.approx(0.04)

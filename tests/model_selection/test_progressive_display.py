@@ -169,8 +169,9 @@ def test_errors(iris, losses):
     for bad in ([], np.zeros((2, 2, 2))):
         with pytest.raises(ValueError, match=r"losses\['m'\] must be of shape"):
             display(losses={"m": bad})
-    with pytest.raises(ValueError, match="n_seeds must be a positive number of runs, got 0"):
-        display.from_estimators([MultinomialNB()], *iris, n_seeds=0)
+    for bad in (0, 1.5, "2", True):
+        with pytest.raises(ValueError, match=f"n_seeds must be a positive integer.*, got {bad!r}"):
+            display.from_estimators([MultinomialNB()], *iris, n_seeds=bad)
     with pytest.raises(TypeError, match="estimators must be a dict or a list"):
         display.from_estimators(MultinomialNB(), *iris)
     with pytest.raises(TypeError, match="estimator must have partial_fit"):

@@ -219,6 +219,13 @@ def test_split_of_different_lengths():
         query_train_test_split([1, 2, 3], qid=[1, 2])
 
 
+def test_split_without_an_array_or_without_ids():
+    with pytest.raises(ValueError, match="got None as array 2: leave it out"):
+        query_train_test_split([1, 2], None, qid=["a", "b"])
+    with pytest.raises(ValueError, match="qid must be the query of each sample, got None"):
+        query_train_test_split([1, 2], qid=None)
+
+
 @pytest.mark.parametrize("scoring", [None, ndcg_scorer], ids=["own", "scorer"])
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_importance(documents, scoring, n_jobs):

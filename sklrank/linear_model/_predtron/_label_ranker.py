@@ -17,10 +17,9 @@ from sklrank._validation import (
     column_names,
     labels_of_columns,
 )
-from sklrank.base import LabelRankerMixin
+from sklrank.base import LabelRankerMixin, mean_ndcg
 from sklrank.linear_model._predtron._base import can_partial_fit, rows_are_rounds
 from sklrank.linear_model._predtron._base_ranker import PredtronRankerMixin
-from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,8 +63,9 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
           of shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
           positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
     k : int or None, default=None
-        Number of top-ranked labels to include in the loss. If None, all labels are included.
-        `k` must be given for "precision", and must be None if `loss` is an object.
+        Number of top-ranked labels to include in the loss, and in the NDCG that `score` returns. If
+        None, all labels are included. `k` must be given for "precision", and must be None if `loss`
+        is an object.
     representation : {"power", "linear", "reciprocal"} or callable, default="power"
         The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power",
         :math:`-j` for "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of
@@ -370,7 +370,14 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
         Returns
         -------
         float
-            Mean NDCG at `k`, from 0 to 1; see :func:`sklrank.metrics.ndcg_score`.
+            Mean NDCG at `k`, from 0 to 1; see :func:`sklrank.metrics.ndcg_score`. The gain is
+            exponential; if `y` has grades so large that it would overflow (about 1000), the gain of
+            a label is the number of distinct lower grades in `y`.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or no sample has a relevant label.
         """
         scores = self._scores(X)
         check_columns(column_names(y), self.classes_)
@@ -381,7 +388,15 @@ class PredtronLabelRanker(PredtronRankerMixin, LabelRankerMixin, BaseOnline):
             )
         rows = np.repeat(np.arange(len(y)), y.shape[1])
         weights = np.repeat(check_weights(sample_weight, len(y), positive=True), y.shape[1])
-        return ndcg_score(y.ravel(), scores.ravel(), qid=rows, k=self.k, sample_weight=weights)
+        return mean_ndcg(
+            y.ravel(),
+            scores.ravel(),
+            item="label",
+            group="sample",
+            qid=rows,
+            k=self.k,
+            sample_weight=weights,
+        )
 
     def _label_scores(self, X):
         return self._scores(X)

@@ -60,8 +60,9 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
           of shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
           positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
     k : int or None, default=None
-        Number of top-ranked documents to include in the loss. If None, all documents are included.
-        `k` must be given for "precision", and must be None if `loss` is an object.
+        Number of top-ranked documents to include in the loss, and in the NDCG that `score` returns.
+        If None, all documents are included. `k` must be given for "precision", and must be None if
+        `loss` is an object.
     representation : {"power", "linear", "reciprocal"} or callable, default="power"
         The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power",
         :math:`-j` for "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of
@@ -300,7 +301,7 @@ class PredtronQueryRanker(PredtronRankerMixin, DocumentRankerMixin, BaseOnline):
         if restart:
             self._start_ranking_model(1, 0.0)
         self._check_pairwise(X)
-        self._set_fitted_with_qid(qid, len(y))
+        self._set_fitted_with_qid(qid, len(y), continues=not restart)
         # The rounds are in the order of the first documents of the queries, whatever their ids are.
         order = np.argsort(queries.order[queries.starts[:-1]])
         starts, items = lists_of(queries.starts, order)
