@@ -20,7 +20,7 @@ from sklrank._progress import print_progress
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
-from sklrank._validation import check_columns, column_names, unchanged_on_error
+from sklrank._validation import check_columns, column_names, is_integer, unchanged_on_error
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -41,6 +41,7 @@ __all__ = ["OnlineBooster"]
 # Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
 # longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000
+PAIR_WEIGHTS = ("uniform", "dcg")
 
 
 class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
@@ -65,7 +66,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
             None,
         ],
         "n_estimators": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "pair_weights": [StrOptions({"uniform", "dcg"})],
+        "pair_weights": [StrOptions(set(PAIR_WEIGHTS))],
         "max_features": MAX_FEATURES_OR_AUTO,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
@@ -78,11 +79,15 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
     def _make_cost_rule(self, n_labels, n_learners):
         """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
-    def _make_feedback(self, rows, indptr, labels, weights):
+    def _exploration_rates(self, weights):
+        """Return the amounts of exploration of samples of these weights; None if all are equal."""
+        return None
+
+    def _make_feedback(self, rows, indptr, labels, rates):
         """Return the feedback on samples with these relevance lists, and random numbers.
 
-        `rows` are the samples and `weights` their weights. There is one random number for each
-        sample, which draws the expert, or None if the last expert is used.
+        `rows` are the samples, and `rates` their amounts of exploration, or None. There is one
+        random number for each sample, which draws the expert, or None if the last expert is used.
         """
         n_samples = len(indptr) - 1
         draws = self._random_state.random_sample(n_samples) if self._hedge else None
@@ -370,8 +375,24 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
         """Return the compiled objects that the rounds change."""
         return self._learners
 
+    def _check_call_parameters(self):
+        """Raise if a parameter that is read in each call is invalid.
+
+        scikit-learn checks parameters when training starts only, and they may have changed since.
+        """
+        # The check of scikit-learn takes longer than learning a sample.
+        if (
+            self.pair_weights not in PAIR_WEIGHTS
+            or not (self.n_jobs is None or (is_integer(self.n_jobs) and self.n_jobs != 0))
+            or not (isinstance(self.verbose, int) and self.verbose >= 0)
+        ):
+            self._validate_params()
+
     def _play(self, X, indptr, labels, weights, scores=None, order=None):
         """Play a round for each sample, in this `order` if it is not None."""
+        self._check_call_parameters()
+        # Functions of the user may fail, so they are called before the first round.
+        rates = self._exploration_rates(weights if order is None else weights[order])
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
@@ -383,10 +404,11 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
                     starts, items = lists_of(indptr, chosen)
                     lists = starts, labels[items]
                 rows, of_rows = to_dense(X[chosen]), weights[chosen]
+                of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
                 # Saving the state of the generator takes longer than learning a few samples.
                 with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
-                    feedback, draws = self._make_feedback(rows, *lists, of_rows)
+                    feedback, draws = self._make_feedback(rows, *lists, of_batch)
                     before = self._play_batch(rounds, rows, feedback, of_rows, draws, out)
                 if printer is not None:
                     printer.print(indicator_matrix(*lists, len(self.classes_)), before)

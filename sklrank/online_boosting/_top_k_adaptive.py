@@ -105,7 +105,8 @@ class TopKAdaptive(TopKBooster):
         Bound to which the absolute values of the gradients are clipped in the steps of the weights
         of the learners, as in the experiments of [1]_. If None, the gradients are not clipped.
     cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
-        Estimate of the costs. It has no effect on the default learners, which do not use costs.
+        Estimate of the costs. It affects the weights of the learners, but not the votes of the
+        default learners unless all labels of a sample are shown.
 
         - "pairs" : sum over the pairs of a relevant and an irrelevant label that are both shown,
           each divided by the probability that both are shown ([1]_, Eq. 1).
@@ -121,7 +122,9 @@ class TopKAdaptive(TopKBooster):
     propensity_clip : tuple of two floats, default=(0.005, 0.995)
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
-        and increases their bias; with (0, 1) the estimates are unbiased.
+        and increases their bias; with (0, 1) the estimates are unbiased. Like `cost_estimate`, the
+        bounds do not affect the votes of the default learners unless all labels of a sample are
+        shown.
     pair_weights : {"uniform", "dcg"}, default="uniform"
         Weights of the pairs of a relevant and an irrelevant label. If "uniform", all pairs of a
         sample have the same weight, as in [1]_. If "dcg", the weight is proportional to the DCG

@@ -80,9 +80,8 @@ class TopKBBM(TopKBooster):
         - A callable maps an array of differences z from ``-n_estimators`` to ``n_estimators`` to
           an array of losses. It must not decrease in z, and must be smooth except at multiples of
           1/64. Its potentials have a relative error below 1e-9. Like those of "logistic", they
-          are tables of polynomials, which take about ``200 * n_estimators**2`` bytes for each
-          number of relevant labels, or up to 16 times as much if the loss is less smooth than the
-          logistic loss.
+          are tables of polynomials, which take about ``200 * n_estimators**2`` bytes, or up to 16
+          times as much if the loss is less smooth than the logistic loss.
 
         If the loss is not convex, such as "rank", each learner votes for a single label: its whole
         vote is given to the label with the largest vote.
@@ -105,7 +104,8 @@ class TopKBBM(TopKBooster):
         of them were swapped with random others). "plackett-luce" shows k labels drawn by the
         softmax of their scores, and "softmax" always does so.
     cost_estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
-        Estimate of the costs. It has no effect on the default learners, which do not use costs.
+        Estimate of the costs. It has no effect on the default learners unless all labels of a
+        sample are shown.
 
         - "pairs" : sum over the pairs of a relevant and an irrelevant label that are both shown,
           each divided by the probability that both are shown ([1]_, Eq. 1).
@@ -122,7 +122,8 @@ class TopKBBM(TopKBooster):
         Lower and upper bound to which propensities are clipped before weights are divided by them,
         as in the experiments of [1]_. A larger lower bound decreases the variance of the estimates
         and increases their bias; with (0, 1) the estimates are unbiased. Like `edge`, the bounds
-        affect only learners that use costs or importance weights.
+        affect learners that use costs or importance weights, and the default learners only if all
+        labels of a sample are shown.
     pair_weights : {"uniform", "dcg"}, default="uniform"
         Weights of the pairs of a relevant and an irrelevant label. If "uniform", all pairs of a
         sample have the same weight, as in [1]_. If "dcg", the weight is proportional to the DCG

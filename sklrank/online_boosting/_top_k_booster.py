@@ -83,7 +83,8 @@ class TopKBooster(OnlineBooster):
     @shared_call
     def _explore(self, X):
         self._propensity_bounds()
-        rounds, sampler = self._rounds(), self._make_sampler(len(self.classes_))
+        rounds, rate = self._rounds(), self._exploration_rate(self.n_rounds_ + 1)
+        sampler = self._make_sampler(len(self.classes_), rate)
         explorations = []
         for batch in row_blocks(X, BATCH):
             expert_draws, uniforms = self._draw(sampler, batch.stop - batch.start)
@@ -146,6 +147,7 @@ class TopKBooster(OnlineBooster):
         """
         with self._discard_failed_start():
             X = self._check_X_and_start(X, classes, indicators=True)
+            self._check_call_parameters()
             n_labels = len(self.classes_)
             actions, propensities = check_exploration(exploration, X.shape[0], n_labels)
             rewards = check_rewards(rewards, actions.shape)
@@ -175,7 +177,7 @@ class TopKBooster(OnlineBooster):
     def _start_model(self, classes):
         # Check the parameters first, since the creation of a model draws random numbers.
         self._propensity_bounds()
-        self._make_sampler(len(classes))
+        self._make_sampler(len(classes), self._exploration_rate(1))
         super()._start_model(classes)
         self._direct_model = None
         if self.cost_estimate == "doubly-robust":
@@ -213,7 +215,8 @@ class TopKBooster(OnlineBooster):
             )
         return max(bounds[0], MIN_PROPENSITY), bounds[1]
 
-    def _make_sampler(self, n_labels):
+    def _make_sampler(self, n_labels, rate):
+        """Return the sampler of the labels to show, with this amount of exploration."""
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
         if not is_integer(self.k) or self.randomization not in list(RANDOMIZATIONS):
             self._validate_params()
@@ -225,8 +228,7 @@ class TopKBooster(OnlineBooster):
                 + ("" if smallest == 1 else '; k=1 requires cost_estimate="labels"')
             )
         # If there are fewer class labels than k, as in a binary problem, all labels are shown.
-        next_round = getattr(self, "n_rounds_", 0) + 1
-        scheme = RANDOMIZATIONS[self.randomization](self._exploration_rate(next_round))
+        scheme = RANDOMIZATIONS[self.randomization](rate)
         return scheme._make_sampler(n_labels, min(self.k, n_labels))
 
     def _exploration_rate(self, n_rounds):
@@ -238,14 +240,15 @@ class TopKBooster(OnlineBooster):
         return rate_of_round(self.exploration, n_rounds)
 
     def _exploration_rates(self, weights):
-        """Return the amounts of exploration of samples of these weights, or None if constant."""
+        """Return the amounts of exploration of samples of these weights; None if all are equal."""
         if is_number(self.exploration):
             return None
         # A sample of weight zero is not a round.
         rounds = self.n_rounds_ + 1 + np.cumsum(weights > 0.0) - (weights > 0.0)
-        if isinstance(self.exploration, str):
-            return rounds**-0.25
-        return np.array([self._exploration_rate(int(t)) for t in rounds], dtype=np.float64)
+        if callable(self.exploration):
+            return np.array([rate_of_round(self.exploration, int(t)) for t in rounds])
+        # Other values are invalid, and the sampler raises.
+        return rounds**-0.25 if self.exploration == "decay" else None
 
     def _draw(self, sampler, n_samples):
         """Return two arrays of random numbers, for the draws of experts and for the sampler.
@@ -257,17 +260,13 @@ class TopKBooster(OnlineBooster):
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
-    def _make_feedback(self, rows, indptr, labels, weights):
-        bounds, sampler = self._propensity_bounds(), self._make_sampler(len(self.classes_))
+    def _make_feedback(self, rows, indptr, labels, rates):
+        bounds, estimate = self._propensity_bounds(), self._estimate(rows)
+        rate = self.exploration if rates is None else rates[0]
+        sampler = self._make_sampler(len(self.classes_), rate)
+        # Invalid parameters raise before random numbers are drawn.
         expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
         feedback = SimulatedTopKFeedback(
-            sampler,
-            uniforms,
-            self._exploration_rates(weights),
-            indptr,
-            labels,
-            *bounds,
-            self._discounted,
-            *self._estimate(rows),
+            sampler, uniforms, rates, indptr, labels, *bounds, self._discounted, *estimate
         )
         return feedback, expert_draws

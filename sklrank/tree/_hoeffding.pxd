@@ -38,7 +38,8 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef tuple parameter_values
     cdef Criterion criterion
     cdef LeafPrediction leaf_prediction
-    cdef double grace_period, delta, tau, min_branch_fraction, weight_scale
+    cdef double grace_period, delta, tau, min_branch_fraction
+    cdef readonly double weight_scale
     cdef Py_ssize_t n_points, max_depth, max_leaves
     cdef bint effective_sample_size
     cdef bint keeps_densities   # whether observer rows contain densities, as naive Bayes needs

@@ -10,7 +10,7 @@ import numpy as np
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
-from sklrank._validation import check_scalar
+from sklrank._validation import MAX_FACTOR, MAX_WEIGHT, check_scalar
 from sklrank.tree._hoeffding import (
     CRITERIA,
     LEAF_PREDICTIONS,
@@ -83,7 +83,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     weight_scale : float, default=1.0
         Factor by which all sample weights are multiplied. If `sample_size` is "weight_sum", a
         sample of weight 10 has the same effect as 10 samples of weight 1; with a factor of 10,
-        leaves are therefore split after a tenth of the samples.
+        leaves are therefore split after a tenth of the samples. The products must not exceed 1e150,
+        and the factor 1e60.
     sample_size : {"weight_sum", "effective"}, default="weight_sum"
         Sample size `n` of a leaf in the Hoeffding bound and in the definition of `grace_period`:
         the sum of the weights, or Kish's effective sample size ``sum(w)**2 / sum(w**2)`` [2]_,
@@ -145,7 +146,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         "n_split_points": [Interval(Integral, 1, MAX_SPLIT_POINTS, closed="both")],
         "min_branch_fraction": [Interval(Real, 0, 0.5, closed="left")],
         "max_features": MAX_FEATURES,
-        "weight_scale": [Interval(Real, 0, None, closed="neither")],
+        "weight_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         "sample_size": [StrOptions(set(SAMPLE_SIZES))],
         "random_state": ["random_state"],
     }
@@ -188,6 +189,14 @@ class HoeffdingTreeClassifier(CompiledClassifier):
             if params[name] is not None:
                 params[name] = min(params[name], MAX_SIZE)
         return HoeffdingTree(n_features, n_classes, used, params)
+
+    def _check_weights(self, weights):
+        largest, scale = weights.max(initial=0.0), self._learner.weight_scale
+        if largest * scale > MAX_WEIGHT:
+            raise ValueError(
+                f"sample_weight times weight_scale={scale:g} must be {MAX_WEIGHT:g} or less, got "
+                f"{largest:g} * {scale:g}: larger ones would overflow"
+            )
 
     def get_depth(self) -> int:
         """Return the depth of the tree: the maximum number of splits from the root to a leaf.

@@ -7,6 +7,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -485,6 +486,63 @@ def test_scale_of_features_does_not_matter(name):
     assert_array_equal(model.fit(X * powers, y, weights).predict_proba(X * powers), expected)
     shifted = X * [7.3, 0.01, 1e5, 3.0, 1e-9, 12.0] + [5.0, -2.0, 0.0, 1.0, 0.0, 100.0]
     assert_allclose(model.fit(shifted, y, weights).predict_proba(shifted), expected, atol=1e-6)
+
+
+RAW = [
+    OnlineLogisticRegression(standardize=False),
+    OnlineRidgeClassifier(standardize=False),
+    OnlineRidgeClassifier(standardize=False, sketch_size=3, random_state=0),
+    OnlineRidgeClassifier(standardize=False, kernel="rbf", n_components=10, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", RAW, ids=str)
+def test_large_entries_of_samples_that_are_not_scaled(model, fingerprint):
+    """Scores of entries up to 1e60 are finite. Larger entries are refused."""
+    X, y, weights = stream()
+    X *= 1e60 / np.abs(X).max()
+    model = clone(model).fit(X, y, weights)
+    assert np.isfinite(model.decision_function(X)).all()
+    before = fingerprint(model)
+    for larger in (1.1 * X, 1e95 * X, sparse.csr_array(1.1 * X)):
+        for call in (model.fit, model.partial_fit, model.progressive_fit):
+            with pytest.raises(ValueError, match="X has an entry of the size"):
+                call(larger, y)
+        for call in (model.predict, model.predict_proba, model.decision_function):
+            with pytest.raises(ValueError, match="X has an entry of the size"):
+                call(larger)
+        assert fingerprint(model) == before
+
+
+@pytest.mark.parametrize("model", RAW, ids=str)
+def test_large_entries_of_samples_that_are_scaled(model):
+    """They are accepted; which samples a model scales does not change after `fit`."""
+    X, y, _ = stream()
+    for parameters in ({"standardize": True}, {"normalize": "l2"}):
+        scaled = clone(model).set_params(**parameters).fit(1e95 * X, y)
+        scaled.set_params(standardize=False, normalize=None)
+        assert np.isfinite(scaled.decision_function(1e95 * X)).all()
+        raw = clone(model).fit(X, y).set_params(**parameters)
+        with pytest.raises(ValueError, match="X has an entry of the size"):
+            raw.predict(1e95 * X)
+        assert np.isfinite(raw.fit(1e95 * X, y).decision_function(1e95 * X)).all()
+
+
+@pytest.mark.parametrize("model", RAW[:2], ids=str)
+def test_samples_that_are_not_standardized(model):
+    """The features are the values, scaled at most to the norm one; mean_ is 0 and scale_ is 1."""
+    X, y, weights = stream()
+    model = clone(model).fit(X, y, weights)
+    assert_array_equal(model._learner.feature_map.transform_rows(X)[:, :-1], X)
+    assert_allclose(
+        model.decision_function(X), X @ model.coef_.T + model.intercept_, rtol=1e-9, atol=1e-9
+    )
+    normalized = clone(model).set_params(normalize="l2").fit(X, y, weights)
+    features = normalized._learner.feature_map.transform_rows(X)[:, :-1]
+    assert_allclose(features, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-12)
+    for fitted in (model, normalized):
+        assert_array_equal(fitted.mean_, np.zeros(6))
+        assert_array_equal(fitted.scale_, np.ones(6))
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "c"])

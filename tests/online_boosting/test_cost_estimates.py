@@ -235,13 +235,14 @@ def test_single_labels_need_the_estimate_of_labels():
     assert model.score(X, Y) > 0.6
 
 
-def test_estimates_that_change_between_calls():
+def test_estimates_that_change_between_calls(fingerprint):
     """The doubly robust estimate needs a direct model, which must be there from the start."""
     X, Y = make_rows()
     model = TopKBBM("trees", n_estimators=2, random_state=0).fit(X, Y)
-    model.set_params(cost_estimate="doubly-robust")
+    before = fingerprint(model.set_params(cost_estimate="doubly-robust"))
     with pytest.raises(ValueError, match="cost_estimate"):
         model.partial_fit(X, Y)
+    assert fingerprint(model) == before
     shown = model.set_params(cost_estimate="pairs").explore(X)
     model.set_params(cost_estimate="best")
     with pytest.raises(ValueError, match="cost_estimate"):
@@ -304,11 +305,30 @@ def test_rounds_of_weight_zero_do_not_advance_the_schedule():
 
 
 @pytest.mark.parametrize("value", [0.0, 1.5, np.nan, "much", None])
-def test_schedules_of_bad_rates(value):
+@pytest.mark.parametrize("n_valid", [0, 70, 2000])
+def test_schedules_of_bad_rates(value, n_valid, fingerprint):
+    """The model does not change, also if the first invalid rate is that of a late round."""
     X, Y = make_rows()
     model = TopKBBM("trees", n_estimators=2, random_state=0).fit(X, Y)
-    model.set_params(exploration=lambda t: value)
-    for method in (model.fit, model.partial_fit, lambda X, Y: model.explore(X)):
+    before = fingerprint(model)
+    n_copies = 1 + n_valid // len(X)
+    X, Y = np.tile(X, (n_copies, 1)), np.tile(Y, (n_copies, 1))
+    model.exploration = lambda t: 0.5 if t <= n_valid else value
+    methods = [model.fit, model.partial_fit, model.progressive_fit]
+    if n_valid == 0:
+        methods.append(lambda X, Y: model.explore(X))
+    for method in methods:
         with pytest.raises(ValueError, match="exploration must return a number in"):
             method(X, Y)
-    assert model.n_rounds_ == len(X)
+    assert fingerprint(model.set_params(exploration=0.05)) == before
+
+
+@pytest.mark.parametrize("value", ["fast", 0, 5, True, None, np.nan, [1]])
+def test_exploration_that_becomes_invalid(value, fingerprint):
+    X, Y = make_rows()
+    model = TopKBBM("trees", n_estimators=2, random_state=0).fit(X, Y)
+    before = fingerprint(model.set_params(exploration=value))
+    for call in (model.partial_fit, model.progressive_fit, lambda X, Y: model.explore(X)):
+        with pytest.raises(ValueError, match="exploration"):
+            call(X, Y)
+        assert fingerprint(model) == before

@@ -148,7 +148,7 @@ def test_explore_is_thread_safe():
             threads.submit(
                 model._rounds().explore,
                 many,
-                model._make_sampler(5),
+                model._make_sampler(5, 1e-300),
                 np.ones((3000, 4)),
                 model.estimator_weights_,
                 None,

@@ -172,6 +172,25 @@ def test_grid_search_over_numbers_and_auto(booster):
     assert best.max_features == chosen["max_features"]
 
 
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"cost_estimate": "labels"},
+        {"cost_estimate": "doubly-robust"},
+        {"propensity_clip": (0.9, 1)},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("make", [TopKBBM, TopKAdaptive])
+def test_recommended_learners_use_costs_if_all_labels_are_shown(make, parameters):
+    """Otherwise their votes do not depend on the estimate of the costs."""
+    for k in (2, 4, 5):
+        model = make(k=k, exploration=0.3, random_state=0).fit(X, Y)
+        other = clone(model).set_params(**parameters).fit(X, Y)
+        votes, of_other = (fitted.estimators_[0].predict_proba(X) for fitted in (model, other))
+        assert np.array_equal(votes, of_other) == (k < 5)
+
+
 def test_recommended_learners_do_better_than_trees():
     """The default is what is recommended."""
     X, Y = make_multilabel_classification(600, n_features=40, n_classes=6, random_state=1)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
+from sklearn.base import clone
 
 from sklrank.tree import HoeffdingTreeClassifier
 
@@ -515,6 +516,30 @@ def test_weight_scale_multiplies_the_weights(leaf_prediction, sample_size):
     assert multiplied.get_n_leaves() > 1
     assert scaled.export_text(decimals=17) == multiplied.export_text(decimals=17)
     assert np.array_equal(scaled.predict_proba(X), multiplied.predict_proba(X))
+
+
+@pytest.mark.parametrize("sample_size", ["weight_sum", "effective"])
+def test_products_of_weights_are_bounded(sample_size, fingerprint):
+    """The largest products give the same tree as smaller ones, and larger ones are refused."""
+    X, y, weights = stream(8)
+    tree = HoeffdingTreeClassifier(sample_size=sample_size, grace_period=20, delta=0.2, tau=0.3)
+    for scale in (np.inf, np.nextafter(1e60, 2e60), 0.0):
+        with pytest.raises(ValueError, match="weight_scale"):
+            clone(tree).set_params(weight_scale=scale).fit(X, y)
+    weights *= 1e90 / weights.max()
+    expected = tree.fit(X, y, 1e50 * weights)
+    tree = clone(tree).set_params(weight_scale=1e60).fit(X, y, (1 - 1e-9) * weights)
+    assert tree.get_n_leaves() == expected.get_n_leaves()
+    assert_allclose(tree.predict_proba(X), expected.predict_proba(X), rtol=1e-6)
+    before = fingerprint(tree)
+    for learn in (tree.fit, tree.partial_fit, tree.progressive_fit):
+        with pytest.raises(ValueError, match="weight_scale=1e\\+60 must be 1e\\+150 or less"):
+            learn(X, y, sample_weight=1.1 * weights)
+    assert fingerprint(tree) == before
+    # The model keeps the factor with which it was created.
+    tree.set_params(weight_scale=1.0)
+    with pytest.raises(ValueError, match="weight_scale=1e\\+60"):
+        tree.partial_fit(X, y, sample_weight=1.1 * weights)
 
 
 @pytest.mark.parametrize("factor", [7.3, 1e-12, 1e12, 1e-140, 1e140])

@@ -56,6 +56,12 @@ def _candidates(name, values, low, high, low_is_allowed):
 class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     """Base class of classifiers whose scores are linear in the features of a feature map."""
 
+    def _check_rows(self, X, *, reset):
+        if reset:
+            # Standardized values are clipped, and normalized samples have the norm one.
+            self._multiplies_entries = not self.standardize and self.normalize is None
+        return super()._check_rows(X, reset=reset)
+
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
         self._check_fitted()
@@ -157,9 +163,10 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         If True, each sample is standardized by the means and standard deviations of the previous
         samples.
     normalize : {"l2"} or None, default=None
-        If "l2", each sample is scaled to the norm one, after the standardization. If None, it is
-        divided by the square root of the number of features, so that its norm is about one if the
-        features are dense.
+        If "l2", each sample is scaled to the norm one, after the standardization. If None, a
+        standardized sample is divided by the square root of the number of features, so that its
+        norm is about one if the features are dense. If None and `standardize` is False, samples are
+        not scaled, and their entries must not exceed 1e60.
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight determines the intercept. With smaller values,
         the steps of the intercept are shorter.
@@ -186,7 +193,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     mean_, scale_ : ndarray of shape (n_features,)
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
-        not used, the mean is 0 and the scale is 1.
+        not used, and for all features if `standardize` is False, the mean is 0 and the scale is 1.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -332,7 +339,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         If True, each sample is standardized by the means and standard deviations of the previous
         samples.
     normalize : {"l2"} or None, default=None
-        If "l2", each sample is scaled to the norm one, after the standardization.
+        If "l2", each sample is scaled to the norm one, after the standardization. If None and
+        `standardize` is False, the entries of samples must not exceed 1e60.
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight determines the intercept. With smaller values,
         the penalty on the intercept is larger.
@@ -367,7 +375,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     mean_, scale_ : ndarray of shape (n_features,)
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
-        not used, the mean is 0 and the scale is 1.
+        not used, and for all features if `standardize` is False, the mean is 0 and the scale is 1.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
