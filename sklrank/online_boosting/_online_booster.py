@@ -19,7 +19,14 @@ from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._progress import print_progress
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._relevance_lists import lists_of, lists_of_rows
-from sklrank._sklearn import N_JOBS, HasMethods, Interval, StrOptions, _fit_context
+from sklrank._sklearn import (
+    N_JOBS,
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    check_parameters,
+)
 from sklrank._validation import check_columns, column_names, is_integer, unchanged_on_error
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.metrics import rank_loss
@@ -386,7 +393,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
             or not (self.n_jobs is None or (is_integer(self.n_jobs) and self.n_jobs != 0))
             or not (isinstance(self.verbose, int) and self.verbose >= 0)
         ):
-            self._validate_params()
+            check_parameters(self, "pair_weights", "n_jobs", "verbose")
 
     def _play(self, X, indptr, labels, weights, scores=None, order=None):
         """Play a round for each sample, in this `order` if it is not None."""

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from sklrank._base_online import row_blocks, to_dense
 from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
-from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
 from sklrank._validation import check_weights, is_integer, is_number
 from sklrank.feedback import Exploration
 from sklrank.feedback._exploration import MIN_PROPENSITY, check_exploration, check_rewards
@@ -190,7 +190,7 @@ class TopKBooster(OnlineBooster):
         """Return the estimate of the costs, the direct model, and the samples for it."""
         # The parameter may have changed since the direct model was created.
         if self.cost_estimate not in list(ESTIMATES):
-            self._validate_params()
+            check_parameters(self, "cost_estimate")
         if self.cost_estimate != "doubly-robust":
             return (self.cost_estimate,)
         if self._direct_model is None:
@@ -219,7 +219,7 @@ class TopKBooster(OnlineBooster):
         """Return the sampler of the labels to show, with this amount of exploration."""
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
         if not is_integer(self.k) or self.randomization not in list(RANDOMIZATIONS):
-            self._validate_params()
+            check_parameters(self, "k", "randomization")
         smallest = 1 if self.cost_estimate == "labels" else 2
         if self.k < smallest or (self.k > n_labels and self._has_label_columns):
             raise ValueError(

@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._progress import IterativeMixin
-from sklrank._sklearn import N_JOBS, Interval, StrOptions
+from sklrank._sklearn import N_JOBS, Interval, StrOptions, check_parameters
 from sklrank.tree._honest_regressor import MAX_SEED, HonestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsRegressor
@@ -281,8 +281,8 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
         return max(1, round(self.max_samples * n_samples))
 
     def _parallel_options(self):
-        # `n_jobs` and `verbose` may have changed since `fit` checked them.
-        self._validate_params()
+        # They may have changed since `fit` checked them.
+        check_parameters(self, "n_jobs", "verbose")
         # Trees release the GIL in training and in prediction, so threads can be used, which share
         # the memory of X.
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "prefer": "threads"}
