@@ -5,9 +5,9 @@ feature that ranks best (mean NDCG@10 of all queries). Its top documents are jud
 is fitted for each query. Recommender: users of `make_recommender`, each of whom rated a few items
 at random; the base ranker is a collaborative filter.
 
-Printed is the mean NDCG of the documents that are NOT judged, over queries with a relevant one
-among them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval. The
-band in the figures is the interval of the difference between MRR and the base ranker.
+The script prints the mean NDCG of the documents that are NOT judged, over queries with a relevant
+one among them, and the paired difference to MRR (above 0: better than MRR) with its 95 % interval.
+The band in the figures is the interval of the difference between MRR and the base ranker.
 
 - base: the base ranker;
 - Rocchio: alpha times the mean of the relevant documents minus beta times that of the others; as in

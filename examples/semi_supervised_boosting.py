@@ -1,8 +1,8 @@
 """Figures 2.1 to 2.3 of Valizadegan (2010): boosting of small trees with few labeled samples.
 
 A fifth of the samples is used for training. A few per cent of these are labeled, at least one of
-each class. Printed are the errors on the other samples in per cent, the mean over repetitions. The
-baselines are a single tree and AdaBoost on the labeled samples, ASSEMBLE, self-training, label
+each class. The script prints the mean errors on the other samples over repetitions, in per cent.
+The baselines are a single tree and AdaBoost on the labeled samples, ASSEMBLE, self-training, label
 spreading, and AdaBoost on the labels that label spreading predicts for all training samples. (Label
 spreading has no trees: to predict a sample it searches its neighbors.) MCSSB is run as printed (a
 Gaussian of 15 % of the range of distances, drawn samples, the step of Eq. 2.19), with the same
