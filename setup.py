@@ -8,6 +8,7 @@ import os
 import tarfile
 from pathlib import Path
 
+from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
@@ -51,20 +52,22 @@ def extensions():
     if unknown:
         raise ValueError(f"SPECIAL_FLAGS names modules without a .pyx file: {sorted(unknown)}")
     modules[SHARED] = "sklrank/_cyutility.c"
-    extensions = [
+    return [
         Extension(name, [source], extra_compile_args=FLAGS + SPECIAL_FLAGS.get(name, []))
         for name, source in modules.items()
     ]
-    for extension in extensions:
-        extension.cython_directives = DIRECTIVES
-    return extensions
 
 
 class BuildExtensions(build_ext):
-    """Builds the compiled modules with flags that the compiler knows."""
+    """Builds the compiled modules on all processors, with flags that the compiler knows."""
 
     # Editable installs look up the options of setup.cfg by this name, or by that of the class.
     command_name = "build_ext"
+
+    def finalize_options(self):
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = True  # --parallel=1 builds one module at a time
 
     def build_extensions(self):
         for extension in self.extensions:
@@ -72,7 +75,22 @@ class BuildExtensions(build_ext):
                 extension.extra_compile_args = []
             else:
                 extension.libraries = ["m"]
+        self.translate()
         super().build_extensions()
+
+    def translate(self):
+        """Replace the sources of the modules by C code. Only the C compiler may run in threads."""
+        translated = cythonize(
+            self.extensions,
+            force=self.force,
+            quiet=not self.verbose,
+            compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=self.shared_utility_qualified_name,
+        )
+        sources = {extension.name: extension.sources for extension in translated}
+        for extension in self.extensions:
+            extension.sources = sources[extension.name]
+        self.shared_utility_qualified_name = None  # it is not translated again
 
 
 class ReproducibleSdist(sdist):
