@@ -78,6 +78,9 @@ def in_threads(functions):
     return results
 
 
+# Before Python 3.14, all threads have the same warning filters, and a task of scikit-learn in
+# another thread may have reset them for a moment.
+@pytest.mark.filterwarnings("ignore:`sklearn.utils.parallel.delayed`")
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_threads_may_read_one_model(model):
     """The model comes from a pickle, so that nothing that it computes on demand is known yet."""
