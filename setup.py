@@ -36,6 +36,9 @@ SPECIAL_FLAGS = {
 # The code that all compiled modules share; Cython writes it (see setup.cfg).
 SHARED = "sklrank._cyutility"
 
+# Most compilers that run at the same time, without --parallel: each of them needs up to 150 MB.
+MAX_COMPILERS = 8
+
 # Compiler directives of all modules. (The directives that change the meaning of code are in the
 # first line of each file.) No module has state that several threads write without a lock. Only
 # classes that define how their state is saved and checked can be pickled.
@@ -59,7 +62,7 @@ def extensions():
 
 
 class BuildExtensions(build_ext):
-    """Builds the compiled modules on all processors, with flags that the compiler knows."""
+    """Builds the compiled modules, several at the same time, with flags that the compiler knows."""
 
     # Editable installs look up the options of setup.cfg by this name, or by that of the class.
     command_name = "build_ext"
@@ -67,7 +70,7 @@ class BuildExtensions(build_ext):
     def finalize_options(self):
         super().finalize_options()
         if self.parallel is None:
-            self.parallel = True  # --parallel=1 builds one module at a time
+            self.parallel = min(os.cpu_count() or 1, MAX_COMPILERS)
 
     def build_extensions(self):
         for extension in self.extensions:
