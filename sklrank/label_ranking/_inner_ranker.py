@@ -16,11 +16,13 @@ __all__ = ["fit_and_score", "fit_ranker", "is_ranker", "last_ranker"]
 
 
 def is_ranker(estimator):
-    """Return whether an estimator can learn positions and score labels."""
+    """Return whether an estimator can learn positions, unless it is frozen, and score labels."""
     if isinstance(estimator, type) or not all(
         hasattr(estimator, name) for name in ("fit", "decision_function")
     ):
         return False
+    if isinstance(estimator, FrozenEstimator):
+        return True  # It learns no targets.
     # The targets of classifiers are classes, and those of other rankers of labels are relevances.
     last, _ = last_ranker(estimator)
     learns_relevance = isinstance(last, LabelRankerMixin) and not isinstance(last, LabelRanker)
@@ -76,5 +78,7 @@ def fit_and_score(ranker, X, positions, train, test, unseen, scores_of=decision_
     scores = np.zeros((_num_samples(X_test), positions.shape[1]))
     if not np.isnan(positions).all():
         ranker.fit(_safe_indexing(X, train), positions[:, ~unseen])
-        scores[:, ~unseen] = scores_of(ranker, X_test)
+        found = scores_of(ranker, X_test)
+        # A frozen ranker, which does not learn from `train`, scores all labels.
+        scores[:, ~unseen] = found[:, ~unseen] if found.shape[1] == len(unseen) else found
     return scores

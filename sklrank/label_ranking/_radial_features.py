@@ -87,8 +87,9 @@ class RadialFeatures(TransformerMixin, BaseEstimator):
             n_components=min(self.n_components, n_samples),
             random_state=self.random_state,
         )
-        self.pipeline_ = make_pipeline(StandardScaler(), radial)
-        self.pipeline_.fit(X, standardscaler__sample_weight=sample_weight)
+        # The pipeline would pass the weights on only as the routing of metadata is configured.
+        scaler = StandardScaler().fit(X, sample_weight=sample_weight)
+        self.pipeline_ = make_pipeline(scaler, radial.fit(scaler.transform(X)))
         return self
 
     def transform(self, X):

@@ -6,15 +6,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.special import log_expit
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker, PairwiseRanker
+from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    LabelwiseRanker,
+    PairwiseRanker,
+    StackedRanker,
+)
 from sklrank.label_ranking._calibrated import calibrate
 from sklrank.linear_model import PredtronLabelRanker
 from sklrank.metrics import pair_brier_score
+from sklrank.online_boosting import OnlineBMR
 
 RANDOM = np.random.RandomState(0)
 COEF = RANDOM.normal(size=(3, 4))
@@ -124,6 +131,36 @@ def test_labels_that_a_fold_does_not_rank():
                 if rare[i, labels[a]] < rare[i, labels[b]]
             ]
     assert found.calibrator_ == pytest.approx(calibrate(np.array(differences), "logistic"))
+
+
+def test_a_frozen_ranker_with_labels_that_a_fold_does_not_rank():
+    """It has scores of all labels; those of labels that the fold does not rank are left out."""
+    rare = Y.copy()
+    rare[1:, 2] = np.nan
+    frozen = FrozenEstimator(LabelwiseRanker(Ridge()).fit(X, Y))
+    scores = frozen.decision_function(X)
+    # The label is left out in the first fold, whose other samples do not rank it.
+    found = CalibratedLabelRanker(frozen, cv=KFold(3)).fit(X, rare)
+    without = rare.copy()
+    without[0, 2] = np.nan
+    differences = [
+        scores[i, a] - scores[i, b]
+        for i, row in enumerate(without)
+        for a in range(4)
+        for b in range(4)
+        if row[a] < row[b]
+    ]
+    assert found.calibrator_ == pytest.approx(calibrate(np.array(differences), "logistic"))
+    stack = StackedRanker([("frozen", frozen)], cv=KFold(3)).fit(X, rare)
+    assert_array_equal(stack.predict(X), frozen.predict(X))
+
+
+def test_frozen_estimators_of_other_targets():
+    """They do not learn the positions, and any scores of labels rank them."""
+    best = OnlineBMR(n_estimators=3, random_state=0).fit(X, (Y <= 2).astype(int))
+    ranker = CalibratedLabelRanker(FrozenEstimator(best), random_state=0).fit(X, Y)
+    assert_array_equal(ranker.decision_function(X), best.decision_function(X))
+    assert ranker.predict_pair_proba(X[:1]).shape == (1, 4, 4)
 
 
 def test_shuffled_folds_and_parallel_fits():

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
@@ -424,6 +425,16 @@ def test_a_fitted_ranker_ignores_later_parameters():
     with pytest.raises(TypeError, match="[Ss]parse"):
         ranker.fit(some, Y)
     assert_array_equal(ranker.predict(some), expected)
+
+
+@pytest.mark.parametrize(
+    "ranker", [*RANKERS.values(), PlackettLuceRanker(kernel="rbf"), StackedRanker(cv=2)], ids=repr
+)
+def test_metadata_routing_changes_nothing(ranker, routing):
+    ranker = clone(ranker).set_params(**dict.fromkeys({"random_state"} & {*ranker.get_params()}, 0))
+    with config_context(enable_metadata_routing=False):
+        expected = clone(ranker).fit(X[:40], Y[:40]).decision_function(X)
+    assert_array_equal(clone(ranker).fit(X[:40], Y[:40]).decision_function(X), expected)
 
 
 def test_in_scikit_learn():
