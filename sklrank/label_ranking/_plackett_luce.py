@@ -247,9 +247,10 @@ class PlackettLuceRanker(DenseLabelRanker):
 
     def _maximize_with(self, alpha, problem):
         self.alpha_ = alpha
-        solution, self.n_iter_ = problem.solve(alpha, tol=self.tol, max_iter=self.max_iter)
+        options = {"tol": self.tol, "max_iter": self.max_iter}
+        solution, self.n_iter_, stopped = problem.solve(alpha, **options)
         self.coef_, self.intercept_ = problem.coefficients(solution)
-        if self.n_iter_ >= self.max_iter:
+        if stopped:
             warnings.warn(
                 f"PlackettLuceRanker stopped after max_iter={self.max_iter} iterations: increase "
                 "max_iter, tol or alpha",
@@ -293,7 +294,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         for alpha in self._track(candidates(), "alpha", n_items=len(_ALPHAS) + 2, may_stop=False):
             values = total = 0.0
             for fold, (train, test) in enumerate(parts):
-                solutions[fold], _ = train.solve(alpha, solutions[fold], **options)
+                solutions[fold], *_ = train.solve(alpha, solutions[fold], **options)
                 values += test.log_likelihood(solutions[fold])
                 total += test.weights.sum()
             found[alpha] = float(values / total) if total else 0.0

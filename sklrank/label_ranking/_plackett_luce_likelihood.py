@@ -177,7 +177,17 @@ class PenalizedLikelihood:
         return loss, np.vstack([by_weight, gradient.sum(axis=0)])
 
     def solve(self, alpha, start=None, *, tol, max_iter):
-        """Minimize the loss from `start`; return the solution and the number of iterations."""
+        """Minimize the loss from `start`.
+
+        Returns
+        -------
+        solution : ndarray of shape (n_features + 1, n_labels)
+            Weights, and the intercepts in the last row.
+        n_iter : int
+            Number of iterations.
+        stopped : bool
+            Whether `max_iter` iterations were too few.
+        """
         shape = self.features.shape[1] + 1, self.positions.shape[1]
         total = max(self.weights.sum(), np.finfo(float).tiny)
         squares = np.append(self.weights @ self.features**2, total)
@@ -194,9 +204,18 @@ class PenalizedLikelihood:
             start.ravel(),
             jac=True,
             method="L-BFGS-B",
-            options={"gtol": tol, "ftol": 1e-14, "maxiter": max_iter, "maxcor": 20},
+            # An iteration evaluates the loss at most 21 times.
+            options={
+                "gtol": tol,
+                "ftol": 1e-14,
+                "maxiter": max_iter,
+                "maxfun": 25 * max_iter,
+                "maxcor": 20,
+            },
         )
-        return found.x.reshape(shape) * scales, found.nit
+        # The last iteration may have converged.
+        stopped = found.status == 1 and np.abs(found.jac).max() > tol
+        return found.x.reshape(shape) * scales, found.nit, stopped
 
     def coefficients(self, solution):
         """Return the weights `(n_labels, n_features)` and intercepts of the given features."""

@@ -1,5 +1,6 @@
 """PlackettLuceRanker: against slow statements of the likelihood, enumerations, and choix."""
 
+import warnings
 from copy import deepcopy
 from itertools import permutations
 
@@ -237,6 +238,11 @@ def test_samples_without_weight_change_nothing(kernel):
 def test_too_few_iterations():
     with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations: increase max_iter"):
         PlackettLuceRanker(alpha=0.001, max_iter=1).fit(X, Y)
+    ranker = PlackettLuceRanker(alpha=1.0).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exact = PlackettLuceRanker(alpha=1.0, max_iter=ranker.n_iter_).fit(X, Y)
+    assert_array_equal(exact.coef_, ranker.coef_)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
