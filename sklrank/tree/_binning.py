@@ -117,14 +117,16 @@ def find_categories(values, max_bins: int):
 def codes_of_categories(values, categories):
     """Return the index of each value among the sorted categories, NaN if it is not among them.
 
-    If the values, or all categories, are numbers of single precision, they are compared in single
-    precision. Then 0.1 is the same category in both precisions.
+    They are compared in single precision if the values are of single precision, or all categories
+    are such numbers and not all are integers. Then 0.1 is the same category in both precisions.
     """
     if not len(categories):
         return np.full(len(values), np.nan)
     with np.errstate(over="ignore"):
         rounded = categories.astype(np.float32)
-        if values.dtype == np.float32 or np.array_equal(rounded, categories):
+        are_rounded = np.array_equal(rounded, categories)
+        are_integers = np.array_equal(np.rint(categories), categories)
+        if values.dtype == np.float32 or (are_rounded and not are_integers):
             values, categories = values.astype(np.float32), rounded
     codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
     return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)

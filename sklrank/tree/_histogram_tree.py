@@ -196,9 +196,10 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
         child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values. If the
-        samples, or all categories, are numbers of single precision, they are compared in single
-        precision, so that 0.1 is the same category in both precisions. There must be one target.
+        categories that are not in the training samples, are treated as missing values. They are
+        compared in single precision if the samples are of single precision, or all categories are
+        such numbers and not all are integers, so that 0.1 is the same category in both precisions.
+        There must be one target.
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.

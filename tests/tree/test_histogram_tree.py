@@ -187,6 +187,16 @@ def test_large_categories_of_double_precision():
     assert_allclose(tree.predict([[1e300]]), tree.predict([[np.nan]]))
 
 
+def test_unknown_integers_between_large_categories():
+    """They are missing, though in single precision they are equal to categories."""
+    categories = 2e7 + 2.0 * np.arange(4)
+    x, y = np.repeat(categories, 20)[:, np.newaxis], np.repeat([1.0, 2.0, 3.0, 4.0], 20)
+    x, y = np.vstack([x, np.full((5, 1), np.nan)]), np.append(y, np.full(5, 9.0))
+    tree = HistogramTreeRegressor(categorical_features=[0], min_samples_leaf=1).fit(x, y)
+    assert_allclose(tree.predict(x), y)
+    assert_allclose(tree.predict(categories[:, np.newaxis] + 1), 9)
+
+
 def test_features_are_drawn():
     trees = [
         HistogramTreeRegressor(max_features=3, random_state=seed).fit(X, Y) for seed in range(8)
