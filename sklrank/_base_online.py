@@ -1,6 +1,7 @@
 """Base classes of all online estimators, which check the input and create or continue a model."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from reprlib import repr as shortened
@@ -32,6 +33,7 @@ __all__ = [
     "BATCH",
     "BaseOnline",
     "BaseOnlineClassifier",
+    "multiplies_entries",
     "row_blocks",
     "slices",
     "to_dense",
@@ -49,20 +51,23 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
-    CSR matrices. It sets `_multiplies_entries` if it multiplies entries of `X`; then entries whose
-    products would overflow raise an error.
+    CSR matrices. It sets `_multiplies_entries` if it, or a classifier inside of it, multiplies
+    entries of `X`; then entries whose products would overflow raise an error.
     """
 
     _accepts_sparse = False
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
-    _multiplies_entries = False
     # Whether the target has a column for each label, as an indicator matrix has. Otherwise, it
     # consists of class labels.
     _has_label_columns = False
 
     @property
     def _accepts_nan(self):
+        return False
+
+    @property
+    def _multiplies_entries(self):
         return False
 
     @classmethod
@@ -125,6 +130,12 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
         tags.input_tags.allow_nan = self._accepts_nan
         tags.input_tags.sparse = self._accepts_sparse
         return tags
+
+
+def multiplies_entries(estimators):
+    """Return True if an estimator, or one of a list, multiplies entries of the samples."""
+    estimators = estimators if isinstance(estimators, Sequence) else [estimators]
+    return any(getattr(estimator, "_multiplies_entries", False) for estimator in estimators)
 
 
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):

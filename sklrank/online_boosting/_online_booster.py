@@ -14,7 +14,13 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense, undrawn_on_error
+from sklrank._base_online import (
+    BaseOnlineClassifier,
+    multiplies_entries,
+    row_blocks,
+    to_dense,
+    undrawn_on_error,
+)
 from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._progress import print_progress
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
@@ -342,6 +348,10 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
     @property
     def _accepts_nan(self):
         return allow_nan(self.estimator, self._default_learners)
+
+    @property
+    def _multiplies_entries(self):
+        return multiplies_entries(self.estimator)
 
     def _start_model(self, classes):
         n_labels = len(classes)

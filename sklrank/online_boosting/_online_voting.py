@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
+from sklrank._base_online import multiplies_entries
 from sklrank._compiled_classifier import CompiledClassifier
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import Interval
@@ -114,6 +115,10 @@ class OnlineVotingClassifier(CompiledClassifier):
         # Tags must be available for invalid parameters, too.
         templates = self.estimators if isinstance(self.estimators, list | tuple) else []
         return bool(templates) and all(input_tags_of(each).allow_nan for each in templates)
+
+    @property
+    def _multiplies_entries(self):
+        return multiplies_entries(self.estimators)
 
     def _make_learner(self, n_features, n_classes, random_state):
         generator, estimators = np.random.RandomState(), []

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklrank.feedback import Exploration
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
-from sklrank.online_boosting import AdaOLMR, OnlineVotingClassifier, TopKBBM
+from sklrank.online_boosting import AdaOLMR, OnlineBMR, OnlineVotingClassifier, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
 
 RANDOM = np.random.RandomState(0)
@@ -190,3 +190,16 @@ def test_missing_values_if_all_classifiers_accept_them():
     assert OnlineVotingClassifier(trees).fit(missing, CLASS).predict(missing).shape == (N,)
     with pytest.raises(ValueError, match="NaN"):
         OnlineVotingClassifier([*trees, OnlineRidgeClassifier()]).fit(missing, CLASS)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda inner: inner, lambda inner: OnlineVotingClassifier([inner]), OnlineBMR, AdaOLMR]
+)
+def test_large_entries_where_they_are_multiplied(make):
+    """They raise an error also if a classifier inside of the model multiplies them."""
+    rng = np.random.RandomState(0)
+    X, y = 1e200 * rng.normal(size=(20, 3)), rng.randint(2, size=20)
+    model = make(OnlineRidgeClassifier(standardize=False))
+    with pytest.raises(ValueError, match="X has an entry of the size .*scale the features"):
+        model.fit(X, y)
+    assert {*make(OnlineRidgeClassifier()).fit(X, y).predict(X)} <= {0, 1}

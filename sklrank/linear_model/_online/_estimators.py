@@ -56,11 +56,10 @@ def _candidates(name, values, low, high, low_is_allowed):
 class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     """Base class of classifiers whose scores are linear in the features of a feature map."""
 
-    def _check_rows(self, X, *, reset):
-        if reset:
-            # Standardized values are clipped, and normalized samples have the norm one.
-            self._multiplies_entries = not self.standardize and self.normalize is None
-        return super()._check_rows(X, reset=reset)
+    @property
+    def _multiplies_entries(self):
+        # Standardized values are clipped, and normalized samples have the norm one.
+        return not self.standardize and self.normalize is None
 
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
