@@ -117,5 +117,6 @@ def test_brier_score_of_probabilities_that_do_not_add_up():
     # Pairs that are not ordered are not used.
     for ranking in ([1, 2, 1], [1, 2, np.nan]):
         assert 0 <= pair_brier_score([ranking], chances) <= 1
-    single = chances.astype(np.float32)
-    assert pair_brier_score([[1, 2, np.nan]], single) == pytest.approx(0.04)
+    for dtype, error in ((np.float32, 1e-7), (np.float16, 1e-3)):
+        rounded = chances.astype(dtype)
+        assert pair_brier_score([[1, 2, np.nan]], rounded) == pytest.approx(0.04, abs=error)
