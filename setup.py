@@ -88,6 +88,10 @@ class BuildExtensions(build_ext):
             force=self.force,
             quiet=not self.verbose,
             compiler_directives=DIRECTIVES,
+            build_dir=self.build_temp if self.cython_c_in_temp else None,
+            emit_linenums=bool(self.cython_line_directives),
+            gdb_debug=bool(self.cython_gdb),
+            use_listing_file=bool(self.cython_create_listing),
             shared_utility_qualified_name=self.shared_utility_qualified_name,
         )
         sources = {extension.name: extension.sources for extension in translated}
