@@ -40,8 +40,9 @@ class CalibratedLabelRanker(WrappedRanker):
     Parameters
     ----------
     ranker : label ranker
-        Ranker, or any estimator whose `decision_function` returns a score for each label, such as
-        sums of votes.
+        Ranker, which learns positions. An estimator that learned other targets, such as classes,
+        can be calibrated as ``sklearn.frozen.FrozenEstimator(estimator)`` if its
+        `decision_function` returns a score for each label.
     method : {"logistic", "isotonic"}, default="logistic"
         The function g. If "logistic", it is :math:`1 / (1 + e^{-w d})` with a factor :math:`w \ge
         0`. If "isotonic", it is the non-decreasing function with the least squared error, which

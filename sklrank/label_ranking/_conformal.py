@@ -99,9 +99,10 @@ class ConformalTopLabels(ConformalRanker):
     Parameters
     ----------
     ranker : label ranker
-        Ranker, or any estimator whose `decision_function` returns a score for each label. To
-        calibrate a fitted ranker, pass ``sklearn.frozen.FrozenEstimator(ranker)`` and
-        ``calibration_size=1.0``.
+        Ranker, which learns positions. To calibrate a fitted ranker, pass
+        ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
+        may have learned other targets, such as classes, if its `decision_function` returns a score
+        for each label.
     confidence_level : float, default=0.9
         Probability that a set contains the best labels, between 0 and 1.
     k : int, default=1
@@ -224,9 +225,10 @@ class ConformalRanks(ConformalRanker):
     Parameters
     ----------
     ranker : label ranker
-        Ranker, or any estimator whose `decision_function` returns a score for each label. To
-        calibrate a fitted ranker, pass ``sklearn.frozen.FrozenEstimator(ranker)`` and
-        ``calibration_size=1.0``.
+        Ranker, which learns positions. To calibrate a fitted ranker, pass
+        ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
+        may have learned other targets, such as classes, if its `decision_function` returns a score
+        for each label.
     confidence_level : float, default=0.9
         Probability that an interval contains the position, between 0 and 1.
     calibration_size : float, default=0.3
