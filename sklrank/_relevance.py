@@ -93,18 +93,20 @@ def check_relevance_of_metric(y_true):
     return relevance
 
 
-def check_something_to_learn(y, queries, part="given"):
+def check_something_to_learn(y, queries, part="given", *, names=("y", "qid")):
     """Raise a ValueError if no query has documents of different relevance.
 
-    The message calls the samples "the samples {part}".
+    The message calls the samples "the samples {part}", and contains the `names` of the relevance
+    and of the query ids.
     """
+    name, of_queries = names
     grouped = y[queries.order]
     first = queries.starts[:-1]
     if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():
         raise ValueError(
-            f"y has no query with documents of different relevance in the samples {part}: there is "
-            f"nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; check y, "
-            "and qid, which must be the same for the documents of a query"
+            f"{name} has no query with documents of different relevance in the samples {part}: "
+            f"there is nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; "
+            f"check {name}, and {of_queries}, which must be the same for the documents of a query"
         )
 
 

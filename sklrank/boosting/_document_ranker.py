@@ -199,18 +199,18 @@ class SupervisedDocumentRanker(DocumentRanker):
         X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
         y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
         queries = Queries.from_qid(qid_val, len(y_val))
-        self._check_evaluated(y_val, queries, "of X_val")
+        self._check_evaluated(y_val, queries, "of X_val", names=("y_val", "qid_val"))
         return X_val, y_val, queries
 
-    def _check_evaluated(self, y, queries, part):
+    def _check_evaluated(self, y, queries, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
-        check_something_to_learn(y, queries, part)
+        check_something_to_learn(y, queries, part, names=names)
         try:
             self._validation_metric(y, queries.codes)(np.zeros(len(y)))
         except NoRelevantDocumentError:
             raise ValueError(
-                f"y has no document of a gain above 0 in the samples {part}, so that their "
-                "validation score is not defined; include relevant documents, and check gain"
+                f"{names[0]} has no document of a gain above 0 in the samples {part}, so that "
+                "their validation score is not defined; include relevant documents, and check gain"
             ) from None
 
     def _fit_checked(self, X, y, queries, validation):

@@ -391,7 +391,9 @@ def test_validation_sets_without_gain(estimator, fingerprint):
     for y_val, part in ((np.minimum(Y, 1), "of X_val"), (None, "held out")):
         validation = {} if y_val is None else {"X_val": X, "y_val": y_val, "qid_val": QID}
         changed = clone(ranker).set_params(n_iter_no_change=2)
-        with pytest.raises(ValueError, match=f"no document of a gain above 0 .* {part}.*gain$"):
+        name = "y" if y_val is None else "y_val"
+        message = f"^{name} has no document of a gain above 0 .* {part}.*gain$"
+        with pytest.raises(ValueError, match=message):
             changed.fit(X, few, qid=QID, **validation)
     with pytest.raises(ValueError, match="^y has no relevant document, one of a gain above 0"):
         ranker.score(X, np.minimum(Y, 1), QID)
@@ -641,7 +643,10 @@ def test_validation_set():
         ({"y_val": None}, "X_val and y_val must be passed together"),
         ({"qid_val": None}, "qid_val is None"),
         ({"y_val": [1.0]}, "y_val must have a value for each of the 720 rows of X_val"),
-        ({"y_val": np.zeros(720)}, "in the samples of X_val"),
+        (
+            {"y_val": np.zeros(720)},
+            "^y_val has no query .* in the samples of X_val.*check y_val, and qid_val,",
+        ),
         ({"X_val": np.zeros((720, 2))}, "X has 2 features"),
     ],
 )
