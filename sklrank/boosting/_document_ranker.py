@@ -184,8 +184,12 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._set_fitted_with_qid(qid, len(y))
         validation = self._check_validation_set(X_val, y_val, qid_val)
         self._start_rounds()
+        before, n_rounds = vars(self).get("_held_out_fraction"), len(self.estimators_)
         self._set_held_out_fraction(validation)
         self._fit_checked(X, y, queries, validation)
+        if len(self.estimators_) == n_rounds:
+            # No round was fitted to the queries of this call.
+            self._held_out_fraction = before
         return self
 
     def _check_validation_set(self, X_val, y_val, qid_val):

@@ -434,6 +434,23 @@ def test_warm_start_with_a_validation_set_holds_out_no_query(algorithm, fingerpr
     assert fingerprint(ranker) == before
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_warm_start_without_new_rounds_leaves_the_held_out_queries_held_out(algorithm):
+    validation = dict(zip(("X_val", "y_val", "qid_val"), make_queries(1)))
+    parameters = {"n_iter_no_change": 9, "warm_start": True, "random_state": 0}
+    at_once = fit(algorithm(n_estimators=3, **parameters))
+    ranker = fit(algorithm(n_estimators=2, **parameters))
+    ranker.fit(X, Y, qid=QID, **validation)
+    assert len(ranker.estimators_) == 2
+    ranker.set_params(n_estimators=3).fit(X, Y, qid=QID)
+    assert_array_equal(ranker.validation_scores_, at_once.validation_scores_)
+    # After a round that is fitted to all queries, none can be held out.
+    ranker.set_params(n_estimators=4).fit(X, Y, qid=QID, **validation)
+    assert len(ranker.estimators_) == 4
+    with pytest.raises(ValueError, match="the fraction held out cannot grow, it was 0"):
+        ranker.set_params(n_estimators=5).fit(X, Y, qid=QID)
+
+
 @pytest.mark.parametrize("estimator", [None, StumpClassifier()])
 def test_early_stopping_may_be_set_or_left_to_other_parameters(estimator):
     X, y, qid = make_many_queries(0, nonlinear=False)
