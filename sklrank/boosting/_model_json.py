@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank.boosting._linear_scores import LinearScorer
 from sklrank.tree import HistogramTreeRegressor
 from sklrank.tree._bin_codes import MAX_CATEGORIES
+from sklrank.tree._binning import codes_of_categories
 from sklrank.tree._histogram_classifier import BinnedClassifier
 from sklrank.tree._tree import Tree
 
@@ -86,11 +87,18 @@ def tree_content(model, step):
             is_left = arrays["left_categories"][index][codes // WORD] >> (codes % WORD) & 1
             node["left_categories"] = categories[is_left == 1].tolist()
             node["right_categories"] = categories[is_left == 0].tolist()
+            node["single_precision"] = are_single(categories)
         else:
             threshold = float(arrays["threshold"][index])
             # Infinity is not a number of JSON: all values but the missing ones are sent left.
             node["threshold"] = threshold if np.isfinite(threshold) else None
     return content
+
+
+def are_single(categories):
+    """Return True if trees round values of double precision to compare them with the categories."""
+    neighbors = np.nextafter(categories.astype(np.float64), np.inf)
+    return not np.isnan(codes_of_categories(neighbors, categories)).any()
 
 
 def read_model(text):

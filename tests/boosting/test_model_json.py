@@ -83,6 +83,27 @@ def test_a_text_that_was_read_can_be_exported_again():
         assert_array_equal(again.predict(X), read.predict(X))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("unit", [0.1, 0.25, 1.0, 2.0**25 + 1])
+def test_precision_of_categories(dtype, unit, example):
+    """The text says how to compare numbers such as 0.1, which differs in the two precisions."""
+    random_state = np.random.RandomState(0)
+    numbers = random_state.randint(1, 5, size=200)
+    samples = np.column_stack([unit * numbers, random_state.normal(size=200)])
+    trees = HistogramTreeRegressor(categorical_features=[0])
+    ranker = NDCGBoost(trees, 3).fit(samples.astype(dtype), numbers % 2, QID)
+    text = ranker.export_json()
+    model, read = json.loads(text), NDCGBoost.from_json(text)
+    assert len(np.unique(ranker.predict(samples.astype(dtype)))) > 1
+    single = samples.astype(np.float32)
+    others = samples * [1 + 1e-12, 1], samples * [1e300, 1], samples * [np.nan, 1]
+    for tested in (samples, single.astype(np.float64), *others):
+        expected = ranker.predict(tested)
+        assert_allclose([example.score(model, x) for x in tested.tolist()], expected, rtol=1e-9)
+        assert_array_equal(read.predict(tested), expected)
+    assert_array_equal(read.predict(single), ranker.predict(single))
+
+
 def test_names_of_features():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd"))
