@@ -163,8 +163,10 @@ def mean_ndcg(
     try:
         return ndcg_score(y, scores, gain=gain, **options)
     except NoRelevantDocumentError:
+        by_order = gain is gain_by_order
+        relevant = f"grade above the lowest one, {np.min(y):g}" if by_order else "gain above 0"
         raise ValueError(
-            f"y has no relevant {item}, one of a gain above 0, in any {group} of positive weight, "
+            f"y has no relevant {item}, one of a {relevant}, in any {group} of positive weight, "
             f"so that its NDCG is not defined; include a {group} with a relevant {item}"
         ) from None
 

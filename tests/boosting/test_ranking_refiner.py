@@ -310,7 +310,8 @@ def test_score_of_negative_grades(data, combination):
     expected = ndcg_score(judged[known], model.predict(X)[known], qid=qid[known], gain="linear")
     assert set(judged[known]) == {0.0, 1.0, 2.0}
     assert model.score(X, judged - 1, qid) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="y has no relevant document"):
+    message = "y has no relevant document, one of a grade above the lowest one, -1, in any query"
+    with pytest.raises(ValueError, match=message):
         model.score(X, np.full(60, -1.0), qid)
 
 
