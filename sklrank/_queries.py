@@ -45,9 +45,12 @@ class Queries:
     """The samples of query ``i`` are ``order[starts[i]:starts[i + 1]]``; `(n_queries + 1,)`."""
 
     @classmethod
-    def from_qid(cls, qid, n_samples: int) -> "Queries":
-        """Group samples by their query ids. If `qid` is None, all samples belong to one query."""
-        codes, names = check_qid(qid, n_samples)
+    def from_qid(cls, qid, n_samples: int, name: str = "qid") -> "Queries":
+        """Group samples by their query ids. If `qid` is None, all samples belong to one query.
+
+        Errors call the ids `name`.
+        """
+        codes, names = check_qid(qid, n_samples, name)
         ends = np.cumsum(np.bincount(codes, minlength=len(names)), dtype=np.intp)
         order = np.argsort(sort_keys(codes, len(names)), kind="stable")
         return cls(codes, names, order, np.append(np.intp(0), ends))
@@ -68,8 +71,10 @@ def sort_keys(codes: np.ndarray, n_queries: int) -> np.ndarray:
     return codes.astype(np.uint16) if n_queries <= 2**16 else codes
 
 
-def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.ndarray]:
     """Check the query ids, which are numbers or strings, and encode them as integers.
+
+    Errors call the ids `name`.
 
     Returns
     -------
@@ -83,7 +88,7 @@ def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     qid = np.asarray(qid)
     if qid.shape != (n_samples,):
         raise ValueError(
-            f"qid must be of shape ({n_samples},), got {qid.shape}: pass one query id per sample."
+            f"{name} must be of shape ({n_samples},), got {qid.shape}: pass one query id per sample."
         )
     try:
         # Integers and booleans are never missing.
@@ -91,12 +96,12 @@ def check_qid(qid, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
         names, codes = distinct_ids(qid)
     except TypeError as error:
         raise ValueError(
-            f"qid must hold ids of one kind, numbers or strings, none of them missing: {error}."
+            f"{name} must hold ids of one kind, numbers or strings, none of them missing: {error}."
         ) from error
     if missing.any():
         sample = missing.argmax()
         raise ValueError(
-            f"qid must be known for every sample, got {qid[sample]} for sample {sample}: leave "
+            f"{name} must be known for every sample, got {qid[sample]} for sample {sample}: leave "
             "such samples out, or give each an id of its own."
         )
     return codes.astype(np.intp, copy=False), names

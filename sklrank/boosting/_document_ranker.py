@@ -202,7 +202,7 @@ class SupervisedDocumentRanker(DocumentRanker):
             raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
         X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
         y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
-        queries = Queries.from_qid(qid_val, len(y_val))
+        queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
         self._check_evaluated(y_val, queries, "of X_val", names=("y_val", "qid_val"))
         return X_val, y_val, queries
 

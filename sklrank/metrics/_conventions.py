@@ -100,9 +100,9 @@ def gains_of(gain, grades):
     if bad.any():
         i = bad.argmax()
         raise ValueError(
-            f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} "
-            f"of y_true with gain={gain!r}: use grades from 0 (not relevant) up, and small numbers "
-            "if the gain is exponential."
+            f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} with "
+            f"gain={gain!r}: use grades from 0 (not relevant) up, and small numbers if the gain is "
+            "exponential."
         )
     return gains
 

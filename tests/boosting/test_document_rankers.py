@@ -660,6 +660,7 @@ def test_validation_set():
         ({"y_val": None}, "X_val and y_val must be passed together"),
         ({"qid_val": None}, "qid_val is None"),
         ({"y_val": [1.0]}, "y_val must have a value for each of the 720 rows of X_val"),
+        ({"qid_val": [1, 2]}, r"^qid_val must be of shape \(720,\), got \(2,\)"),
         (
             {"y_val": np.zeros(720)},
             "^y_val has no query .* in the samples of X_val.*check y_val, and qid_val,",
