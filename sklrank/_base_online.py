@@ -51,13 +51,14 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
-    CSR matrices. It sets `_multiplies_entries` if it, or a classifier inside of it, multiplies
-    entries of `X`; then entries whose products would overflow raise an error.
+    CSR matrices. Its `_multiplies_entries` returns whether it, or a classifier inside of it,
+    multiplies entries of `X`; then entries whose products would overflow raise an error.
     """
 
     _accepts_sparse = False
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
+    _checks_entries = False
     # Whether the target has a column for each label, as an indicator matrix has. Otherwise, it
     # consists of class labels.
     _has_label_columns = False
@@ -66,7 +67,6 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     def _accepts_nan(self):
         return False
 
-    @property
     def _multiplies_entries(self):
         return False
 
@@ -90,7 +90,10 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
         if not reset and self._is_valid(X):
             return X
         X = check_rows(self, X, reset=reset, dtype=np.float64, order="C")
-        if self._multiplies_entries:
+        if reset:
+            # Parameters that are set later do not change what the model does with entries.
+            self._checks_entries = self._multiplies_entries()
+        if self._checks_entries:
             check_entries(X)
         return X
 
@@ -99,7 +102,7 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 
         Validation takes about 100 microseconds, longer than a model needs to learn one sample.
         """
-        bound = MAX_FACTOR**2 if self._multiplies_entries else np.inf
+        bound = MAX_FACTOR**2 if self._checks_entries else np.inf
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -135,7 +138,10 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 def multiplies_entries(estimators):
     """Return True if an estimator, or one of a list, multiplies entries of the samples."""
     estimators = estimators if isinstance(estimators, Sequence) else [estimators]
-    return any(getattr(estimator, "_multiplies_entries", False) for estimator in estimators)
+    return any(
+        isinstance(estimator, BaseOnline) and estimator._multiplies_entries()
+        for estimator in estimators
+    )
 
 
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):

@@ -88,7 +88,8 @@ def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.nd
     qid = np.asarray(qid)
     if qid.shape != (n_samples,):
         raise ValueError(
-            f"{name} must be of shape ({n_samples},), got {qid.shape}: pass one query id per sample."
+            f"{name} must be of shape ({n_samples},), got {qid.shape}: pass one query id per "
+            "sample."
         )
     try:
         # Integers and booleans are never missing.

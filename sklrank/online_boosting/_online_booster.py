@@ -349,7 +349,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
     def _accepts_nan(self):
         return allow_nan(self.estimator, self._default_learners)
 
-    @property
     def _multiplies_entries(self):
         return multiplies_entries(self.estimator)
 

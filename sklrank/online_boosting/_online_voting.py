@@ -116,7 +116,6 @@ class OnlineVotingClassifier(CompiledClassifier):
         templates = self.estimators if isinstance(self.estimators, list | tuple) else []
         return bool(templates) and all(input_tags_of(each).allow_nan for each in templates)
 
-    @property
     def _multiplies_entries(self):
         return multiplies_entries(self.estimators)
 

@@ -44,7 +44,6 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """
 
     _accepts_sparse = True
-    _multiplies_entries = True
     _parameter_constraints: dict = {
         "exploration": [
             Interval(Real, 0, 1, closed="both"),
@@ -56,6 +55,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
+
+    def _multiplies_entries(self):
+        return True
 
     @abstractmethod
     def _make_model(self, n_classes, random_state):

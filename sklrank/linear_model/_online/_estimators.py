@@ -56,7 +56,6 @@ def _candidates(name, values, low, high, low_is_allowed):
 class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     """Base class of classifiers whose scores are linear in the features of a feature map."""
 
-    @property
     def _multiplies_entries(self):
         # Standardized values are clipped, and normalized samples have the norm one.
         return not self.standardize and self.normalize is None

@@ -67,7 +67,6 @@ class PredtronMixin:
     _reject_rule = None
 
     _accepts_sparse = True
-    _multiplies_entries = True
     _parameter_constraints: dict = {
         "update": [StrOptions({"loss-augmented", "loss-driven"})],
         "mirror_map": CONSTRAINTS,
@@ -83,6 +82,9 @@ class PredtronMixin:
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    def _multiplies_entries(self):
+        return True
 
     def _make_model(self, n_scores, constant):
         """Return an untrained model, made from the current parameters."""
