@@ -27,9 +27,9 @@ MAX_FEATURES = [*_NUMBERS, StrOptions({"sqrt", "log2"})]
 MAX_FEATURES_OR_AUTO = [*_NUMBERS, StrOptions({"auto", "sqrt", "log2"})]
 
 
-def draw_seed(random_state) -> int:
-    """Draw an integer seed from a parameter `random_state`."""
-    return check_random_state(random_state).randint(np.iinfo(np.int32).max)
+def draw_seed(random_state, size=None):
+    """Draw an integer seed from a parameter `random_state`, or an array of seeds of this size."""
+    return check_random_state(random_state).randint(np.iinfo(np.int32).max, size=size)
 
 
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank._randomness import seed_parameters
+from sklrank._randomness import draw_seed, seed_parameters
 from sklrank._validation import is_integer
 from sklrank.model_selection._display import Display
 from sklrank.model_selection._progressive import make_evaluator, progressive_val_score
@@ -169,7 +168,7 @@ class ProgressiveValidationDisplay(Display):
             )
         if not isinstance(estimators, Mapping):
             estimators = _named(estimators)
-        seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+        seeds = draw_seed(random_state, n_seeds)
         values = Parallel(n_jobs=n_jobs)(
             delayed(progressive_val_score)(
                 _seeded(estimator, seed),

@@ -11,8 +11,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._progress import IterativeMixin
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import N_JOBS, Interval, StrOptions, check_parameters
-from sklrank.tree._honest_regressor import MAX_SEED, HonestRegressor
+from sklrank.tree._honest_regressor import HonestRegressor
 from sklrank.tree._honest_tree import HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsRegressor
 
@@ -232,7 +233,7 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
 
     def _fit(self, X, y, random_state):
         bags = self._draw_bags(len(X), random_state)
-        seeds = random_state.randint(MAX_SEED, size=(self.n_estimators, 2))
+        seeds = draw_seed(random_state, (self.n_estimators, 2))
         n_drawn = self._n_drawn(len(bags[0]))
         fits = [
             delayed(fit_tree)(self._make_tree(int(seed)), X, y, bag, n_drawn, int(subsample_seed))
@@ -255,7 +256,7 @@ class HonestForestRegressor(IterativeMixin, HonestRegressor):
             )
         half = max(1, n_samples // 2)
         # With a generator of its own, the first trees do not depend on the number of trees.
-        generator = np.random.RandomState(random_state.randint(MAX_SEED))
+        generator = np.random.RandomState(draw_seed(random_state))
         bags = [generator.permutation(n_samples)[:half] for _ in range(n_bags)]
         return [bag for bag in bags for _ in range(self.trees_per_bag)]
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = [
-    "MAX_SEED",
     "Halves",
     "HonestRegressor",
     "draw_halves",
@@ -30,7 +29,6 @@ __all__ = [
     "standardize",
 ]
 
-MAX_SEED = np.iinfo(np.int32).max
 MAX_TARGET = 1e150
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import Interval
-from sklrank.tree._honest_regressor import MAX_SEED, HonestRegressor, draw_halves, standardize
+from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, standardize
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -160,7 +161,7 @@ class HonestTreeRegressor(HonestRegressor):
             max_depth=max_depth,
             min_samples_leaf=min(self.min_samples_leaf, len(X)),
             max_features=self._n_features_tried(X.shape[1]),
-            random_state=random_state.randint(MAX_SEED),
+            random_state=draw_seed(random_state),
         ).fit(X[chosen], standardize(y[chosen]))
         self.values_ = honest_values(
             self.estimator_, X[halves.estimation], y[halves.estimation], self.min_samples_leaf
