@@ -102,11 +102,10 @@ def stacked_scores(ranker, X):
     They are the negative expected positions for a Plackett-Luce model, whose scores are not
     bounded, and otherwise the result of `decision_function`.
     """
-    last, _ = last_ranker(ranker)
-    if not isinstance(last, PlackettLuceRanker):
-        return ranker.decision_function(X)
-    last, X = last_ranker(ranker, X)
-    return -last.expected_positions(X)
+    ranker, X = last_ranker(ranker, X)
+    if isinstance(ranker, PlackettLuceRanker):
+        return -ranker.expected_positions(X)
+    return ranker.decision_function(X)
 
 
 def has_oob_scores(ranker):
