@@ -124,9 +124,10 @@ def codes_of_categories(values, categories):
         return np.full(len(values), np.nan)
     with np.errstate(over="ignore"):
         rounded = categories.astype(np.float32)
-        are_rounded = np.array_equal(rounded, categories)
-        are_integers = np.array_equal(np.rint(categories), categories)
-        if values.dtype == np.float32 or (are_rounded and not are_integers):
+        if values.dtype == np.float32 or (
+            np.array_equal(rounded, categories)
+            and not np.array_equal(np.rint(categories), categories)
+        ):
             values, categories = values.astype(np.float32), rounded
     codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
     return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)
