@@ -8,11 +8,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from sklrank._sklearn import _num_samples, _safe_indexing
+from sklrank._validation import check_columns
 from sklrank.base import LabelRankerMixin
 from sklrank.label_ranking._fit_task import fit_task
 from sklrank.label_ranking._label_ranker import LabelRanker
 
-__all__ = ["fit_and_score", "fit_ranker", "is_ranker", "last_ranker"]
+__all__ = ["check_frozen_labels", "fit_and_score", "fit_ranker", "is_ranker", "last_ranker"]
 
 
 def is_ranker(estimator):
@@ -27,6 +28,19 @@ def is_ranker(estimator):
     last, _ = last_ranker(estimator)
     learns_relevance = isinstance(last, LabelRankerMixin) and not isinstance(last, LabelRanker)
     return not (learns_relevance or is_classifier(estimator))
+
+
+def check_frozen_labels(ranker, classes):
+    """Raise a ValueError if a ranker is frozen and was fitted to other labels than `classes`."""
+    if not (isinstance(ranker, FrozenEstimator) and hasattr(ranker, "classes_")):
+        return
+    if len(ranker.classes_) != len(classes):
+        raise ValueError(
+            f"y has {len(classes)} labels, and the frozen ranker was fitted to "
+            f"{len(ranker.classes_)}: pass y with the labels of the ranker, in their order"
+        )
+    if isinstance(classes[0], str):
+        check_columns(classes, ranker.classes_)
 
 
 def last_ranker(ranker, X=None):

@@ -21,7 +21,12 @@ from sklrank.label_ranking._held_out import (
     shuffled_folds,
     split_rankings,
 )
-from sklrank.label_ranking._inner_ranker import fit_and_score, fit_ranker, is_ranker
+from sklrank.label_ranking._inner_ranker import (
+    check_frozen_labels,
+    fit_and_score,
+    fit_ranker,
+    is_ranker,
+)
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._pair_correction import PairCorrection
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
@@ -274,6 +279,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     def _fit_rankings(self, X, positions, sample_weight=None):
         seed = draw_seed(self.random_state)
         names, rankers = zip(*self._named_templates(seed, complete=not np.isnan(positions).any()))
+        for ranker in rankers:
+            check_frozen_labels(ranker, self.classes_)
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
         first = [has_oob_scores(ranker) or chooses_alpha(ranker) for ranker in rankers]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from sklearn.frozen import FrozenEstimator
-
 from sklrank._sklearn import HasMethods
-from sklrank._validation import check_columns
-from sklrank.label_ranking._inner_ranker import is_ranker
+from sklrank.label_ranking._inner_ranker import check_frozen_labels, is_ranker
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 
 __all__ = ["WrappedRanker"]
@@ -38,19 +35,8 @@ class WrappedRanker(MetaLabelRanker):
                 "ranker must be a label ranker, whose targets are positions, such as "
                 f"LabelwiseRanker(); got {self.ranker!r}"
             )
-        if isinstance(self.ranker, FrozenEstimator) and hasattr(self.ranker, "classes_"):
-            self._check_labels(self.ranker.classes_)
+        check_frozen_labels(self.ranker, self.classes_)
         self._fit_ranker(X, positions)
-
-    def _check_labels(self, classes):
-        """Raise a ValueError if the frozen ranker was fitted to other labels than those of `y`."""
-        if len(classes) != len(self.classes_):
-            raise ValueError(
-                f"y has {len(self.classes_)} labels, and the frozen ranker was fitted to "
-                f"{len(classes)}: pass y with the labels of the ranker, in their order"
-            )
-        if isinstance(self.classes_[0], str):
-            check_columns(self.classes_, classes)
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)

@@ -1,6 +1,7 @@
 """Conformal sets and intervals: their coverage, sizes, and slow statements."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -123,11 +124,17 @@ def test_pipelines_and_searches(make):
         assert_allclose(getattr(found, name), getattr(expected, name))
 
 
-@pytest.mark.parametrize("make", [ConformalTopLabels, ConformalRanks])
+def stack_of_frozen(model):
+    return StackedRanker([("frozen", FrozenEstimator(model))], cv=2, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "make", [partial(frozen, ConformalTopLabels), partial(frozen, ConformalRanks), stack_of_frozen]
+)
 def test_a_frozen_ranker_of_other_labels(make):
     names = list("abcde")
     model = LabelwiseRanker(Ridge()).fit(X, pd.DataFrame(Y, columns=names))
-    wrapper = frozen(make, model)
+    wrapper = make(model)
     assert wrapper.fit(X, pd.DataFrame(Y, columns=names)).classes_.tolist() == names
     before = pickle.dumps(wrapper)
     with pytest.raises(ValueError, match="column 'b' at position 0.*has the label 'a'"):
