@@ -12,8 +12,8 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
-from sklrank.boosting import AssembleClassifier
-from sklrank.boosting._semi_supervised_objectives import AssembleObjective
+from sklrank.semi_supervised import AssembleClassifier
+from sklrank.semi_supervised._objectives import AssembleObjective
 from sklrank.tree import StumpClassifier
 
 X, TRUTH = make_blobs(100, centers=4, n_features=3, cluster_std=4.0, random_state=3)
@@ -33,8 +33,8 @@ def assert_same(one, other):
     assert_array_equal(one._random_state.get_state()[1], other._random_state.get_state()[1])
 
 
-def slow_assemble(X, y, n_rounds, n_classes, share):
-    """Return votes and steps of Bennett et al. (2002), Figure 2, with the steps of SAMME."""
+def slow_assemble(X, y, n_rounds, n_classes, share, step_rule="samme"):
+    """Return votes and steps of Bennett et al. (2002), Figure 2."""
     labeled = [i for i in range(len(y)) if y[i] >= 0]
     unlabeled = [i for i in range(len(y)) if y[i] < 0]
     shares = {True: share / len(labeled), False: (1 - share) / len(unlabeled)}
@@ -50,9 +50,11 @@ def slow_assemble(X, y, n_rounds, n_classes, share):
         tree.fit(X, labels, sample_weight=weights)
         predicted = tree.predict(X)
         error = sum(weights[i] for i in range(len(y)) if predicted[i] != labels[i])
-        if error >= 1 - 1 / n_classes:
+        samme = np.log((1 - error) / error) + np.log(n_classes - 1)
+        step = samme if step_rule == "samme" else 0.5 * np.log((1 - error) / error)
+        if step <= 0:
             break
-        steps.append(np.log((1 - error) / error) + np.log(n_classes - 1))
+        steps.append(step)
         votes[np.arange(len(y)), predicted] += steps[-1]
         labels[unlabeled] = votes[unlabeled].argmax(axis=1)
         weights = base * np.exp(-votes[np.arange(len(y)), labels])
@@ -66,6 +68,30 @@ def test_follows_the_algorithm_of_the_paper(share):
     model = assemble(n_estimators=6, labeled_share=share).fit(X, Y)
     assert_allclose(model.estimator_weights_, steps, rtol=1e-10)
     assert_allclose(model.decision_function(X), votes, rtol=1e-10)
+
+
+@pytest.mark.parametrize("share", [0.9, 1.0])
+def test_the_printed_step(share):
+    """Algorithm 2 of the dissertation, with the weights of unlabeled samples 0 if share is 1."""
+    votes, steps = slow_assemble(X, Y, 6, 4, share, "printed")
+    model = assemble(n_estimators=6, labeled_share=share, step_rule="printed").fit(X, Y)
+    assert len(steps) > 1
+    assert_allclose(model.estimator_weights_, steps, rtol=1e-10)
+    assert_allclose(model.decision_function(X), votes, rtol=1e-10)
+    errors = 1 / (1 + np.exp(2 * np.array(steps)))
+    assert (errors < 0.5).all()
+
+
+def test_boosting_ends_after_one_draw_if_a_weak_learner_is_no_better_than_chance():
+    """As printed, or after ten draws."""
+    stump = DecisionTreeClassifier(max_depth=1)
+    parameters = {"step_rule": "printed", "max_samples": 5, "n_estimators": 40}
+    once = assemble(estimator=stump, weighting="resampling", max_draws=1, **parameters)
+    often = assemble(estimator=stump, weighting="resampling", **parameters)
+    two = np.where(Y < 0, -1, Y // 2)
+    n_once, n_often = (len(model.fit(X, two).estimators_) for model in (once, often))
+    assert 0 < n_once < n_often
+    assert "no better than chance" in once.stop_reason_
 
 
 def test_equals_adaboost_when_all_samples_are_labeled():

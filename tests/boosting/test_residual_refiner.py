@@ -1,4 +1,4 @@
-"""The corrections of combination="residual", against Gaussian processes with full covariances."""
+"""ResidualRefiner, against Bayesian regressions with full covariances."""
 
 from functools import partial
 
@@ -8,10 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
 from scipy.linalg import null_space
 from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
 
-from sklrank.boosting import RankingRefiner
-from sklrank.boosting import _residual_corrections as module
-from sklrank.boosting._base_scores import KnownScores, hashes_of_rows
+from sklrank.boosting import RankingRefiner, ResidualRefiner
 from sklrank.datasets import make_recommender
 from sklrank.metrics import ndcg_score
 
@@ -44,8 +45,7 @@ def slow_scores(X, judged, qid, base):
     y = np.array([w / wins[qid[rows] == qid[row]].std() for w, row in zip(wins, rows)])
     varying = X.std(axis=0) > 0
     Z = (X[:, varying] - X[:, varying].mean(axis=0)) / X[:, varying].std(axis=0)
-    distances = ((Z[:, np.newaxis] - Z[rows]) ** 2).mean(axis=2)
-    kernels = [(Z[:, np.newaxis] * Z[rows]).mean(axis=2), np.exp(-distances / 2)]
+    linear = (Z[:, np.newaxis] * Z[rows]).mean(axis=2)
     within = np.concatenate([base[qid == q] - base[qid == q].mean() for q in np.unique(qid)])
     g = base / np.sqrt(np.mean(within**2))
     # Contrasts of the documents of a query do not depend on its constant.
@@ -53,11 +53,11 @@ def slow_scores(X, judged, qid, base):
     logs, means = [], []
     for slope in (0.25, 0.5, 1.0):
         z = contrasts.T @ (y - slope * g[rows])
-        for kernel in [0 * kernels[0], *kernels]:
+        for kernel in [0 * linear, linear]:
             for strength in (0.03, 0.1, 0.3, 1, 3) if kernel.any() else (1,):
                 shape = np.eye(len(z)) + strength * contrasts.T @ kernel[rows] @ contrasts
                 density = stats.multivariate_t(shape=0.5 * shape, df=2)
-                prior = 0.5 / 10 if kernel.any() else 0.5
+                prior = 0.5 / 5 if kernel.any() else 0.5
                 logs.append(np.log(prior) + density.logpdf(z))
                 weights = contrasts @ np.linalg.solve(shape, z)
                 means.append(slope * g + strength * kernel @ weights)
@@ -68,8 +68,8 @@ def slow_scores(X, judged, qid, base):
 @pytest.mark.parametrize("qid", QUERIES, ids=["several queries", "one query"])
 def test_scores_are_the_posterior_mean(seed, qid):
     X, judged, qid, base, _ = data(seed, qid)
-    model = RankingRefiner().fit(X, judged, qid, base_scores=base)
-    scores = model.predict(X)
+    model = ResidualRefiner().fit(X, judged, qid, base_scores=base)
+    scores = model.predict(X, base)
     expected, logs = slow_scores(X, judged, qid, base)
     for query in np.unique(qid):
         of_query = qid == query
@@ -78,58 +78,35 @@ def test_scores_are_the_posterior_mean(seed, qid):
             expected[of_query] - expected[of_query].mean(),
             atol=1e-8,
         )
-    unchanged = softmax(logs).reshape(3, 11)[:, 0].sum()
-    assert_allclose(1 - model.estimator_weights_.sum(), unchanged, rtol=1e-8)
-
-
-def test_a_given_confidence_is_the_slope():
-    X, judged, qid, base, _ = data()
-    scores = [
-        RankingRefiner(confidence=confidence / unit).fit(X, judged, qid, base * unit).predict(X)
-        for confidence, unit in ((0.1, 1.0), (0.1, 1e-3))
-    ]
-    assert_allclose(scores[0], scores[1])
-    model = RankingRefiner(confidence=0.1).fit(X, judged, qid, base)
-    assert_allclose(model.confidence_, np.full(4, 0.1))
-    corrections = zip(model.estimators_, model.estimator_weights_)
-    assert_allclose(scores[0], 0.1 * base + sum(w * c.predict(X) for c, w in corrections))
-
-
-@pytest.mark.parametrize("confidence", [1e250, np.inf])
-def test_a_certain_base_ranker_is_not_corrected(confidence):
-    X, judged, qid, base, _ = data()
-    scores = RankingRefiner(confidence=confidence).fit(X, judged, qid, base).predict(X)
-    assert_array_equal(np.argsort(scores), np.argsort(base))
+    unchanged = softmax(logs).reshape(3, 6)[:, 0].sum()
+    assert_allclose(1 - model.correction_probability_, unchanged, rtol=1e-8)
 
 
 def test_without_information_the_base_ranking_stays():
     """Nothing is judged to be better, or all features are constant."""
     X, judged, qid, base, _ = data()
     for X_given, y in ((X, np.where(np.isnan(judged), np.nan, 1)), (np.ones_like(X), judged)):
-        model = RankingRefiner().fit(X_given, y, qid, base_scores=base)
-        assert model.estimators_ == []
+        model = ResidualRefiner().fit(X_given, y, qid, base_scores=base)
+        assert not model.coef_.any()
         scores = model.predict(X_given, base_scores=base)
         assert_array_equal(np.argsort(scores, kind="stable"), np.argsort(base, kind="stable"))
 
 
 def test_equal_base_scores_leave_the_judgements_alone():
-    X, judged, qid, base, _ = data(qid=QUERIES[1])
-    scores = [
-        RankingRefiner(confidence=c).fit(X, judged, qid, base_scores=b).predict(X)
-        for b, c in ((np.full(48, 0.1), "auto"), (np.zeros(48), 5.0), (base, 0.0))
-    ]
-    assert_allclose(scores[0], scores[1])
-    assert_allclose(scores[0], scores[2])
-    assert np.ptp(scores[0]) > 0.1
+    X, judged, qid, _, _ = data(qid=QUERIES[1])
+    models = [ResidualRefiner().fit(X, judged, qid, np.full(48, b)) for b in (0.1, 0.0)]
+    assert models[0].base_weight_ == models[1].base_weight_ == 0.0
+    assert_allclose(models[0].coef_, models[1].coef_)
+    assert np.ptp(models[0].predict(X, np.zeros(48))) > 0.1
 
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix])
 def test_sparse_matrices_give_the_same_ranking(make):
     X, judged, qid, base, _ = data()
     X = X * (np.random.RandomState(1).uniform(size=X.shape) < 0.6)
-    dense = RankingRefiner().fit(X, judged, qid, base).predict(X)
-    fitted = RankingRefiner().fit(make(X), judged, qid, base)
-    scores = fitted.predict(make(X))
+    dense = ResidualRefiner().fit(X, judged, qid, base).predict(X, base)
+    fitted = ResidualRefiner().fit(make(X), judged, qid, base)
+    scores = fitted.predict(make(X), base)
     for query in np.unique(qid):
         gaps = (scores - dense)[qid == query]
         assert_allclose(gaps, gaps[0], atol=1e-9)
@@ -137,8 +114,8 @@ def test_sparse_matrices_give_the_same_ranking(make):
 
 def test_monotone_transformations_of_the_grades_do_not_matter():
     X, judged, qid, base, _ = data()
-    expected = RankingRefiner().fit(X, judged, qid, base).predict(X)
-    scores = RankingRefiner().fit(X, np.exp(judged) - 5, qid, base).predict(X)
+    expected = ResidualRefiner().fit(X, judged, qid, base).predict(X, base)
+    scores = ResidualRefiner().fit(X, np.exp(judged) - 5, qid, base).predict(X, base)
     assert_array_equal(scores, expected)
 
 
@@ -147,20 +124,8 @@ def test_features_with_extreme_values_are_finite():
     first = np.clip(X[:, 0], -9, 9)
     for factor in (1e300, 1e-300, 1e307):
         X[:, 0] = factor * first
-        model = RankingRefiner().fit(X, judged, qid, base)
-        assert np.isfinite(model.predict(X)).all()
-
-
-def test_landmarks_approximate_many_judgements(monkeypatch):
-    random = np.random.RandomState(0)
-    X, base = random.normal(size=(2, 300, 2)), random.normal(size=300)
-    y = base + np.sin(2 * X[0, :, 0])
-    exact = RankingRefiner(random_state=0).fit(X[0], y, base_scores=base)
-    monkeypatch.setattr(module, "MAX_LANDMARKS", 100)
-    few = RankingRefiner(random_state=0).fit(X[0], y, base_scores=base)
-    scores = [model.predict(X[1], base_scores=base) for model in (exact, few)]
-    assert np.corrcoef(*scores)[0, 1] > 0.999
-    assert len(few.estimators_[-1].landmarks) == 100
+        model = ResidualRefiner().fit(X, judged, qid, base)
+        assert np.isfinite(model.predict(X, base)).all()
 
 
 def film_ratings(n_judged):
@@ -203,7 +168,7 @@ def test_never_worse_than_the_base_ranker_beyond_noise(users):
     gains = []
     for X, base, relevance, judged in users():
         rest = np.isnan(judged)
-        scores = RankingRefiner().fit(X, judged, base_scores=base).predict(X, base)
+        scores = ResidualRefiner().fit(X, judged, base_scores=base).predict(X, base)
         before, after = (
             ndcg_score(relevance[rest], each[rest], k=10, empty="zero") for each in (base, scores)
         )
@@ -211,45 +176,53 @@ def test_never_worse_than_the_base_ranker_beyond_noise(users):
     assert np.mean(gains) > -2 * np.std(gains) / np.sqrt(len(gains))
 
 
-# -- Base scores that were passed to fit.
+# -- Base scores.
 
 
-def test_base_scores_of_training_samples_are_known():
+def test_predictions_need_base_scores():
     X, judged, qid, base, _ = data()
-    model = RankingRefiner().fit(X[:45], judged[:45], qid[:45], base[:45])
-    scores = model.predict(X[:45])
-    assert_array_equal(model.predict(X[40:10:-2]), scores[40:10:-2])
-    assert_array_equal(model.predict(X[:45], base[:45]), scores)
-    assert_array_equal(next(model.staged_predict(X[:1])), next(model.staged_predict(X))[:1])
-    with pytest.raises(ValueError, match="sample 1 of X is not among the training samples.*pass"):
-        model.predict(np.vstack([X[0], X[1] + 1]))
-    assert_allclose(
-        model.predict(X[:3] + 1, base_scores=base[:3] + 1)
-        - model.predict(X[:3] + 1, base_scores=base[:3]),
-        model.confidence_[0],
-    )
+    model = ResidualRefiner().fit(X, judged, qid, base)
+    gaps = model.predict(X, base + 1) - model.predict(X, base)
+    assert_allclose(gaps, model.base_weight_)
+    for call in (model.predict, lambda X: model.score(X, np.arange(48), qid)):
+        with pytest.raises(ValueError, match="base_scores=None"):
+            call(X)
+    assert model.score(X, np.arange(48), qid, base_scores=base) > 0
 
 
-def test_equal_samples_with_different_base_scores():
-    X, judged, qid, base, alone = data()
-    base[alone] += 1
-    model = RankingRefiner().fit(X, judged, qid, base)
-    assert len(model.predict(X)) == len(model.predict(X[5:40])) + 13 == 48
-    with pytest.raises(ValueError, match="equal to sample 2 of X have different base scores"):
-        model.predict(X[[7, 8, 0]])
-    with pytest.raises(ValueError, match="base_scores"):
-        model.score(X[:5], np.ones(5), qid[:5])
-    assert model.score(X[:20], np.arange(20), qid[:20], base_scores=base[:20]) > 0
+def test_base_rankers():
+    X, judged, qid, _, _ = data()
+    expected = ResidualRefiner().fit(X, judged, qid, X[:, 0]).predict(X, X[:, 0])
+    ranker = LinearRegression().fit(X, X[:, 0])
+    for base_ranker in (0, ranker, RankingRefiner(0, n_estimators=1).fit(X, judged, qid)):
+        model = clone(ResidualRefiner(FrozenEstimator(base_ranker) if base_ranker else 0))
+        scores = model.fit(X, judged, qid).predict(X)
+        if base_ranker in (0, ranker):
+            assert_allclose(scores, expected)
+        # Scores that are given replace those of the base ranker.
+        model.fit(X, judged, qid, base_scores=X[:, 0])
+        assert_allclose(model.predict(X, base_scores=X[:, 0]), expected)
 
 
-def test_hashes_of_rows():
-    X = np.random.RandomState(0).randint(-1, 2, size=(2000, 8)).astype(float)
-    hashes = hashes_of_rows(X)
-    assert len(np.unique(hashes)) == len(np.unique(X, axis=0))
-    assert_array_equal(hashes_of_rows(sparse.csr_array(X)), hashes)
-    assert_array_equal(hashes_of_rows(np.asfortranarray(X.astype(np.float32)) * -1 * -1), hashes)
-    with_zeros = sparse.csr_array(X)
-    with_zeros.data[::3] = 0
-    assert_array_equal(hashes_of_rows(with_zeros), hashes_of_rows(with_zeros.toarray()))
-    known = KnownScores(X, np.arange(2000.0))
-    assert_array_equal(known(X), np.arange(2000.0))
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_the_unit_of_base_scores_does_not_matter(unit):
+    X, judged, qid, base, _ = data()
+    base = base / np.abs(base).max()
+    expected = ResidualRefiner().fit(X, judged, qid, base).predict(X, base)
+    scores = ResidualRefiner().fit(X, judged, qid, unit * base).predict(X, unit * base)
+    assert_allclose(scores, expected)
+
+
+def test_a_failed_fit_changes_nothing(fingerprint):
+    X, judged, qid, base, _ = data()
+    model = ResidualRefiner().fit(X, judged, qid, base)
+    before = fingerprint(model)
+    for arguments, message in (
+        ((X, judged, qid), "base_scores=None"),
+        ((X, judged, qid, base[1:]), "one score for each of the 48 samples"),
+        ((X, np.full(48, np.nan), qid, base), "nothing is judged"),
+        ((X, judged, qid[1:], base), "qid"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(*arguments)
+    assert fingerprint(model) == before

@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 
 from sklrank._queries import Queries
 from sklrank.boosting._linear_scores import LinearScorer, fit_linear
-from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
-from sklrank.boosting._tree_choice import Fold, choose_trees
+from sklrank.boosting._objectives import LogisticObjective
+from sklrank.boosting._tree_race import Fold, run_race
 from sklrank.tree import HistogramTreeRegressor
 
 
@@ -83,29 +83,6 @@ def test_scores_do_not_depend_on_the_layout_or_on_other_samples():
     assert_array_equal(np.concatenate([scorer.predict(X[[i]]) for i in range(9)]), scores[:9])
 
 
-@pytest.mark.parametrize("objective_class", [LogisticObjective, NDCGObjective])
-def test_losses_of_queries(objective_class):
-    """Each loss is the objective of the query alone, divided by the number of queries."""
-    _, y, qid = make_data(0, n_queries=6)
-    y[qid == 2] = 0
-    random = np.random.RandomState(0)
-    scores, others = random.normal(size=(2, len(y)))
-    objective = objective_class(np.exp2(y) - 1.0, Queries.from_qid(qid, len(y)))
-    for F in scores, others:
-        alone = []
-        for query in range(6):
-            mine = qid == query
-            single = objective_class(np.exp2(y[mine]) - 1.0, Queries.from_qid(None, mine.sum()))
-            single.set_scores(F[mine])
-            alone.append(single.value)
-        assert objective.n_counted == 5
-        assert_allclose(objective.losses_at(F), np.array(alone) / 5)
-        assert_allclose(objective.losses, np.array(alone) / 5)
-        objective.set_scores(F)
-        assert_allclose(objective.losses, np.array(alone) / 5)
-        assert_allclose(objective.value, np.sum(alone) / 5)
-
-
 class Case:
     """Two folds, with the linear scores of a rule."""
 
@@ -126,7 +103,7 @@ class Case:
     def choose(self, *sizes, n_rounds=20):
         trees = [HistogramTreeRegressor(max_leaf_nodes=n, min_samples_leaf=5) for n in sizes]
         random_state = np.random.RandomState(0)
-        return trees, choose_trees(trees, self.folds, n_rounds, 0.5, random_state)
+        return trees, run_race(trees, (False, True), self.folds, n_rounds, 0.5, random_state)
 
 
 def test_a_good_start_is_chosen():
@@ -165,25 +142,16 @@ def test_number_of_rounds_has_the_smallest_loss_of_held_out_queries():
         F, G = np.zeros((2, 240))
         for n_fitted in range(21):
             held_out.set_scores(G)
-            totals[n_fitted] += held_out.value * held_out.n_counted
+            totals[n_fitted] += held_out.value
             train.set_scores(F)
             model = Grown(tree, fold.bins[0], train)
             F, G = F + 0.25 * model.predict(fold.bins[0]), G + 0.25 * model.predict(fold.bins[1])
     assert 1 < totals.argmin() < 10
     assert choice.n_trees == totals.argmin()
-    assert not choice.may_need_more
+    assert not choice.was_cut
     # The objective decreases up to this round, and for less than ten rounds after it.
     _, cut = case.choose(8, n_rounds=int(totals.argmin()))
-    assert cut.may_need_more and cut.n_trees == totals.argmin()
-
-
-def test_all_rounds_are_fitted_if_the_objective_decreases_steadily():
-    """It does at the last trial of 40 rounds, the tenth one, but not at that of 400 rounds."""
-    case = Case(lambda X: -90 * X[:, 1], lambda X: X[:, 1] * X[:, 3] > 0.5)
-    _, choice = case.choose(31, n_rounds=40)
-    assert choice.n_trees is None and choice.may_need_more
-    _, choice = case.choose(31, n_rounds=400)
-    assert 10 <= choice.n_trees < 100 and not choice.may_need_more
+    assert cut.was_cut and cut.n_trees is None
 
 
 class Grown:

@@ -1,6 +1,7 @@
-"""Threads that share a model: calls that learn are exclusive, other calls are shared."""
+"""Threads that share a model: a call that learns waits for the others, and they for it."""
 
 import pickle
+import subprocess
 import sys
 import threading
 from copy import copy, deepcopy
@@ -12,7 +13,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank._call_guard import CallGuard, ExclusiveCalls, exclusive_call, shared_call
+from sklrank._model_lock import LockedModel, exclusive_call, shared_call
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -25,15 +26,12 @@ from sklrank.linear_model import (
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
-    OnlineVotingClassifier,
     TopKAdaptive,
     TopKBBM,
 )
 from sklrank.tree import HoeffdingTreeClassifier
 
 N_CLASSES = 3
-BUSY = "another thread uses this .*threading.Lock.*copy.deepcopy"
-
 MODELS = {
     "logistic": OnlineLogisticRegression(),
     "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=30),
@@ -98,28 +96,18 @@ def in_threads(functions):
     return results
 
 
-# Time for which a call may be refused again and again on a busy machine.
-MAX_SECONDS = 20.0
-
-
 def repeated(call, seconds):
-    """Repeat a call, until one is accepted at least; return the numbers of accepted and refused."""
-    accepted = refused = 0
-    end = monotonic() + seconds
-    while monotonic() < end or (accepted == 0 and monotonic() < end + MAX_SECONDS):
-        sleep(1e-4)  # Otherwise there may be no moment at which no other call runs.
-        try:
-            call()
-            accepted += 1
-        except RuntimeError as error:
-            assert "another thread uses this" in str(error)
-            refused += 1
-    return accepted, refused
+    """Repeat a call, and return the number of calls."""
+    n_calls, end = 0, monotonic() + seconds
+    while monotonic() < end or n_calls == 0:
+        call()
+        n_calls += 1
+    return n_calls
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_threads_learn_and_predict(name, fingerprint):
-    """The model is the one that learned the accepted calls of `partial_fit` one by one."""
+    """All calls succeed, and the model is the one that learned the samples one by one."""
     model = clone(MODELS[name])
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
@@ -139,9 +127,7 @@ def test_threads_learn_and_predict(name, fingerprint):
         lambda: getattr(model, "explore", model.predict)(X),
         lambda: pickle.loads(pickle.dumps(model)).predict(X),
     ]
-    counts = in_threads([lambda call=call: repeated(call, 1.0) for call in calls])
-    assert all(accepted for accepted, _ in counts)
-    assert learned
+    in_threads([lambda call=call: repeated(call, 0.2) for call in calls])
     if not hasattr(model, "explore"):  # The order of its random numbers is unknown.
         for seed in learned:
             expected.partial_fit(*chunk(model, seed))
@@ -157,8 +143,8 @@ def test_threads_learn(name):
     data = chunk(model, 0)
     model.partial_fit(*data)
     expected = deepcopy(model)
-    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.5)] * 3)
-    for _ in range(sum(accepted for accepted, _ in counts)):
+    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.1)] * 3)
+    for _ in range(sum(counts)):
         expected.partial_fit(*data)
     assert_array_equal(model.predict(data[0]), expected.predict(data[0]))
     assert pickle.dumps(pickle.loads(pickle.dumps(model))) == pickle.dumps(
@@ -166,10 +152,10 @@ def test_threads_learn(name):
     )
 
 
-# -- The guard.
+# -- The lock.
 
 
-class Guarded(CallGuard, BaseEstimator):
+class Locked(LockedModel, BaseEstimator):
     @exclusive_call
     def learn(self, call=None):
         return call and call()
@@ -188,38 +174,119 @@ def elsewhere(call):
     return in_threads([call])[0]
 
 
+class Background:
+    """A call in another thread, which has begun."""
+
+    def __init__(self, call):
+        self.thread = threading.Thread(target=call, daemon=True)
+        self.thread.start()
+
+    def waits(self):
+        self.thread.join(0.05)
+        return self.thread.is_alive()
+
+    def ends(self):
+        self.thread.join(30.0)
+        return not self.thread.is_alive()
+
+
 @pytest.mark.parametrize("other", ["learn", "predict", "explore"])
 @pytest.mark.parametrize("one", ["learn", "predict", "explore"])
 def test_calls_at_the_same_time(one, other):
-    model = Guarded()
+    """The second one waits unless both are shared."""
+    model = Locked()
     keyword = {"predict": "X"}.get(one, "call")
+    calls = []
 
     def nested():
-        return elsewhere(getattr(model, other))
+        calls.append(Background(getattr(model, other)))
+        assert calls[0].waits() == ("learn" in (one, other))
 
-    if "learn" in (one, other):
-        with pytest.raises(RuntimeError, match=BUSY):
-            getattr(model, one)(**{keyword: nested})
-    else:
-        getattr(model, one)(**{keyword: nested})
-    # The guard is released after an error, too.
-    model.learn()
+    getattr(model, one)(**{keyword: nested})
+    assert calls[0].ends()
+    # The lock is free again, also after an error.
+    with pytest.raises(KeyError):
+        model.learn(lambda: {}["missing"])
     elsewhere(model.learn)
     elsewhere(model.predict)
 
 
 def test_a_thread_may_use_the_model_that_it_changes():
-    model = Guarded()
+    model = Locked()
     assert model.learn(lambda: model.learn(lambda: model.predict(lambda: 3))) == 3
-    with pytest.raises(KeyError):
-        model.learn(lambda: {}["missing"])
+    assert model.predict(lambda: model.predict(lambda: 4)) == 4
     elsewhere(model.learn)
 
 
+def test_learning_in_a_prediction_raises():
+    """It would wait for itself."""
+    model = Locked()
+    with pytest.raises(RuntimeError, match="this Locked cannot learn inside of its own call"):
+        model.predict(lambda: model.learn())
+    elsewhere(model.learn)
+
+
+def test_a_thread_that_waits_to_learn_goes_first():
+    """New shared calls wait for it, but not those nested in a running one."""
+    model, order = Locked(), []
+
+    def running():
+        learner = Background(lambda: model.learn(lambda: order.append("learn")))
+        assert learner.waits()
+        reader = Background(lambda: model.predict(lambda: order.append("predict")))
+        assert reader.waits()
+        model.predict(lambda: order.append("nested"))
+        return learner, reader
+
+    assert all(call.ends() for call in model.predict(running))
+    assert order == ["nested", "learn", "predict"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of threads are those of POSIX")
+def test_ctrl_c_ends_a_wait(tmp_path):
+    """Other calls do not wait for the one that gave up."""
+    code = """
+import signal, threading
+from sklearn.base import BaseEstimator
+from sklrank._model_lock import LockedModel, exclusive_call, shared_call
+class Locked(LockedModel):
+    @exclusive_call
+    def learn(self, call=None): return call and call()
+    @shared_call
+    def predict(self, X=None): return X and X()
+# Shells start programs in the background with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+model, free = Locked(), threading.Event()
+reader = threading.Thread(target=lambda: model.predict(free.wait))
+reader.start()
+main = threading.main_thread().ident
+threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()
+try:
+    model.learn()
+except KeyboardInterrupt:
+    model.predict()
+    print("interrupted")
+free.set()
+reader.join()
+model.learn()
+print("free")
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        # Python would import the sources of a checkout, which need not be compiled.
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert result.stdout.split() == ["interrupted", "free"]
+
+
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_copies_are_not_busy(protocol):
+def test_copies_are_not_locked(protocol):
     """Also copies that a thread makes while it changes the model."""
-    model = Guarded()
+    model = Locked()
 
     def copies():
         return copy(model), deepcopy(model), pickle.loads(pickle.dumps(model, protocol))
@@ -229,34 +296,38 @@ def test_copies_are_not_busy(protocol):
         assert vars(other) == vars(model)
 
 
-def test_pickling_a_model_that_learns_is_refused():
-    model = OnlineLogisticRegression()
+class Calls(BaseEstimator):
+    """A weak learner that calls a function when it learns."""
 
-    class Pickles(BaseEstimator):
-        def partial_fit(self, X, y, classes=None, sample_weight=None):
-            with pytest.raises(RuntimeError, match=BUSY):
-                elsewhere(lambda: pickle.dumps(model))
-            with pytest.raises(RuntimeError, match=BUSY):
-                elsewhere(lambda: deepcopy(model))
-            return self
+    def __init__(self, call=None):
+        self.call = call
 
-        def predict(self, X):
-            return np.zeros(len(X), dtype=int)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.call()
+        return self
 
-    model = AdaOLMR(Pickles(), n_estimators=1)
-    model.fit(*chunk(model, 0))
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def test_a_weak_learner_may_remove_the_learners():
+    """The calls that have begun end, although the list is empty."""
+    model = AdaOLMR([Calls(lambda: model._learners.clear())])
+    data = chunk(model, 0)
+    model.fit(*data)
+    elsewhere(lambda: model.fit(*data))
 
 
 WEAK_LEARNERS = {
     "tree": HoeffdingTreeClassifier(),
     "logistic": OnlineLogisticRegression(),
     "ridge": OnlineRidgeClassifier(alpha=(1, 10)),
-    "vote": OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineLogisticRegression()]),
-    "vote of votes": OnlineVotingClassifier([OnlineVotingClassifier([HoeffdingTreeClassifier()])]),
 }
 READS = {
     HoeffdingTreeClassifier: [lambda tree, X: tree.get_depth()],
-    OnlineVotingClassifier: [lambda vote, X: vote.estimator_weights_],
     OnlineLogisticRegression: [
         lambda linear, X: linear.decision_function(X),
         lambda linear, X: linear.coef_,
@@ -269,17 +340,13 @@ READS = {
 READS[OnlineRidgeClassifier] = READS[OnlineLogisticRegression]
 
 
-def with_parts(model):
-    """Return the model and, if it is a vote, its parts."""
-    parts = model.estimators_ if isinstance(model, OnlineVotingClassifier) else []
-    return [model, *(each for part in parts for each in with_parts(part))]
-
-
 @pytest.mark.parametrize("name", WEAK_LEARNERS)
-def test_weak_learners_are_guarded_with_their_booster(name):
-    """They are accessible as `estimators_`, and so are the parts of a vote."""
+def test_weak_learners_are_locked_with_their_booster(name):
+    """They are accessible as `estimators_`."""
+    waiting = []
 
-    def calls(learner, X, y):
+    def calls(learner):
+        X, y = data
         return [
             lambda: learner.predict(X),
             lambda: learner.predict_proba(X),
@@ -288,34 +355,13 @@ def test_weak_learners_are_guarded_with_their_booster(name):
             *(lambda read=read: read(learner, X) for read in READS[type(learner)]),
         ]
 
-    class Predicts(BaseEstimator):
-        def partial_fit(self, X, y, classes=None, sample_weight=None):
-            for learner in with_parts(model.estimators_[0]):
-                for call in calls(learner, *data):
-                    with pytest.raises(RuntimeError, match="another thread uses this"):
-                        elsewhere(call)
-            return self
+    def use_learners():
+        if not waiting:
+            waiting.extend(Background(call) for call in calls(model.estimators_[0]))
+            sleep(0.1)
+            assert all(call.waits() for call in waiting[::5])
 
-        def predict(self, X):
-            return np.zeros(len(X), dtype=int)
-
-    model = AdaOLMR([WEAK_LEARNERS[name], Predicts()])
+    model = AdaOLMR([WEAK_LEARNERS[name], Calls(use_learners)])
     data = chunk(model, 0)
     model.fit(*data)
-    for learner in with_parts(model.estimators_[0]):
-        for call in calls(learner, *data):
-            elsewhere(call)
-
-
-@pytest.mark.parametrize("call", ["predict", "partial_fit"])
-def test_a_vote_whose_second_part_is_busy(call):
-    """After the error, the first part is free."""
-    data = chunk(None, 0)
-    vote = OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineLogisticRegression()])
-    vote.fit(*data)
-    arguments = data[: 1 if call == "predict" else 2]
-    with ExclusiveCalls([vote.estimators_[1]._learner]):
-        with pytest.raises(RuntimeError, match="another thread uses this LogisticLearner"):
-            elsewhere(lambda: getattr(vote, call)(*arguments))
-        elsewhere(lambda: vote.estimators_[0].partial_fit(*data))
-    elsewhere(lambda: vote.partial_fit(*data))
+    assert all(call.ends() for call in waiting)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,17 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.boosting._weak_learners import (
-    BinnedCostLearner,
+from sklrank._weak_learners import (
     BinnedLearner,
     ClassifierLearner,
     draw_samples,
     hypothesis_of,
     make_classifier_learner,
-    make_cost_learner,
     sample_size,
 )
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import HistogramTreeClassifier, StumpClassifier
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(60, 3))
@@ -193,22 +190,3 @@ def test_hypotheses_of_several_classes_are_indicator_matrices():
     assert indicator.shape == (60, 4)
     assert_array_equal(indicator.argmax(axis=1), np.arange(60) % 3)
     assert_allclose(indicator.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("trained", [np.ones(60, dtype=bool), WEIGHTS > 0], ids=["all", "some"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_costs_on_features_that_are_binned_once(trained, n_classes):
-    """The trees are those of a fit to the costs in each round."""
-    tree = HistogramTreeRegressor(max_leaf_nodes=5, min_samples_leaf=2)
-    samples = np.round(3 * X)
-    costs = np.random.RandomState(1).normal(size=(60, n_classes)) - np.round(X[:, :n_classes])
-    objective = SimpleNamespace(costs=costs, trained=trained)
-    parameters = {"n_classes": n_classes, "random_state": np.random.RandomState(0)}
-    learner = make_cost_learner(tree, samples, objective, **parameters)
-    assert isinstance(learner, BinnedCostLearner)
-    model, hypothesis = fit(learner, objective)
-    regressor = clone(tree).fit(samples[trained], costs[trained] / -np.abs(costs[trained]).max())
-    gains = regressor.predict(samples[trained])
-    assert_allclose(model.regressor.predict(samples[trained]), gains, rtol=1e-9)
-    assert_array_equal(hypothesis[trained].argmax(axis=1), gains.argmax(axis=1))
-    assert_array_equal(hypothesis_of(model, samples, n_classes), hypothesis)
